@@ -1,0 +1,26 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import LossCall
+from trainlint.facts.flow import meant
+from trainlint.facts.torch_api import Meaning
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+LOG_SOFTMAX_INSIDE = ("cross_entropy", "log_softmax")
+
+
+@rule(LossCall, level="error")
+def check(loss: LossCall) -> Iterator[Finding]:
+    if loss.function not in LOG_SOFTMAX_INSIDE:
+        return
+    known = meant(loss.input)
+    if known is None or known[0] is not Meaning.PROBABILITIES:
+        return
+    for op in known[1]:
+        if op.at is not None:
+            yield Finding(
+                op.at,
+                f"`{op.text}` turns logits into probabilities, but {loss.name} applies log-softmax itself: "
+                "the gradients nearly vanish and the loss stays high. Pass the logits.",
+                loss.seen_as("probabilities reach"),
+            )

@@ -1,0 +1,25 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import LossCall
+from trainlint.facts.flow import meant
+from trainlint.facts.torch_api import Meaning
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(LossCall, level="error")
+def check(loss: LossCall) -> Iterator[Finding]:
+    if loss.function != "nll_loss":
+        return
+    known = meant(loss.input)
+    if known is None or known[0] is Meaning.LOG_PROBABILITIES:
+        return
+    meaning, ops = known
+    for op in ops:
+        if op.at is not None:
+            yield Finding(
+                op.at,
+                f"{loss.name} expects log-probabilities, but `{op.text}` gives it {meaning.value}: the loss has no "
+                "lower bound and training drifts. Apply `log_softmax`, or use cross-entropy on the logits.",
+                loss.seen_as(f"{meaning.value} reach"),
+            )

@@ -1,0 +1,24 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import LossCall
+from trainlint.facts.flow import meant
+from trainlint.facts.torch_api import Meaning
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(LossCall, level="error")
+def check(loss: LossCall) -> Iterator[Finding]:
+    if loss.function != "binary_cross_entropy_with_logits":
+        return
+    known = meant(loss.input)
+    if known is None or known[0] is not Meaning.PROBABILITIES:
+        return
+    for op in known[1]:
+        if op.at is not None:
+            yield Finding(
+                op.at,
+                f"`{op.text}` makes probabilities, but {loss.name} applies the sigmoid itself: predictions cannot leave "
+                "[0.5, 0.73]. Pass the logits.",
+                loss.seen_as("probabilities reach"),
+            )

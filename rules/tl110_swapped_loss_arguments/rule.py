@@ -1,0 +1,21 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import LossCall
+from trainlint.facts.flow import is_data, is_prediction
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+SYMMETRIC = frozenset(("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "cosine_embedding_loss"))
+
+
+@rule(LossCall, level="error")
+def check(loss: LossCall) -> Iterator[Finding]:
+    if loss.function in SYMMETRIC or loss.function == "log_softmax" or len(loss.output.inputs) < 2:
+        return
+    first, second = loss.output.inputs[:2]
+    if is_data(first) and is_prediction(second):
+        yield Finding(
+            loss.at,
+            f"{loss.name} is given the target first and the prediction second: it takes the prediction first, and "
+            "compares the other way round without complaint. Swap the two.",
+        )

@@ -1,0 +1,32 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward, OptimizerStep, ZeroGrad
+from trainlint.facts.training import Training, same_parameters
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    for step in training.events(OptimizerStep):
+        if not training.is_optimizer(step.optimizer):
+            continue
+        for number in reversed(step.loops):
+            backwards = [one for one in training.inside(number, Backward) if one.accumulates]
+            if not backwards:
+                continue
+            made_here = training.is_made_inside(step.optimizer, number)
+            cleared = any(
+                same_parameters(one.target, step.optimizer) for one in training.inside(number, ZeroGrad)
+            )
+            if not made_here and not cleared and not training.may_touch(step.optimizer, number):
+                yield Finding(
+                    step.at,
+                    f"`{training.name_of(step)}` steps with the gradients of all earlier rounds added up, because "
+                    "nothing in the loop clears them. Call `zero_grad()` once a step.",
+                    (
+                        Because(backwards[0].at, "gradients are added here"),
+                        Because(training.loops[number].at, "in every round of this loop"),
+                    ),
+                )
+            break

@@ -1,0 +1,43 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward, OptimizerStep, ZeroGrad
+from trainlint.facts.training import Training, certainly_clears
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    wiped: dict[int, tuple[ZeroGrad, Backward, OptimizerStep]] = {}
+    fine: set[int] = set()
+    for run in training.runs(Backward, OptimizerStep, ZeroGrad):
+        for position, event in enumerate(run):
+            if not isinstance(event, OptimizerStep) or not training.is_optimizer(event.optimizer):
+                continue
+            before = _wiping(run[:position], event)
+            if before is None:
+                fine.add(id(event))
+            else:
+                wiped.setdefault(id(event), (*before, event))
+    for number, (zero, backward, step) in wiped.items():
+        if number not in fine:
+            yield Finding(
+                zero.at,
+                "`zero_grad()` throws away the gradients that `backward()` has just made, so the step after it does "
+                "nothing. Clear them before `backward()` or after `step()`.",
+                (Because(backward.at, "gradients are made here"), Because(step.at, "and would be used here")),
+            )
+
+
+def _wiping(before: list, step: OptimizerStep) -> tuple[ZeroGrad, Backward] | None:  # type: ignore[type-arg]
+    """The call that cleared gradients between the last backward and a step, if there is one."""
+    zero: ZeroGrad | None = None
+    for event in reversed(before):
+        match event:
+            case ZeroGrad() if certainly_clears(event.target, step.optimizer):
+                zero = event
+            case Backward():
+                return (zero, event) if zero is not None else None
+            case OptimizerStep() if event.optimizer is step.optimizer:
+                return None
+    return None

@@ -1,0 +1,15 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import LibraryCall
+from trainlint.facts.torch_api import DEPRECATED_AMP
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(LibraryCall, level="warning")
+def check(call: LibraryCall) -> Iterator[Finding]:
+    if call.name in DEPRECATED_AMP and not call.is_fallback:
+        yield Finding(
+            call.at,
+            f"`{call.name}` is deprecated since torch 2.4 and will be removed. Write `{DEPRECATED_AMP[call.name]}`.",
+        )

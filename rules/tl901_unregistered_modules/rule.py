@@ -1,0 +1,15 @@
+from collections.abc import Iterator
+
+from trainlint.facts.modules import Unregistered
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Unregistered, level="error")
+def check(found: Unregistered) -> Iterator[Finding]:
+    yield Finding(
+        found.at,
+        f"`self.{found.attribute}` holds layers in a plain {found.kind}: they are not in `parameters()`, so no optimizer "
+        f"trains them and `to()` does not move them. Use `nn.{found.instead}`.",
+        tuple(Because(place, "this layer") for place in found.layers[:1]),
+    )

@@ -1,0 +1,14 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import RegisteredEarly
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(RegisteredEarly, level="error")
+def check(early: RegisteredEarly) -> Iterator[Finding]:
+    yield Finding(
+        early.at,
+        f"`self.{early.attribute}` is set on `{early.module.type}` before `super().__init__()` has run: torch raises, as "
+        "there is nowhere to register it yet. Call `super().__init__()` first.",
+    )

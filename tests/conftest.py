@@ -1,0 +1,95 @@
+"""What the tests of the command line share: running a command, and an engine that is easy to steer."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from trainlint import checking
+from trainlint.analysis import Analysis, Source
+from trainlint.catalogue import names
+from trainlint.cli import app
+from trainlint.finding import Because, Finding, Level, Place, Problem
+
+Trainlint = Callable[..., Result]
+Project = Callable[[Mapping[str, str]], Path]
+
+LEVELS: Mapping[str, Level] = {"": "error", "_warning": "warning", "_info": "info"}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Write files by path into a new working directory."""
+
+    def write(files: Mapping[str, str]) -> Path:
+        for name, content in files.items():
+            file = tmp_path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content.encode())
+        return tmp_path
+
+    monkeypatch.chdir(tmp_path)
+    return write
+
+
+@pytest.fixture
+def trainlint(monkeypatch: pytest.MonkeyPatch) -> Trainlint:
+    """Run a command in this process, with an engine that finds TL101 at each call of `tl101(...)`.
+
+    `tl101_info(...)` is found with another level; every call of `reason(...)` is a second place of all
+    findings.
+    """
+
+    def run(*arguments: str, stdin: str | None = None, env: Mapping[str, str] | None = None) -> Result:
+        return CliRunner().invoke(app, arguments, input=stdin, env=dict(env or {}))
+
+    monkeypatch.setattr(checking, "analyse", _toy_analysis)
+    for variable in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(variable, raising=False)
+    return run
+
+
+def _toy_analysis(sources: Sequence[Source], **_: object) -> Analysis:
+    texts: dict[str, str] = {}
+    problems = []
+    for source in sources:
+        raw = Path(source.path).read_bytes() if source.text is None else source.text
+        try:
+            ast.parse(raw)
+        except SyntaxError as error:
+            problems.append(Problem(source.path, error.lineno, "is not valid Python"))
+        else:
+            texts[source.path] = raw.decode("utf-8-sig")
+    because = tuple(
+        Because(at, "this is why")
+        for path, text in texts.items()
+        for _, at in _calls(path, text, r"\breason\([^)]*\)")
+    )
+    findings = [
+        Finding(
+            at,
+            "this is wrong",
+            because=because,
+            level=LEVELS[match[2]],
+            code=match[1].upper(),
+            name=names()[match[1].upper()],
+        )
+        for path, text in texts.items()
+        for match, at in _calls(path, text, r"\b(tl\d+)(_warning|_info|)\([^)]*\)")
+    ]
+    return Analysis(tuple(sorted(findings, key=lambda finding: finding.at)), tuple(problems), len(sources))
+
+
+def _calls(path: str, text: str, pattern: str) -> Iterator[tuple[re.Match[str], Place]]:
+    for match in re.finditer(pattern, text):
+        yield match, Place(path, *_position(text, match.start()), *_position(text, match.end()))
+
+
+def _position(text: str, offset: int) -> tuple[int, int]:
+    before = text[:offset]
+    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1

@@ -1,0 +1,3 @@
+from trainlint.cli import app
+
+app(prog_name="trainlint")

@@ -1,0 +1,46 @@
+"""What can be selected, ignored and explained: every rule, and the report of unused ignores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from trainlint.finding import Level
+from trainlint.ignore import UNUSED_CODE, UNUSED_NAME
+from trainlint.rules import entries
+
+
+class Described(NamedTuple):
+    """One line of the index of rules."""
+
+    code: str
+    name: str
+    level: Level
+    summary: str
+
+
+def names() -> Mapping[str, str]:
+    """Each code's name."""
+    return {UNUSED_CODE: UNUSED_NAME, **{entry.code: entry.name for entry in entries()}}
+
+
+def page(code: str) -> str:
+    """The Markdown page about this code."""
+    if code == UNUSED_CODE:
+        return (Path(__file__).parent / "unused_ignore.md").read_text(encoding="utf-8")
+    return next(entry.page for entry in entries() if entry.code == code)
+
+
+def described() -> Iterator[Described]:
+    """Everything there is, by code."""
+    yield Described(UNUSED_CODE, UNUSED_NAME, "warning", _summary(page(UNUSED_CODE)))
+    for entry in entries():
+        yield Described(entry.code, entry.name, entry.rule.level, _summary(entry.page))
+
+
+def _summary(markdown: str) -> str:
+    """The first paragraph below a page's heading, on one line."""
+    paragraphs = re.split(r"\n\s*\n", markdown.strip())
+    return " ".join(paragraphs[1].split()) if len(paragraphs) > 1 else ""

@@ -1,0 +1,393 @@
+"""What happens in a training program, in which order: events, and the branches and loops around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, Union
+
+from trainlint.facts.torch_api import Meaning
+from trainlint.facts.values import Object, Op, Value
+from trainlint.finding import Because, Place
+
+
+@dataclass(eq=False)
+class Event:
+    """Something that happened.
+
+    Args:
+        at: the place in the source that does it.
+        calls: the calls that led there, outermost first.
+        loops: the loops around it, outermost first, through all calls.
+        guards: keys of the undecided conditions it stands under, and which way each went.
+    """
+
+    at: Place
+    calls: tuple[Place, ...] = ()
+    loops: tuple[int, ...] = ()
+    guards: tuple[tuple[Any, bool], ...] = ()
+
+
+@dataclass(eq=False)
+class Backward(Event):
+    """Gradients are computed for `loss`, and added to those that are there if it `accumulates`."""
+
+    loss: Value = field(default_factory=Value)
+    accumulates: bool = True
+    by_framework: bool = False
+
+
+@dataclass(eq=False)
+class OptimizerStep(Event):
+    """An optimizer steps, by itself or through a gradient scaler."""
+
+    optimizer: Value = field(default_factory=Value)
+    scaler: Object | None = None
+
+
+@dataclass(eq=False)
+class ZeroGrad(Event):
+    """Gradients are cleared: of an optimizer, of a module, or of something unknown."""
+
+    target: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class Clip(Event):
+    """Gradients are clipped, by norm or by value."""
+
+    parameters: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class Unscale(Event):
+    scaler: Object = field(default_factory=Object)
+    optimizer: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class ModeChange(Event):
+    """`train()` or `eval()`; `training` is None where the mode is computed."""
+
+    module: Value = field(default_factory=Value)
+    training: bool | None = True
+
+
+@dataclass(eq=False)
+class Forward(Event):
+    """A module is called; `records` is whether autograd watches (None: unknown)."""
+
+    module: Value = field(default_factory=Value)
+    inputs: tuple[Value, ...] = ()
+    output: Value = field(default_factory=Value)
+    records: bool | None = True
+
+
+@dataclass(eq=False)
+class Built(Event):
+    """An object of interest is made: a module, loss, optimizer, scheduler, scaler or loader."""
+
+    object: Object = field(default_factory=Object)
+
+
+@dataclass(eq=False)
+class Moved(Event):
+    """A module or tensor is moved to a device."""
+
+    what: Value = field(default_factory=Value)
+    device: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class RequiresGrad(Event):
+    """`requires_grad` is set: by `assignment`, or by `requires_grad_()` or a constructor's argument."""
+
+    target: Value = field(default_factory=Value)
+    wanted: Value = field(default_factory=Value)
+    assignment: bool = True
+
+
+@dataclass(eq=False)
+class Accumulated(Event):
+    """`total += value`, with `total` made before the loop: it lives on into the next round."""
+
+    total: str = ""
+    value: Value = field(default_factory=Value)
+    result: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class Escape(Event):
+    """Something unknown is called with these values, and may do anything to them."""
+
+    values: tuple[Value, ...] = ()
+
+
+@dataclass(eq=False)
+class LossCall(Event):
+    """A loss is computed: by a loss of torch's, or by the program's own code that takes the log-softmax.
+
+    Args:
+        name: what the user calls it: `nn.CrossEntropyLoss`, `F.cross_entropy`, `LabelSmoothing`.
+        function: the function of torch's that it comes down to, `cross_entropy`; `log_softmax` for the
+            program's own.
+        expects: what its input should mean; None where it has no such expectation.
+        output: the loss itself; its inputs are the prediction and the target.
+        built: the place where the loss object was made, where there is one.
+    """
+
+    name: str = ""
+    function: str = ""
+    expects: Meaning | None = None
+    output: Op = field(default_factory=Op)
+    built: Place | None = None
+
+    @property
+    def input(self) -> Value | None:
+        return self.output.option(0, "input") or self.output.options.get("inputs")
+
+    @property
+    def target(self) -> Value | None:
+        return self.output.option(1, "target") or self.output.options.get("targets")
+
+    def seen_as(self, what: str) -> tuple[Because, ...]:
+        """The places where `what` (for example "probabilities reach") meets the loss, and where the loss is made."""
+        here = Because(self.at, f"{what} {self.name} here")
+        if self.built is None or self.built == self.at:
+            return (here,)
+        return (here, Because(self.built, f"{self.name} is made here"))
+
+    def setting(self, name: str) -> Value | None:
+        """An option such as `reduction`, from the call or from the loss object; None where not given."""
+        found = self.output.options.get(name)
+        if found is None and self.output.owner is not None:
+            found = self.output.owner.options.get(name)
+        return found
+
+
+@dataclass(eq=False)
+class LibraryCall(Event):
+    """A library's function or class is used by a name that a table of the API knows.
+
+    Args:
+        name: the full dotted name, as imported.
+        is_fallback: it stands where the program has tried, or asks for, something newer first.
+    """
+
+    name: str = ""
+    text: str = ""
+    is_fallback: bool = False
+
+
+@dataclass(eq=False)
+class Returned(Event):
+    """The program's entry point hands a value to a caller that is not seen."""
+
+    value: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class ParametersRead(Event):
+    """Gradients are read or parameters written by hand, past any optimizer."""
+
+    target: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class ParametersListed(Event):
+    """The parameters of something are listed: it hands them on to whoever asked."""
+
+    target: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class ModuleChanged(Event):
+    """A module's weights are replaced; `what` is the method that does it."""
+
+    module: Value = field(default_factory=Value)
+    what: str = ""
+
+
+@dataclass(eq=False)
+class RegisteredEarly(Event):
+    """A submodule or parameter is set on a module before `nn.Module.__init__` has run."""
+
+    module: Object = field(default_factory=Object)
+    attribute: str = ""
+
+
+@dataclass(eq=False)
+class Branch:
+    """Two ways to go. The same `key` in the same round of the loops in `varies` goes the same way."""
+
+    key: Any
+    varies: tuple[int, ...]
+    then: list[Node] = field(default_factory=list)
+    otherwise: list[Node] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Loop:
+    """A loop that runs an unknown number of times."""
+
+    number: int
+    at: Place
+    body: list[Node] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Body:
+    """The body of a function that was called: `return` leaves it."""
+
+    nodes: list[Node] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Exit:
+    """`kind` is "return", "break", "continue" or "raise"."""
+
+    kind: str
+
+
+Node = Union[Event, Branch, Loop, Body, Exit]
+E = TypeVar("E", bound=Event)
+
+
+def events(nodes: list[Node], kind: type[E]) -> Iterator[E]:
+    """Every event of one kind, in source order, on whatever branch."""
+    for node in nodes:
+        if isinstance(node, kind):
+            yield node
+        elif isinstance(node, Branch):
+            yield from events(node.then, kind)
+            yield from events(node.otherwise, kind)
+        elif isinstance(node, Loop):
+            yield from events(node.body, kind)
+        elif isinstance(node, Body):
+            yield from events(node.nodes, kind)
+
+
+def loops(nodes: list[Node]) -> Iterator[Loop]:
+    """Every loop, outer before inner."""
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield node
+            yield from loops(node.body)
+        elif isinstance(node, Branch):
+            yield from loops(node.then)
+            yield from loops(node.otherwise)
+        elif isinstance(node, Body):
+            yield from loops(node.nodes)
+
+
+def runs(nodes: list[Node], kinds: tuple[type[Event], ...], limit: int = 64) -> Iterator[list[Event]]:
+    """Possible orders of events of these kinds, each loop run twice, at most `limit` of them.
+
+    Every order is one that the conditions allow, as far as they are known: a guard met twice goes the
+    same way both times, unless what it tests changes in between.
+    """
+    kept = _pruned(nodes, kinds)
+    choices: list[bool] = []
+    for _ in range(limit):
+        run = _Run(kinds, choices)
+        run.block(kept)
+        yield run.events
+        choices = run.choices
+        while choices and not choices[-1]:
+            choices.pop()
+        if not choices:
+            return
+        choices[-1] = False
+
+
+class _Run:
+    """One way through, steered by `choices`; where they end, branches are taken and that is noted."""
+
+    def __init__(self, kinds: tuple[type[Event], ...], choices: list[bool]) -> None:
+        self.events: list[Event] = []
+        self.choices = list(choices)
+        self._kinds = kinds
+        self._met = 0
+        self._decided: dict[Any, bool] = {}
+        self._round: dict[int, int] = {}
+
+    def block(self, nodes: list[Node]) -> str | None:
+        for node in nodes:
+            left = self._node(node)
+            if left is not None:
+                return left
+        return None
+
+    def _node(self, node: Node) -> str | None:
+        match node:
+            case Exit():
+                return node.kind
+            case Body():
+                left = self.block(node.nodes)
+                return left if left == "raise" else None
+            case Branch():
+                return self.block(node.then if self._choose(node) else node.otherwise)
+            case Loop():
+                for _ in range(2):
+                    self._round[node.number] = self._round.get(node.number, 0) + 1
+                    left = self.block(node.body)
+                    if left in ("return", "raise"):
+                        return left
+                    if left == "break":
+                        break
+                return None
+            case _:
+                if isinstance(node, self._kinds):
+                    self.events.append(node)
+                return None
+
+    def _choose(self, branch: Branch) -> bool:
+        moment = (branch.key, tuple(self._round.get(loop, 0) for loop in branch.varies))
+        if branch.key is not None and moment in self._decided:
+            return self._decided[moment]
+        if self._met == len(self.choices):
+            self.choices.append(True)
+        taken = self.choices[self._met]
+        self._met += 1
+        self._decided[moment] = taken
+        return taken
+
+
+def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...]) -> list[Node]:
+    """The same tree without branches and loops in which nothing of interest happens."""
+    kept: list[Node] = []
+    for node in nodes:
+        match node:
+            case Branch():
+                then, otherwise = _pruned(node.then, kinds), _pruned(node.otherwise, kinds)
+                if then or otherwise:
+                    kept.append(Branch(node.key, node.varies, then, otherwise))
+            case Loop():
+                body = _pruned(node.body, kinds)
+                if any(not isinstance(one, Exit) for one in body):
+                    kept.append(Loop(node.number, node.at, body))
+            case Body():
+                body = _pruned(node.nodes, kinds)
+                if _matters(body):
+                    kept.append(Body(body))
+            case Exit():
+                kept.append(node)
+                break
+            case _:
+                if isinstance(node, kinds):
+                    kept.append(node)
+    return kept
+
+
+def _matters(nodes: list[Node]) -> bool:
+    """Whether a body does anything but return."""
+    for node in nodes:
+        if isinstance(node, Exit):
+            if node.kind != "return":
+                return True
+        elif isinstance(node, Branch):
+            if _matters(node.then) or _matters(node.otherwise):
+                return True
+        else:
+            return True
+    return False

@@ -1,0 +1,346 @@
+"""Following values backwards: what a tensor means, and whether gradients get through to parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from trainlint.facts import torch_api as api
+from trainlint.facts.torch_api import Meaning
+from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value, parts
+
+_SMALL = 1e-2
+"""A constant below this, added to probabilities, leaves them what they are."""
+
+_MAX_DEPTH = 200
+"""How many operations a gradient is followed through; beyond, nobody can say."""
+
+# Meaning
+
+
+def makers(value: Value | None) -> list[Op] | None:
+    """The operations that gave a tensor its meaning, one for each way it may have come about.
+
+    Views, casts, slices and the like are looked through. None if on any way the meaning is not known.
+    """
+    found: dict[int, Op] = {}
+    pending = [value]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if one is None:
+            return None
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
+        match one:
+            case Choice():
+                pending.extend(option for _, option in one.options if not _is_placeholder(option))
+            case Carried():
+                pending.extend(part for part in (one.start, one.back) if part and not _is_placeholder(part))
+            case Items(items=[_, *_]):
+                pending.extend(one.items)
+            case Op() if one.name in api.MAKES or one.name in api.TURNS:
+                found[one.uid] = one
+            case Op() if (
+                one.name in ("stack", "cat", "concat", "hstack", "vstack", "getitem") or one.name in api.KEEPS
+            ):
+                pending.append(one.inputs[0] if one.inputs else None)
+            case Op() if one.name in api.CLAMPS and one.inputs:
+                inner = makers(one.inputs[0])
+                if inner is None or any(meaning(op) is Meaning.LOGITS for op in inner):
+                    return None
+                pending.append(one.inputs[0])
+            case Op(name="+", inputs=(first, Constant(value=float() | int() as small))) if (
+                abs(small) < _SMALL
+            ):
+                pending.append(first)
+            case _:
+                return None
+    return list(found.values()) or None
+
+
+def meaning(op: Op) -> Meaning | None:
+    """What an operation's result means; None where that is not known."""
+    if op.name in api.MAKES:
+        return api.MAKES[op.name]
+    if op.name in api.TURNS:
+        inner = makers(op.inputs[0]) if op.inputs else None
+        meanings = {meaning(one) for one in inner} if inner else {None}
+        only = meanings.pop() if len(meanings) == 1 else None
+        return api.TURNS[op.name].get(only) if only is not None else None
+    return None
+
+
+def meant(value: Value | None) -> tuple[Meaning, list[Op]] | None:
+    """The one meaning that a tensor certainly has, and the operations that gave it."""
+    found = makers(value)
+    if not found:
+        return None
+    meanings = {meaning(op) for op in found}
+    only = meanings.pop() if len(meanings) == 1 else None
+    return (only, found) if only is not None else None
+
+
+def _is_placeholder(value: Value) -> bool:
+    return isinstance(value, (Constant, Unknown)) or (isinstance(value, Items) and not value.items)
+
+
+# Gradients
+
+
+@dataclass
+class Attachment:
+    """Whether a loss reaches trainable parameters.
+
+    Args:
+        attached: on some way it certainly does.
+        uncertain: on some way nobody can say.
+        cuts: operations at which a way that would reach parameters ends, the one nearest the loss first.
+        unrecorded: outputs of modules with parameters that autograd was told not to record.
+    """
+
+    attached: bool = False
+    uncertain: bool = False
+    cuts: list[Op] = field(default_factory=list)
+    unrecorded: list[Op] = field(default_factory=list)
+
+    def add(self, other: Attachment) -> None:
+        self.attached = self.attached or other.attached
+        self.uncertain = self.uncertain or other.uncertain
+        self.cuts.extend(cut for cut in other.cuts if cut not in self.cuts)
+        self.unrecorded.extend(op for op in other.unrecorded if op not in self.unrecorded)
+
+    @property
+    def is_starved(self) -> bool:
+        """No way reaches parameters, and on some way one was cut off."""
+        return not self.attached and not self.uncertain and bool(self.cuts or self.unrecorded)
+
+
+def terms(loss: Value, depth: int = 0) -> Iterator[Value]:
+    """The summands of a loss, through sums, means, weights, scaling and branches."""
+    if depth > 12:
+        yield loss
+        return
+    match loss:
+        case Op(name="scale") if loss.inputs:
+            yield from terms(loss.inputs[0], depth + 1)
+        case Op() if loss.name in ("+", "-", "add") and len(loss.inputs) == 2:
+            yield from terms(loss.inputs[0], depth + 1)
+            yield from terms(loss.inputs[1], depth + 1)
+        case Op(name="sum", inputs=(_, _, *_)):
+            for one in loss.inputs:
+                yield from terms(one, depth + 1)
+        case Op() if loss.name in api.SCALING and len(loss.inputs) == 2 and _is_weight(loss.inputs[1]):
+            yield from terms(loss.inputs[0], depth + 1)
+        case Op() if loss.name in api.SCALING and len(loss.inputs) == 2 and _is_weight(loss.inputs[0]):
+            yield from terms(loss.inputs[1], depth + 1)
+        case Choice():
+            for _, option in loss.options:
+                yield from terms(option, depth + 1)
+        case _:
+            yield loss
+
+
+def _is_weight(value: Value) -> bool:
+    return isinstance(value, (Constant, Unknown)) or (isinstance(value, Op) and value.name == "getattr")
+
+
+def attachment(value: Value) -> Attachment:
+    """How a loss, or one term of it, is connected to trainable parameters."""
+    return _Walk().attachment(value)
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self._known: dict[int, Attachment] = {}
+        self._depth = 0
+
+    def attachment(self, value: Value) -> Attachment:
+        known = self._known.get(value.uid)
+        if known is None:
+            known = self._known[value.uid] = Attachment()
+            self._depth += 1
+            if self._depth > _MAX_DEPTH:
+                known.uncertain = True
+            else:
+                known.add(self._of(value))
+            self._depth -= 1
+        return known
+
+    def _of(self, value: Value) -> Attachment:
+        match value:
+            case Constant() | Object():
+                return Attachment()
+            case Op():
+                return self._of_op(value)
+            case Choice():
+                return self._any_of([option for _, option in value.options])
+            case Carried():
+                return self._any_of([one for one in (value.start, value.back) if one is not None])
+            case Items():
+                return self._any_of(value.items)
+            case Table():
+                return self._any_of([*value.entries.values(), *value.others])
+        return Attachment(uncertain=True)
+
+    def _any_of(self, values: list[Value]) -> Attachment:
+        found = Attachment()
+        for one in values:
+            found.add(self.attachment(one))
+        return found
+
+    def _of_op(self, op: Op) -> Attachment:
+        if op.reattached or op.name in (api.PARAMETER, "parameters"):
+            return Attachment(attached=True)
+        if op.name in api.CREATES or op.name in api.NO_GRADIENT:
+            return Attachment(attached=_wants_gradient(op))
+        if op.name == "output":
+            return self._of_output(op)
+        inputs = self._any_of(list(op.inputs))
+        if op.records is not True:
+            stopped = [op] if inputs.attached else inputs.unrecorded
+            return Attachment(
+                cuts=inputs.cuts, unrecorded=stopped, uncertain=inputs.uncertain or op.records is None
+            )
+        if op.name == "iterate":
+            return Attachment(inputs.attached, cuts=inputs.cuts, unrecorded=inputs.unrecorded)
+        if _cuts(op):
+            if inputs.attached or (inputs.cuts and op.name in api.REBUILDS):
+                return Attachment(cuts=[op])
+            if inputs.cuts or inputs.unrecorded:
+                return Attachment(cuts=inputs.cuts, unrecorded=inputs.unrecorded)
+            return Attachment(attached=_wants_gradient(op))
+        if op.owner is not None and op.owner.is_a(api.MODULE):
+            trainable = has_parameters(op.owner)
+            inputs.attached = inputs.attached or trainable is True
+            inputs.uncertain = inputs.uncertain or trainable is None
+        elif op.name in ("call", "getattr") or ("." in op.name and not op.name.startswith(_PLAIN)):
+            inputs.uncertain = inputs.uncertain or bool(op.inputs)
+        return inputs
+
+    def _of_output(self, op: Op) -> Attachment:
+        """What a module gave: attached if it has parameters, unless its own code cuts it off or it is not recorded."""
+        inside = self.attachment(op.inputs[0])
+        assert op.owner is not None
+        trainable = has_parameters(op.owner)
+        if op.records is False:
+            return Attachment(unrecorded=[op] if trainable else [], uncertain=trainable is None)
+        if inside.attached or inside.cuts or inside.unrecorded:
+            return inside
+        if trainable:
+            return Attachment(attached=True)
+        return Attachment(uncertain=inside.uncertain or trainable is None)
+
+
+_PLAIN = ("torch.", "numpy.", "math.", "builtins.")
+"""Libraries whose functions do not bring in trainable parameters of their own."""
+
+
+def _cuts(op: Op) -> bool:
+    """Whether no gradient passes through an operation that rebuilds or reads out its input."""
+    if op.name in api.REBUILDS and op.name not in api.CUTS:
+        return bool(op.inputs) and isinstance(op.inputs[0], Items)
+    return op.name in api.CUTS or (op.name.startswith("numpy.") and not op.name.startswith("numpy.random"))
+
+
+def has_parameters(module: Object, depth: int = 0) -> bool | None:
+    """Whether a module holds trainable parameters; None where that cannot be seen."""
+    name = module.type.removeprefix("torch.nn.")
+    if module.type.startswith("torch.nn."):
+        if name in api.WITH_PARAMETERS:
+            return True
+        if module.type not in api.CONTAINERS:
+            return False if module.args or name in api.LAYERS or module.type in api.LOSSES else None
+    elif module.definition is None:
+        return True if module.is_a(api.MODULE) else None
+    if depth > 8:
+        return None
+    unknown = False
+    for value in module.attributes.values():
+        for one in _held(value):
+            match one:
+                case Op(name="torch.nn.Parameter"):
+                    return True
+                case Object() if one is not module and one.is_a(api.MODULE):
+                    inner = has_parameters(one, depth + 1)
+                    if inner:
+                        return True
+                    unknown = unknown or inner is None
+                case Unknown():
+                    unknown = True
+                case Op(name="Tensor") if _wants_gradient(one):
+                    return True
+    return None if unknown else False
+
+
+def _wants_gradient(op: Op) -> bool:
+    wants = op.options.get("requires_grad")
+    return isinstance(wants, Constant) and wants.value is True
+
+
+def _held(value: Value, depth: int = 0) -> Iterator[Value]:
+    inner: list[Value] = []
+    match value:
+        case Items():
+            inner = value.items
+        case Table():
+            inner = [*value.entries.values(), *value.others]
+        case Choice():
+            inner = [option for _, option in value.options]
+        case _:
+            yield value
+    if depth < 4:
+        for one in inner:
+            yield from _held(one, depth + 1)
+
+
+def starving(loss: Value) -> list[Op]:
+    """The operations that cut a whole term of a loss off from every trainable parameter."""
+    return [cut for term in _starved(loss) for cut in term.cuts]
+
+
+def unrecorded(loss: Value) -> list[Op]:
+    """The operations that a term of a loss depends on and that autograd did not record."""
+    return [op for term in _starved(loss) if not term.cuts for op in term.unrecorded]
+
+
+def _starved(loss: Value) -> Iterator[Attachment]:
+    for term in terms(loss):
+        found = attachment(term)
+        if found.is_starved:
+            yield found
+
+
+def is_made_of(value: Value, wanted: Value) -> bool:
+    """Whether one value goes into another, through whatever operations."""
+    pending, seen = [value], set()
+    while pending:
+        one = pending.pop()
+        if one is wanted:
+            return True
+        if one.uid not in seen and len(seen) < 4000:
+            seen.add(one.uid)
+            pending.extend(parts(one))
+    return False
+
+
+def is_prediction(value: Value) -> bool:
+    """Whether a tensor certainly comes out of trainable parameters."""
+    return attachment(value).attached
+
+
+def is_data(value: Value) -> bool:
+    """Whether a tensor certainly is drawn from a loader or another iterable, and from nothing trainable."""
+    found = attachment(value)
+    if found.attached or found.uncertain or found.cuts or found.unrecorded:
+        return False
+    pending, seen = [value], set()
+    while pending:
+        one = pending.pop()
+        if isinstance(one, Op) and one.name == "iterate":
+            return True
+        if one.uid not in seen and len(seen) < 400:
+            seen.add(one.uid)
+            pending.extend(parts(one))
+    return False

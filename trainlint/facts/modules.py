@@ -1,0 +1,80 @@
+"""What modules hold, and what of it torch does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trainlint.facts.flow import has_parameters
+from trainlint.facts.torch_api import CONTAINERS, MODULE
+from trainlint.facts.values import Choice, Items, Object, Op, Table, Value, parts
+from trainlint.finding import Place
+
+
+@dataclass(frozen=True)
+class Unregistered:
+    """Layers with parameters that a module keeps in a plain container, and nowhere else."""
+
+    at: Place
+    module: str
+    attribute: str
+    kind: str
+    instead: str
+    layers: tuple[Place, ...]
+
+
+def unregistered(module: Object, handed_over: frozenset[int]) -> Iterator[Unregistered]:
+    """The plain containers of a module whose layers torch will not see.
+
+    Args:
+        handed_over: numbers of values that the program passes on by other ways, to an optimizer for example.
+    """
+    if not module.is_a(MODULE) or module.definition is None or module.bases & CONTAINERS:
+        return
+    known = _registered(module)
+    for name, value in module.attributes.items():
+        if not isinstance(value, (Items, Table)) or value.uid in handed_over:
+            continue
+        layers = [one for one in _objects(value) if one.is_a(MODULE) and has_parameters(one)]
+        lost = [one for one in layers if one.uid not in known and one.uid not in handed_over]
+        if lost and len(lost) == len(layers):
+            at = (value.at if isinstance(value, Items) else None) or lost[0].at
+            if at is None:
+                continue
+            kind = value.kind if isinstance(value, Items) else "dict"
+            yield Unregistered(
+                at,
+                module.type,
+                name,
+                kind,
+                "ModuleDict" if kind == "dict" else "ModuleList",
+                tuple(one.at for one in lost if one.at is not None),
+            )
+
+
+def _registered(module: Object) -> set[int]:
+    """Every object that a module reaches through attributes that are modules."""
+    found: set[int] = set()
+    pending = [module]
+    while pending:
+        for value in pending.pop().attributes.values():
+            options = [option for _, option in value.options] if isinstance(value, Choice) else [value]
+            for one in options:
+                if isinstance(one, Object) and one.is_a(MODULE) and one.uid not in found:
+                    found.add(one.uid)
+                    found |= {inner.uid for held in one.attributes.values() for inner in _objects(held)}
+                    pending.append(one)
+    return found
+
+
+def _objects(value: Value) -> Iterator[Object]:
+    pending, seen = [value], set()
+    while pending:
+        one = pending.pop()
+        if one.uid in seen or len(seen) > 500:
+            continue
+        seen.add(one.uid)
+        if isinstance(one, Object):
+            yield one
+        elif not isinstance(one, Op):
+            pending.extend(parts(one))

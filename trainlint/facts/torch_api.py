@@ -1,0 +1,288 @@
+"""What torch's operations and classes make, keep, cut and expect, and how frameworks own the loop. Data.
+
+Source: PyTorch's documentation, and measurements on torch 2.13.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Meaning(Enum):
+    """What the numbers of a tensor stand for."""
+
+    LOGITS = "logits"
+    PROBABILITIES = "probabilities"
+    LOG_PROBABILITIES = "log-probabilities"
+
+
+NAMESPACES = ("torch.nn.functional.", "torch.Tensor.", "torch.special.", "torch.")
+"""Where torch's operations live; the longest first."""
+
+MAKES: dict[str, Meaning] = {
+    **dict.fromkeys(("softmax", "softmin", "gumbel_softmax", "sigmoid", "expit"), Meaning.PROBABILITIES),
+    **dict.fromkeys(("log_softmax", "logsigmoid"), Meaning.LOG_PROBABILITIES),
+    **dict.fromkeys(
+        (
+            "linear",
+            "bilinear",
+            "conv1d",
+            "conv2d",
+            "conv3d",
+            "conv_transpose1d",
+            "conv_transpose2d",
+            "conv_transpose3d",
+        ),
+        Meaning.LOGITS,
+    ),
+}
+"""Operations whose result has a meaning whatever goes in."""
+
+TURNS: dict[str, dict[Meaning, Meaning]] = {
+    "log": {Meaning.PROBABILITIES: Meaning.LOG_PROBABILITIES},
+    "exp": {Meaning.LOG_PROBABILITIES: Meaning.PROBABILITIES},
+}
+"""Operations that turn one meaning into another."""
+
+KEEPS = frozenset(
+    "view reshape flatten unflatten permute transpose t T mT squeeze unsqueeze contiguous to cuda cpu float "
+    "double half bfloat16 type type_as clone getitem expand expand_as view_as reshape_as detach data identity "
+    "narrow select index_select movedim swapaxes swapdims ravel output stack cat concat unbind chunk split "
+    "rearrange requires_grad_ retain_grad pin_memory squeeze_ unsqueeze_ Variable as_tensor tensor Tensor "
+    "moveaxis hstack vstack".split()
+)
+"""Operations whose result means what their first input means."""
+
+CLAMPS = frozenset(("clamp", "clip", "clamp_min", "clamp_max", "clamp_"))
+"""Keep probabilities what they are, but make a bounded score of a logit."""
+
+CUTS = frozenset(
+    "detach detach_ data item numpy tolist tensor from_numpy Variable float_number int_number "
+    "numpy.array numpy.asarray numpy.mean numpy.sum".split()
+)
+"""Operations whose result has no gradient path to their input. `Variable` of a Tensor cuts too."""
+
+REBUILDS = frozenset(
+    "tensor Tensor FloatTensor DoubleTensor HalfTensor Variable from_numpy as_tensor".split()
+)
+"""Constructors: the ones not in `CUTS` keep the graph of a tensor, but not of a list of tensors."""
+
+NO_GRADIENT = frozenset(
+    "argmax argmin eq ne lt le gt ge == != < <= > >= in is round floor ceil sign long int bool byte short "
+    "shape size dim ndim numel dtype device isnan isinf isfinite one_hot topk_indices bincount randint "
+    "multinomial bernoulli len zeros_like ones_like rand_like randn_like full_like empty_like "
+    "new_zeros new_ones new_tensor new_full argsort searchsorted bucketize nonzero unique is_floating_point "
+    "any all not and or isclose allclose equal".split()
+)
+"""Operations through which no gradient flows, by their nature rather than by a mistake."""
+
+CREATES = frozenset(
+    "zeros ones rand randn randint full empty arange linspace eye randperm normal tril_indices triu_indices "
+    "logspace normal_ manual_seed device".split()
+)
+"""Operations that make a fresh tensor with no history."""
+
+ADDITIVE = frozenset(("+", "-", "add", "sub", "sum", "mean", "neg"))
+"""Operations that keep the terms of a loss apart."""
+
+SCALING = frozenset(("*", "/", "mul", "div"))
+"""Operations that only weight a loss when all but one of their inputs are plain numbers."""
+
+LOSSES: dict[str, tuple[str, Meaning | None]] = {
+    "torch.nn.CrossEntropyLoss": ("cross_entropy", Meaning.LOGITS),
+    "torch.nn.NLLLoss": ("nll_loss", Meaning.LOG_PROBABILITIES),
+    "torch.nn.NLLLoss2d": ("nll_loss", Meaning.LOG_PROBABILITIES),
+    "torch.nn.BCELoss": ("binary_cross_entropy", Meaning.PROBABILITIES),
+    "torch.nn.BCEWithLogitsLoss": ("binary_cross_entropy_with_logits", Meaning.LOGITS),
+    "torch.nn.KLDivLoss": ("kl_div", Meaning.LOG_PROBABILITIES),
+    "torch.nn.MSELoss": ("mse_loss", None),
+    "torch.nn.L1Loss": ("l1_loss", None),
+    "torch.nn.SmoothL1Loss": ("smooth_l1_loss", None),
+    "torch.nn.HuberLoss": ("huber_loss", None),
+    "torch.nn.MultiMarginLoss": ("multi_margin_loss", Meaning.LOGITS),
+    "torch.nn.MultiLabelSoftMarginLoss": ("multilabel_soft_margin_loss", Meaning.LOGITS),
+    "torch.nn.MultiLabelMarginLoss": ("multilabel_margin_loss", Meaning.LOGITS),
+    "torch.nn.SoftMarginLoss": ("soft_margin_loss", Meaning.LOGITS),
+    "torch.nn.PoissonNLLLoss": ("poisson_nll_loss", None),
+    "torch.nn.GaussianNLLLoss": ("gaussian_nll_loss", None),
+    "torch.nn.CTCLoss": ("ctc_loss", Meaning.LOG_PROBABILITIES),
+    "torch.nn.CosineEmbeddingLoss": ("cosine_embedding_loss", None),
+    "torch.nn.HingeEmbeddingLoss": ("hinge_embedding_loss", None),
+    "torch.nn.MarginRankingLoss": ("margin_ranking_loss", None),
+    "torch.nn.TripletMarginLoss": ("triplet_margin_loss", None),
+    "torch.nn.TripletMarginWithDistanceLoss": ("triplet_margin_with_distance_loss", None),
+}
+"""Loss classes: the function each calls, and what that expects its input to be (None: no such meaning)."""
+
+LOSS_FUNCTIONS: dict[str, Meaning | None] = dict(LOSSES.values())
+
+LAYERS: dict[str, str] = {
+    "Linear": "linear",
+    "LazyLinear": "linear",
+    "Bilinear": "bilinear",
+    **{f"{lazy}Conv{n}d": f"conv{n}d" for lazy in ("", "Lazy") for n in (1, 2, 3)},
+    **{f"{lazy}ConvTranspose{n}d": f"conv_transpose{n}d" for lazy in ("", "Lazy") for n in (1, 2, 3)},
+    "Softmax": "softmax",
+    "Softmax2d": "softmax",
+    "Softmin": "softmin",
+    "LogSoftmax": "log_softmax",
+    "Sigmoid": "sigmoid",
+    "LogSigmoid": "logsigmoid",
+    "Flatten": "flatten",
+    "Unflatten": "unflatten",
+    "Identity": "identity",
+    "Dropout": "dropout",
+}
+"""Module classes of `torch.nn` that are a known operation."""
+
+WITH_PARAMETERS = frozenset(
+    "Linear LazyLinear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d "
+    "LazyConv2d LazyConv3d Embedding EmbeddingBag RNN LSTM GRU RNNCell LSTMCell GRUCell BatchNorm1d BatchNorm2d "
+    "BatchNorm3d SyncBatchNorm LayerNorm GroupNorm RMSNorm PReLU MultiheadAttention Transformer "
+    "TransformerEncoder TransformerDecoder TransformerEncoderLayer TransformerDecoderLayer".split()
+)
+"""Classes of `torch.nn` that always hold trainable parameters."""
+
+MODE_DEPENDENT = frozenset(
+    "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout BatchNorm1d BatchNorm2d BatchNorm3d "
+    "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d "
+    "RReLU LSTM GRU RNN MultiheadAttention Transformer TransformerEncoder TransformerDecoder "
+    "TransformerEncoderLayer TransformerDecoderLayer".split()
+)
+"""Classes of `torch.nn` that behave, or can behave, otherwise in training than in evaluation."""
+
+CONTAINERS = frozenset(
+    (
+        "torch.nn.Sequential",
+        "torch.nn.ModuleList",
+        "torch.nn.ModuleDict",
+        "torch.nn.ParameterList",
+        "torch.nn.ParameterDict",
+    )
+)
+
+MODULE = "torch.nn.Module"
+OPTIMIZER = "torch.optim.Optimizer"
+SCHEDULER = "torch.optim.lr_scheduler.LRScheduler"
+LOADER = "torch.utils.data.DataLoader"
+SCALER = "torch.amp.GradScaler"
+PARAMETER = "torch.nn.Parameter"
+
+ALIASES: dict[str, str] = {
+    "torch.nn.parameter.Parameter": PARAMETER,
+    "torch.utils.data.dataloader.DataLoader": LOADER,
+    "torch_geometric.data.DataLoader": LOADER,
+    "torch_geometric.loader.DataLoader": LOADER,
+    "torch.cuda.amp.GradScaler": SCALER,
+    "torch.cuda.amp.grad_scaler.GradScaler": SCALER,
+    "torch.cpu.amp.GradScaler": SCALER,
+    "torch.amp.grad_scaler.GradScaler": SCALER,
+    "torch.optim.optimizer.Optimizer": OPTIMIZER,
+    "torch.autograd.grad_mode.no_grad": "torch.no_grad",
+    "torch.autograd.no_grad": "torch.no_grad",
+    "torch.autograd.inference_mode": "torch.inference_mode",
+    "torch.nn.modules.module.Module": MODULE,
+    "lightning.pytorch.LightningModule": "lightning.LightningModule",
+    "pytorch_lightning.LightningModule": "lightning.LightningModule",
+    "pytorch_lightning.core.LightningModule": "lightning.LightningModule",
+    "lightning.pytorch.core.LightningModule": "lightning.LightningModule",
+    "pytorch_lightning.core.lightning.LightningModule": "lightning.LightningModule",
+    "transformers.trainer.Trainer": "transformers.Trainer",
+}
+"""Second names of the same thing."""
+
+OPTIMIZER_MODULES = (
+    "torch.optim.",
+    "torch_optimizer.",
+    "bitsandbytes.optim.",
+    "apex.optimizers.",
+    "transformers.optimization.",
+)
+OPTIMIZER_CLASSES = frozenset(
+    (
+        "transformers.AdamW",
+        "transformers.Adafactor",
+        "timm.optim.create_optimizer",
+        "timm.optim.create_optimizer_v2",
+    )
+)
+MODULE_MAKERS = (
+    "torchvision.models.",
+    "timm.create_model",
+    "timm.models.create_model",
+    "torch.hub.load",
+    "segmentation_models_pytorch.",
+    "torch_geometric.nn.",
+    "efficientnet_pytorch.EfficientNet.",
+)
+"""Libraries' functions and classes, by prefix, whose result is a module."""
+
+PRETRAINED = (".from_pretrained", ".from_config")
+"""Endings of library constructors that give a module, where the class is a model."""
+
+OPAQUE_LOOPS: dict[str, dict[str, str]] = {
+    "lightning.LightningModule": {
+        "training_step": "returns-loss",
+        "validation_step": "evaluates",
+        "test_step": "evaluates",
+        "predict_step": "evaluates",
+    },
+    "transformers.Trainer": {"compute_loss": "returns-loss"},
+}
+"""Methods that a framework calls in a loop of its own, and what it does with them."""
+
+DEPRECATED_AMP: dict[str, str] = {
+    **{
+        f"torch.{device}.amp.{name}": f'torch.amp.{name}("{device}", …)'
+        for device in ("cuda", "cpu")
+        for name in ("autocast", "GradScaler")
+    },
+    "torch.cuda.amp.autocast_mode.autocast": 'torch.amp.autocast("cuda", …)',
+    "torch.cuda.amp.grad_scaler.GradScaler": 'torch.amp.GradScaler("cuda", …)',
+    "torch.cuda.amp.custom_fwd": 'torch.amp.custom_fwd(device_type="cuda")',
+    "torch.cuda.amp.custom_bwd": 'torch.amp.custom_bwd(device_type="cuda")',
+}
+"""Names deprecated since torch 2.4, and what replaces each."""
+
+
+def operation(name: str) -> str:
+    """The canonical name of an operation: `torch.nn.functional.softmax` is `softmax`."""
+    for prefix in NAMESPACES:
+        if name.startswith(prefix):
+            rest = name[len(prefix) :]
+            return rest if "." not in rest else name
+    return name
+
+
+def canonical(name: str) -> str:
+    """One dotted name for everything that torch lets people import from several places."""
+    name = ALIASES.get(name, name)
+    if name.startswith("torch.nn.modules."):
+        name = "torch.nn." + name.rpartition(".")[2]
+    return ALIASES.get(name, name)
+
+
+def library_bases(name: str) -> frozenset[str]:
+    """What an instance of a library's class is, as far as rules care: itself and its known bases."""
+    name = canonical(name)
+    found = {name}
+    last = name.rpartition(".")[2]
+    if name.startswith("torch.optim.lr_scheduler.") or name.startswith("torch.optim.swa_utils.SWALR"):
+        found.add(SCHEDULER)
+    elif name.startswith("torch.optim.swa_utils."):
+        found.add(MODULE)
+    elif name in OPTIMIZER_CLASSES or name.startswith(OPTIMIZER_MODULES):
+        if last[:1].isupper() or last == "?":
+            found.add(OPTIMIZER)
+    elif name in LOSSES:
+        found |= {MODULE, "loss"}
+    elif name.startswith("torch.nn.parallel.") or name == "torch.nn.DataParallel" or (name.startswith("torch.nn.") and last[:1].isupper() and name != PARAMETER) or (name.startswith("torch.nn.") and last == "?") or name.startswith(MODULE_MAKERS) or (name.endswith(PRETRAINED) and _is_model(name)) or name == "lightning.LightningModule":
+        found.add(MODULE)
+    return frozenset(found)
+
+
+def _is_model(name: str) -> bool:
+    owner = name.split(".")[-2]
+    return not any(
+        word in owner for word in ("Tokenizer", "Config", "Processor", "Extractor", "Scheduler", "Pipeline")
+    )

@@ -1,0 +1,254 @@
+"""One training program, or a part of one that is entered from outside, and what happened in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from trainlint.facts import events as ev
+from trainlint.facts.modules import Unregistered, unregistered
+from trainlint.facts.torch_api import MODE_DEPENDENT, OPTIMIZER
+from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, parts
+
+E = TypeVar("E", bound=ev.Event)
+F = TypeVar("F")
+
+
+@dataclass(eq=False)
+class Training:
+    """What one entry point does.
+
+    Args:
+        path: the file of the entry point.
+        entry: "program" for a module's own code, "function" for a function that only code outside of what
+            was read can call, "class" for making an instance of a class that nothing here makes.
+        nodes: events in order, with the branches and loops around them.
+        objects: everything made on the way.
+    """
+
+    path: str
+    entry: str
+    nodes: list[ev.Node] = field(default_factory=list)
+    objects: tuple[Object, ...] = ()
+
+    def facts(self, kind: type[F]) -> list[F]:
+        """Everything of one type that a rule can be about: the entry point itself, objects, or events."""
+        if isinstance(self, kind):
+            return [self]
+        if kind is Unregistered:
+            return [found for one in self.objects for found in unregistered(one, self._handed_over)]  # type: ignore[misc]
+        return list(ev.events(self.nodes, kind))
+
+    def events(self, kind: type[E]) -> list[E]:
+        """Every event of one kind, in order, on whatever branch."""
+        return list(ev.events(self.nodes, kind))
+
+    def runs(self, *kinds: type[ev.Event]) -> list[list[ev.Event]]:
+        """Possible orders of events of these kinds, each loop run twice."""
+        return list(ev.runs(self.nodes, kinds))
+
+    @cached_property
+    def _handed_over(self) -> frozenset[int]:
+        """Numbers of all values that reach an optimizer, or code that is not known."""
+        given = [value for one in self.objects if one.is_a(OPTIMIZER) for value in one.args[:1]]
+        given += [value for escape in self.events(ev.Escape) for value in escape.values]
+        given += [event.target for event in self.events(ev.ParametersListed)]
+        return frozenset(one.uid for value in given for one in (value, *_leaves(value)))
+
+    @cached_property
+    def loops(self) -> dict[int, ev.Loop]:
+        return {loop.number: loop for loop in ev.loops(self.nodes)}
+
+    def inside(self, loop: int, kind: type[E]) -> list[E]:
+        """Events of one kind in a loop, at any depth."""
+        return list(ev.events(self.loops[loop].body, kind)) if loop in self.loops else []
+
+    def handed_out(self) -> list[ev.Returned]:
+        """What callers that are not seen receive."""
+        return self.events(ev.Returned)
+
+    def name_of(self, step: ev.OptimizerStep) -> str:
+        """What to call the optimizer of a step."""
+        found = next(alternatives(step.optimizer), None)
+        return (
+            found.type.rpartition(".")[2] if isinstance(found, Object) and "?" not in found.type else "step()"
+        )
+
+    def is_made_inside(self, value: Value, loop: int) -> bool:
+        """Whether a value, or a module whose parameters it holds, is made anew in every round of a loop."""
+        return any(
+            loop in getattr(one, "loops", ())
+            for held in (value, *modules_held(value)[0])
+            for one in alternatives(held)
+        )
+
+    def may_touch(self, optimizer: Value, loop: int | None) -> bool:
+        """Whether unknown code that is called in a loop (None: anywhere) is handed an optimizer or what it steps."""
+        held = {one.uid for one in alternatives(optimizer)}
+        modules, complete = modules_held(optimizer)
+        held |= {one.uid for module in modules for one in alternatives(module)}
+        escapes = self.events(ev.Escape) if loop is None else self.inside(loop, ev.Escape)
+        return any(
+            inner.uid in held or (not complete and isinstance(inner, Op) and inner.name == "parameters")
+            for escape in escapes
+            for value in escape.values
+            for inner in _leaves(value)
+        )
+
+    def may_touch_anything(self, loops: tuple[int, ...]) -> bool:
+        """Whether unknown code is called with a module, optimizer or loss inside these loops."""
+        escapes = self.inside(loops[0], ev.Escape) if loops else self.events(ev.Escape)
+        return any(
+            isinstance(one, Object) for escape in escapes for value in escape.values for one in _leaves(value)
+        )
+
+    def guards_around(self, loop: int) -> tuple[object, ...]:
+        """The conditions under which a loop itself stands: those that all events in it share."""
+        inside = self.inside(loop, ev.Event)
+        if not inside:
+            return ()
+        return tuple(guard for guard in inside[0].guards if all(guard in one.guards for one in inside))
+
+    def is_replaced(self, module: Object, loop: int) -> bool:
+        """Whether the weights of a module are loaded or copied in a loop: it starts anew, and so may its optimizer."""
+        return any(
+            event.what == "load_state_dict" and event.module is module
+            for event in self.inside(loop, ev.ModuleChanged)
+        )
+
+    def is_frozen(self, module: Object) -> bool:
+        """Whether the program sets `requires_grad` on a module's parameters, or on a part of it."""
+        return bool(self.events(ev.RequiresGrad))
+
+    def is_own_choice(self, mode: ev.ModeChange, forward: ev.Forward) -> bool:
+        """Whether evaluation mode is switched on in the same function and loop as the step: on purpose."""
+        return mode.calls == forward.calls and mode.loops == forward.loops and mode.guards == forward.guards
+
+    def mode_at(self, run: list[ev.Event], forward: ev.Forward) -> ev.ModeChange | None:
+        """The last switch of a module's mode before one of its forwards, in one run."""
+        last: ev.ModeChange | None = None
+        for event in run:
+            if isinstance(event, ev.ModeChange) and event.module is forward.module:
+                last = event
+            elif event is forward:
+                break
+        return last
+
+    @cached_property
+    def _cleared(self) -> frozenset[int]:
+        return frozenset(one.uid for event in self.events(ev.ZeroGrad) for one in alternatives(event.target))
+
+    def is_optimizer(self, value: Value) -> bool:
+        """Whether a value is an optimizer: one of a known class, or something whose gradients are cleared too."""
+        found = list(alternatives(value))
+        return bool(found) and all(
+            (isinstance(one, Object) and one.is_a(OPTIMIZER))
+            or (not isinstance(one, Object) and one.uid in self._cleared)
+            for one in found
+        )
+
+
+def modules_held(optimizer: Value) -> tuple[list[Value], bool]:
+    """The modules whose parameters an optimizer holds, and whether that is all that it holds."""
+    modules: list[Value] = []
+    complete = True
+    for one in alternatives(optimizer):
+        if not isinstance(one, Object) or not one.args:
+            if not (isinstance(one, Object) and "params" in one.options):
+                complete = False
+                continue
+        for value in (
+            *one.args[:1],
+            *(held for name, held in one.options.items() if name in ("params", "model")),
+        ):
+            for leaf in _leaves(value):
+                if isinstance(leaf, Op) and leaf.name == "parameters":
+                    modules.extend(leaf.inputs[:1])
+                elif isinstance(leaf, Object):
+                    modules.append(leaf)
+                elif isinstance(leaf, (Unknown, Op)):
+                    complete = False
+    return modules, complete
+
+
+def _leaves(value: Value, depth: int = 0) -> Iterator[Value]:
+    """What a value is in the end made of; a list of parameters stays whole."""
+    inner = [] if isinstance(value, Op) and value.name == "parameters" else list(parts(value))
+    if not inner or depth > 8:
+        yield value
+        return
+    for part in inner:
+        yield from _leaves(part, depth + 1)
+
+
+def same_parameters(target: Value, optimizer: Value) -> bool:
+    """Whether clearing `target` may clear what `optimizer` steps: itself, a module it holds, or unknown things."""
+    targets, optimizers = list(alternatives(target)), list(alternatives(optimizer))
+    if {one.uid for one in targets} & {one.uid for one in optimizers}:
+        return True
+    if any(isinstance(one, Object) and one.is_a(OPTIMIZER) for one in targets):
+        if all(isinstance(one, Object) for one in (*targets, *optimizers)):
+            return bool(
+                {one.uid for held in targets for one in modules_held(held)[0]}
+                & {one.uid for held in optimizers for one in modules_held(held)[0]}
+            )
+        return True
+    modules, complete = modules_held(optimizer)
+    held = {one.uid for module in modules for one in alternatives(module)}
+    if held & {one.uid for one in targets}:
+        return True
+    if not complete or not all(isinstance(one, Object) for one in targets):
+        return True
+    return any(_contains(one, held) for one in targets if isinstance(one, Object)) or any(
+        _contains(inner, {one.uid for one in targets})
+        for module in modules
+        for inner in alternatives(module)
+        if isinstance(inner, Object)
+    )
+
+
+def _contains(module: Object, wanted: set[int], depth: int = 0) -> bool:
+    """Whether one of these objects is an attribute of a module, at any depth."""
+    if depth > 6:
+        return False
+    for value in module.attributes.values():
+        for one in _leaves(value):
+            if one.uid in wanted:
+                return True
+            if isinstance(one, Object) and one is not module and _contains(one, wanted, depth + 1):
+                return True
+    return False
+
+
+def certainly_clears(target: Value, optimizer: Value) -> bool:
+    """Whether clearing `target` certainly clears what `optimizer` steps: itself, or all the modules it holds."""
+    targets = {one.uid for one in alternatives(target)}
+    steps = {one.uid for one in alternatives(optimizer)}
+    if targets == steps:
+        return True
+    modules, complete = modules_held(optimizer)
+    held = {one.uid for module in modules for one in alternatives(module)}
+    return complete and bool(held) and held <= targets
+
+
+def depends_on_mode(module: Object, depth: int = 0) -> bool:
+    """Whether a module may behave otherwise in training than in evaluation, as far as its layers are known."""
+    if module.type.startswith("torch.nn.") and module.definition is None and module.attributes.keys() <= {""}:
+        return module.type.removeprefix("torch.nn.") in MODE_DEPENDENT
+    if module.definition is None and not module.type.startswith("torch.nn."):
+        return True
+    layers = [one for value in module.attributes.values() for one in _leaves(value)]
+    for one in layers:
+        if isinstance(one, Unknown) or (
+            isinstance(one, Object) and one is not module and depth < 8 and depends_on_mode(one, depth + 1)
+        ):
+            return True
+    return False
+
+
+def may_be_disabled(scaler: Object) -> bool:
+    """Whether a gradient scaler is, or may be, switched off."""
+    enabled = scaler.options.get("enabled")
+    return isinstance(enabled, Constant) and enabled.value is False

@@ -1,0 +1,50 @@
+"""What trainlint says: findings about places in source, and errors about files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+Level = Literal["error", "warning", "info"]
+
+
+class Place(NamedTuple):
+    """A span of source. Lines and columns start at 1; the end column is exclusive."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Because(NamedTuple):
+    """A second place that a finding needs to be understood."""
+
+    at: Place
+    message: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, where it is, and the places that show why.
+
+    A rule fills in `at`, `message` and `because`, and `level` only where it departs from the rule's
+    own. The machine adds the rest.
+    """
+
+    at: Place
+    message: str
+    because: tuple[Because, ...] = ()
+    level: Level | None = None
+    code: str = ""
+    name: str = ""
+    suppressed: bool = False
+
+
+class Problem(NamedTuple):
+    """A file, or a rule on a file, that could not be checked; `line` is None where none applies."""
+
+    path: str
+    line: int | None
+    message: str

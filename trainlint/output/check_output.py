@@ -1,0 +1,31 @@
+"""The report of a check in the format that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainlint.output.concise import concise
+from trainlint.output.json_report import json_report
+from trainlint.output.output_format import OutputFormat
+from trainlint.output.statistics import statistics
+from trainlint.output.style import Piece
+from trainlint.output.text import Lines, closing, text
+from trainlint.report import Report
+
+
+def check_output(
+    report: Report, lines: Lines, output_format: OutputFormat, *, counted: bool, closed: bool, room: int
+) -> Iterator[Piece]:
+    """`counted`: how often each rule found something, in place of the findings. `closed`: with a last
+    sentence for people. `room`: cells for a line of source."""
+    if output_format is OutputFormat.json:
+        yield Piece(json_report(report))
+        return
+    if counted:
+        yield from statistics(report)
+    elif output_format is OutputFormat.concise:
+        yield from concise(report)
+    else:
+        yield from text(report, lines, room)
+    if closed and output_format is OutputFormat.text:
+        yield Piece(closing(report))

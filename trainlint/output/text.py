@@ -1,0 +1,111 @@
+"""The format for people: every finding with the source of every place that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from trainlint.finding import Finding, Place
+from trainlint.output.excerpt import excerpt
+from trainlint.output.printable import printable
+from trainlint.output.style import Meaning, Piece
+from trainlint.report import Report
+
+Lines = Callable[[str], Sequence[str]]
+"""The lines of the file with this path."""
+
+_LINES_SHOWN_WHOLE = 4
+_END = Piece("\n")
+
+
+def text(report: Report, lines: Lines, room: int) -> Iterator[Piece]:
+    """The findings that are shown; no line of source takes more than `room` cells."""
+    for finding in report.shown:
+        yield from _finding(finding, lines, room)
+        yield _END
+
+
+def closing(report: Report) -> str:
+    """One sentence that sums up."""
+    suppressed = len(report.findings) - len(report.shown)
+    aside = f" ({suppressed} suppressed)" if suppressed else ""
+    files = _count(report.files, "file")
+    problems = f"; {_count(len(report.problems), 'problem')}, see above" if report.problems else ""
+    counts = report.by_level
+    found = [
+        *([_count(counts["error"], "error")] if counts["error"] else []),
+        *([_count(counts["warning"], "warning")] if counts["warning"] else []),
+        *([f"{counts['info']} info"] if counts["info"] else []),
+    ]
+    if found:
+        return f"Found {_listed(found)} in {files}{aside}{problems}.\n"
+    if report.problems:
+        return f"Found nothing in {files}{aside}{problems}.\n"
+    return f"All clear: {files} checked{aside}.\n"
+
+
+def _finding(finding: Finding, lines: Lines, room: int) -> Iterator[Piece]:
+    level: Meaning = finding.level or "error"
+    yield Piece(f"{level}[{finding.code}]", level)
+    yield Piece(f" {finding.name}: ", "strong")
+    yield Piece(printable(finding.message))
+    yield _END
+    shown = [finding.at, *(because.at for because in finding.because)]
+    gutter = max(len(str(place.end_line)) for place in shown)
+    yield from _place(finding.at, "-->", level, "", lines, gutter, room)
+    for because in finding.because:
+        yield from _place(because.at, ":::", "related", because.message, lines, gutter, room)
+
+
+def _place(
+    at: Place, arrow: str, meaning: Meaning, label: str, lines: Lines, gutter: int, room: int
+) -> Iterator[Piece]:
+    bar = Piece(" " * gutter + " |", "gutter")
+    yield Piece(" " * gutter + arrow, "gutter")
+    yield Piece(f" {printable(at.path)}:{at.line}:{at.column}\n")
+    marked = list(_marked_lines(at, lines(at.path)))
+    if not marked:
+        yield from _label_alone(label, gutter)
+        return
+    yield bar
+    yield _END
+    for number, line, start, end in marked:
+        yield Piece(f"{number:>{gutter}} |", "gutter")
+        if not line and number < marked[-1][0]:
+            yield _END
+            continue
+        piece = excerpt(line, start, end, room)
+        mark = ("-" if meaning == "related" else "^") * piece.underline
+        yield Piece(f" {piece.text}\n")
+        yield bar
+        yield Piece(f" {' ' * piece.indent}{mark}", meaning)
+        if number == marked[-1][0]:
+            if at.end_line > number:
+                yield Piece(f"... to line {at.end_line}", meaning)
+            if label:
+                yield Piece(f" {printable(label)}", meaning)
+        yield _END
+
+
+def _label_alone(label: str, gutter: int) -> Iterator[Piece]:
+    """What is said of a place whose source cannot be shown."""
+    if label:
+        yield Piece(f"{' ' * gutter} = {printable(label)}\n", "related")
+
+
+def _marked_lines(at: Place, lines: Sequence[str]) -> Iterator[tuple[int, str, int, int]]:
+    """Number and text of each line to show, and which of its characters the place takes."""
+    last = at.end_line if at.end_line - at.line < _LINES_SHOWN_WHOLE else at.line
+    for number in range(at.line, min(last, len(lines)) + 1):
+        line = lines[number - 1].rstrip()
+        start = at.column - 1 if number == at.line else len(line) - len(line.lstrip())
+        end = at.end_column - 1 if number == at.end_line else len(line)
+        yield number, line, start, end
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _listed(parts: Iterable[str]) -> str:
+    *most, last = parts
+    return f"{', '.join(most)} and {last}" if most else last

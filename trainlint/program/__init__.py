@@ -1,0 +1,1 @@
+"""Source code to facts: the only part of trainlint that knows Python's syntax."""

@@ -1,0 +1,388 @@
+"""Python's own functions and containers, as far as values pass through them."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from trainlint.facts.events import Escape
+from trainlint.facts.torch_api import CONTAINERS
+from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Value, one_of
+from trainlint.program import classes, library
+from trainlint.program import syntax as s
+from trainlint.program.values import Arguments, ClassValue, FunctionValue, Library
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluator import Evaluator
+
+NAMES = frozenset(dir(builtins))
+
+_FOLDED: dict[str, Callable[..., Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_PASSED_THROUGH = frozenset(("list", "tuple", "iter", "reversed", "sorted", "set", "frozenset"))
+_HARMLESS = frozenset(
+    "print repr str len range isinstance issubclass hasattr id type hash format round abs min max sum any all "
+    "bool open input vars dir callable ord chr bytes divmod pow hex bin object slice".split()
+)
+
+
+def fold(name: str, operands: tuple[Value, ...]) -> Value | None:
+    """Arithmetic and comparison of constants; None where it cannot be done."""
+    if name in ("is", "is not", "==", "!=") and len(operands) == 2:
+        same = _identical(operands[0], operands[1])
+        if same is not None:
+            return Constant(value=same == (name in ("is", "==")))
+    values = [one.value for one in operands if isinstance(one, Constant) and not one.is_default]
+    if len(values) != len(operands):
+        return None
+    if name == "not":
+        return Constant(value=not values[0])
+    if name in ("in", "not in") and isinstance(values[1], str) and isinstance(values[0], str):
+        return Constant(value=(values[0] in values[1]) == (name == "in"))
+    if (
+        name not in _FOLDED
+        or len(values) != 2
+        or not all(isinstance(one, (int, float, str)) for one in values)
+    ):
+        return None
+    if any(isinstance(one, str) and len(one) > 200 for one in values):
+        return None
+    if name == "*" and not all(isinstance(one, (int, float)) for one in values):
+        return None
+    try:
+        return Constant(value=_FOLDED[name](*values))
+    except (TypeError, ValueError, ArithmeticError):
+        return None
+
+
+def _identical(first: Value, second: Value) -> bool | None:
+    """Whether two values certainly are, or certainly are not, the same; None where that is open."""
+    for one, other in ((first, second), (second, first)):
+        if isinstance(one, Constant) and one.value is None and not one.is_default:
+            if isinstance(other, (Object, Items, Table, FunctionValue, ClassValue, Library)):
+                return False
+            if isinstance(other, Constant) and not other.is_default:
+                return other.value is None
+    return None
+
+
+def element(ev: Evaluator, iterable: Value, at: s.Span) -> Value:
+    """What one round of `for x in iterable` binds."""
+    match iterable:
+        case Items():
+            if not iterable.items:
+                return ev.unknown("element")
+            if len(iterable.items) == 1:
+                return iterable.items[0]
+            return one_of(tuple(((), one) for one in iterable.items))
+        case Table():
+            return ev.unknown("key")
+        case Choice():
+            return one_of(tuple((guards, element(ev, one, at)) for guards, one in iterable.options))
+        case Carried():
+            return element(ev, iterable.start, at)
+        case Object() if held(ev, iterable) is not None:
+            inside = held(ev, iterable)
+            assert inside is not None
+            return element(ev, inside, at)
+        case Op(name="enumerate"):
+            return Items(kind="tuple", items=[ev.unknown("index"), element(ev, iterable.inputs[0], at)])
+        case Op(name="zip"):
+            return Items(kind="tuple", items=[element(ev, one, at) for one in iterable.inputs])
+        case Op(name="items"):
+            return Items(kind="tuple", items=[ev.unknown("key"), _value_of(ev, iterable.inputs[0], at)])
+        case Op(name="values"):
+            return _value_of(ev, iterable.inputs[0], at)
+        case Object() if isinstance(iterable.definition, ClassValue) and classes.has_method(
+            ev, iterable.definition, "__iter__"
+        ):
+            method = classes.class_attribute(ev, iterable.definition, "__iter__")
+            assert isinstance(method, FunctionValue)
+            made = ev.call_function(method, Arguments((iterable,)), at, iterable)
+            if isinstance(made, Items):
+                return element(ev, made, at)
+            if isinstance(made, Object) and made is iterable:
+                return ev.op("iterate", (iterable,), at)
+            return ev.op("iterate", (made,), at)
+    return ev.op("iterate", (iterable,), at)
+
+
+def _value_of(ev: Evaluator, table: Value, at: s.Span) -> Value:
+    if isinstance(table, Object):
+        table = held(ev, table) or table
+    if isinstance(table, Table):
+        found = [*table.entries.values(), *table.others]
+        if found:
+            return found[0] if len(found) == 1 else one_of(tuple(((), one) for one in found))
+    return ev.op("iterate", (table,), at)
+
+
+def held(ev: Evaluator, value: Object) -> Items | Table | None:
+    """What a container module (`nn.ModuleList`, `nn.Sequential`, ...) holds."""
+    if value.bases.isdisjoint(CONTAINERS):
+        return None
+    found = ev.store.get((value.uid, library.CONTENTS))
+    return found if isinstance(found, (Items, Table)) else None
+
+
+def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
+    """`value[index]`, and one part of an unpacked value."""
+    match value, index:
+        case Items(), Constant(value=bool()):
+            pass
+        case Items(exact=True), Constant(value=int(number)):
+            if -len(value.items) <= number < len(value.items):
+                return value.items[number]
+        case Items(), Op(name="[:]"):
+            return _sliced(value, index)
+        case Items(items=[only]), _:
+            return only
+        case Items(items=[_, *_]), _:
+            return one_of(tuple(((), one) for one in value.items))
+        case Table(), Constant(value=key) if _hashable(key) and key in value.entries:
+            return value.entries[key]
+        case Table(), Constant() if value.entries and not value.others:
+            pass
+        case Table(), _:
+            return _value_of(ev, value, at)
+        case Choice(), _:
+            return one_of(tuple((guards, item(ev, one, index, at)) for guards, one in value.options[:6]))
+        case Carried(start=Items() | Table()), _:
+            return item(ev, value.start, index, at)
+        case Op(name="output", inputs=(Items() | Table() as inner,)), _:
+            return item(ev, inner, index, at)
+        case Object(), _ if held(ev, value) is not None:
+            inside = held(ev, value)
+            assert inside is not None
+            return item(ev, inside, index, at)
+        case Object(definition=ClassValue() as cls), Constant(value=int(number)) if number < len(cls.fields):
+            return ev.attribute(value, cls.fields[number], at)
+        case Object(definition=ClassValue() as cls), _:
+            method = classes.class_attribute(ev, cls, "__getitem__")
+            if isinstance(method, FunctionValue):
+                return ev.call_function(method, Arguments((value, index)), at, value)
+    if isinstance(index, Constant) and _hashable(index.value):
+        name = f"[{index.value!r}]"
+        stored = ev.store.get((value.uid, name))
+        if stored is None:
+            stored = ev.op("getitem", (value,), at, options={"index": index})
+            ev.store.set((value.uid, name), stored)
+        return stored
+    return ev.op("getitem", (value,), at, options={"index": index})
+
+
+def _sliced(value: Items, index: Op) -> Items:
+    bounds = [one.value if isinstance(one, Constant) else ... for one in index.inputs]
+    if not value.exact or ... in bounds:
+        return Items(kind=value.kind, items=value.items, exact=False, at=value.at)
+    return Items(kind=value.kind, items=value.items[slice(*bounds)], at=value.at)
+
+
+def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
+    """`container[index] = value`."""
+    match container, index:
+        case Table(), Constant(value=key) if _hashable(key):
+            container.entries[key] = value
+        case Table(), _:
+            container.others.append(value)
+        case Items(exact=True), Constant(value=int(number)) if (
+            -len(container.items) <= number < len(container.items)
+        ):
+            container.items[number] = value
+        case Items(), _:
+            container.items.append(value)
+            container.exact = False
+        case Object(), _ if (inside := held(ev, container)) is not None:
+            store_item(ev, inside, index, value, at)
+        case Choice(), _:
+            for _, one in container.options:
+                store_item(ev, one, index, value, at)
+        case _, Constant(value=key) if _hashable(key):
+            ev.store.set((container.uid, f"[{key!r}]"), value)
+
+
+def extend(ev: Evaluator, target: Items, value: Value) -> None:
+    """`list += value`."""
+    if isinstance(value, Items):
+        target.items.extend(value.items)
+        target.exact = target.exact and value.exact and not ev.loops
+    else:
+        target.items.append(value)
+        target.exact = False
+
+
+def call(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """A call of a built-in function."""
+    args = given.args
+    first = args[0] if args else None
+    if name in _PASSED_THROUGH:
+        return _collected(ev, name, first, at)
+    match name:
+        case "dict":
+            if isinstance(first, Table):
+                return Table(entries={**first.entries, **given.options}, others=list(first.others))
+            return Table(entries=dict(given.options), others=[first] if first is not None else [])
+        case "enumerate" | "zip" if args:
+            return _paired(ev, name, args, at)
+        case "map" if len(args) > 1:
+            mapped = ev.call(args[0], Arguments((element(ev, args[1], at),)), at, text)
+            return Items(kind="list", items=[mapped], exact=False)
+        case "filter" if len(args) > 1:
+            return ev.op("filter", (args[1],), at, text)
+        case "next" if first is not None:
+            return element(ev, first, at)
+        case "getattr" if len(args) > 1:
+            return _getattr(ev, args, at, text)
+        case "setattr" if len(args) == 3:
+            if isinstance(args[1], Constant) and isinstance(args[1].value, str):
+                ev.set_attribute(args[0], args[1].value, args[2], at)
+            elif isinstance(args[0], Object):
+                ev.store.set((args[0].uid, f"attribute set at {at[0]}"), args[2])
+            return Constant(value=None)
+        case "float" | "int" if first is not None:
+            if isinstance(first, Constant):
+                return first
+            return ev.op(f"{name}_number", (first,), at, text)
+        case "range":
+            return ev.op("range", args, at, text)
+        case "sum" if first is not None:
+            summed = tuple(first.items) if isinstance(first, Items) else (first,)
+            return ev.op("sum", summed, at, text)
+        case "isinstance" if len(args) == 2:
+            return _isinstance(ev, args, at, text)
+        case "len" if isinstance(first, Items) and first.exact:
+            return Constant(value=len(first.items))
+        case "super" if len(args) == 2 and isinstance(args[0], ClassValue):
+            return library.super_of(args[0], args[1])
+    if name not in _HARMLESS and not name[:1].isupper():
+        ev.emit(Escape, at, values=given.all())
+    return ev.op(f"builtins.{name}", args, at, text, given.options)
+
+
+def _collected(ev: Evaluator, name: str, first: Value | None, at: s.Span) -> Value:
+    match first:
+        case None:
+            return Items(kind=name, at=ev.place(at))
+        case Items():
+            return Items(
+                kind=first.kind if name in ("iter", "sorted", "reversed") else name,
+                items=list(first.items),
+                exact=first.exact,
+                at=ev.place(at),
+            )
+        case Object() if (inside := held(ev, first)) is not None and isinstance(inside, Items):
+            return Items(kind=name, items=list(inside.items), exact=inside.exact)
+    return first
+
+
+def _paired(ev: Evaluator, name: str, args: tuple[Value, ...], at: s.Span) -> Value:
+    known = [held(ev, one) or one if isinstance(one, Object) else one for one in args]
+    lists = [one for one in known if isinstance(one, Items) and one.exact]
+    if len(lists) != len(known):
+        return ev.op(name, args, at)
+    if name == "enumerate":
+        rows = [[Constant(value=number), one] for number, one in enumerate(lists[0].items)]
+    else:
+        rows = [list(row) for row in zip(*(one.items for one in lists))]
+    return Items(items=[Items(kind="tuple", items=list(row)) for row in rows])
+
+
+def _getattr(ev: Evaluator, args: tuple[Value, ...], at: s.Span, text: str) -> Value:
+    match args[1]:
+        case Constant(value=str(name), is_default=False):
+            found = ev.attribute(args[0], name, at, text)
+            missing = isinstance(found, Op) and found.name == "getattr"
+            if missing and len(args) == 3 and isinstance(args[0], Object):
+                return ev.op("call", args, at, text)
+            return found
+        case _ if isinstance(args[0], Library):
+            return Library(name=f"{args[0].name}.?")
+    return ev.op("call", args, at, text)
+
+
+def _isinstance(ev: Evaluator, args: tuple[Value, ...], at: s.Span, text: str) -> Value:
+    value, wanted = args
+    if (
+        isinstance(value, Object)
+        and isinstance(wanted, ClassValue)
+        and isinstance(value.definition, ClassValue)
+    ):
+        return Constant(value=wanted in list(classes.ancestry(value.definition)))
+    if isinstance(wanted, Library) and isinstance(value, (Items, Table)):
+        kind = value.kind if isinstance(value, Items) else "dict"
+        return Constant(value=wanted.name == f"builtins.{kind}")
+    if isinstance(wanted, Items) and isinstance(value, Items) and wanted.exact:
+        return Constant(
+            value=any(
+                isinstance(one, Library) and one.name == f"builtins.{value.kind}" for one in wanted.items
+            )
+        )
+    if isinstance(value, Op) and value.name == "output" and isinstance(value.inputs[0], (Items, Table)):
+        return _isinstance(ev, (value.inputs[0], wanted), at, text)
+    return ev.op("isinstance", args, at, text)
+
+
+def container_method(
+    ev: Evaluator, value: Items | Table, name: str, given: Arguments, at: s.Span
+) -> Value | None:
+    """A method of a list or dict; None if it is not one that matters."""
+    first = given.args[0] if given.args else None
+    if isinstance(value, Items):
+        match name:
+            case "append" | "add" | "appendleft" if first is not None:
+                value.items.append(first)
+                value.exact = value.exact and not ev.loops and len(value.items) < 200
+                return Constant(value=None)
+            case "extend" if first is not None:
+                extend(ev, value, first)
+                return Constant(value=None)
+            case "insert" if len(given.args) == 2:
+                value.items.append(given.args[1])
+                value.exact = False
+                return Constant(value=None)
+            case "pop":
+                return item(ev, value, first or Constant(value=-1), at)
+            case "copy":
+                return Items(kind=value.kind, items=list(value.items), exact=value.exact)
+        return None
+    match name:
+        case "get" if first is not None:
+            if isinstance(first, Constant) and _hashable(first.value) and not value.others:
+                default = given.args[1] if len(given.args) > 1 else Constant(value=None)
+                return value.entries.get(first.value, default)
+            return item(ev, value, first, at)
+        case "items" | "values":
+            return ev.op(name, (value,), at)
+        case "keys":
+            return Items(items=[Constant(value=one) for one in value.entries], exact=not value.others)
+        case "update":
+            if isinstance(first, Table):
+                value.entries.update(first.entries)
+                value.others.extend(first.others)
+            elif first is not None:
+                value.others.append(first)
+            value.entries.update(given.options)
+            return Constant(value=None)
+        case "pop" | "setdefault" if first is not None:
+            return item(ev, value, first, at)
+        case "copy":
+            return Table(entries=dict(value.entries), others=list(value.others))
+    return None
+
+
+def _hashable(value: object) -> bool:
+    return isinstance(value, (str, int, float, bool, bytes, type(None)))

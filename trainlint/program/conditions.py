@@ -1,0 +1,106 @@
+"""When two conditions are the same one, when one is decided, and which loops make it vary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value
+from trainlint.program.values import ClassValue, FunctionValue, Library
+
+PURE = frozenset(
+    "== != < <= > >= in is not and or + - * / // % ** getattr getitem len isinstance builtins.hasattr "
+    "builtins.isinstance builtins.len size dim".split()
+)
+"""Operations that give the same result for the same inputs."""
+
+_MAX_DEPTH = 6
+_OPPOSITES = {"!=": "==", "is not": "is", "not in": "in"}
+_REVERSED = {"<": ">=", "<=": ">"}
+Guard = tuple[Any, bool]
+
+
+def key(value: Value, depth: int = 0) -> Any:
+    """Two values with the same key are equal wherever both are known."""
+    match value:
+        case Constant(is_default=False):
+            return ("constant", repr(value.value))
+        case Library():
+            return ("library", value.name)
+        case Op() if value.name in PURE and depth < _MAX_DEPTH:
+            return (value.name, *(key(one, depth + 1) for one in value.inputs))
+        case _:
+            return ("value", value.uid)
+
+
+def guard(test: Value) -> Guard:
+    """The condition without its negations, and whether the test is that condition or its opposite."""
+    polarity = True
+    while isinstance(test, Op):
+        if test.name == "not":
+            polarity, test = not polarity, test.inputs[0]
+        elif test.name in _OPPOSITES:
+            return ((_OPPOSITES[test.name], *(key(one) for one in test.inputs)), not polarity)
+        elif test.name in _REVERSED:
+            return ((_REVERSED[test.name], *(key(one) for one in test.inputs)), not polarity)
+        else:
+            break
+    return key(test), polarity
+
+
+def implied(test: Value, outcome: bool) -> Iterator[Guard]:
+    """Every condition that is known once the test went one way."""
+    condition, polarity = guard(test)
+    yield condition, polarity == outcome
+    if isinstance(test, Op):
+        if test.name == "not":
+            yield from implied(test.inputs[0], not outcome)
+        elif (test.name == "and" and outcome) or (test.name == "or" and not outcome):
+            for one in test.inputs:
+                yield from implied(one, outcome)
+
+
+def varies(value: Value, depth: int = 0) -> frozenset[int]:
+    """The loops in which a condition may change from one round to the next."""
+    match value:
+        case Unknown():
+            return frozenset(value.loops)
+        case Carried():
+            return frozenset((value.loop,)) | varies(value.start, depth + 1)
+        case Op() if value.name in PURE and depth < _MAX_DEPTH:
+            return frozenset().union(*(varies(one, depth + 1) for one in value.inputs))
+        case Op():
+            return frozenset(value.loops)
+        case Choice() if depth < _MAX_DEPTH:
+            return frozenset().union(*(varies(one, depth + 1) for _, one in value.options))
+    return frozenset()
+
+
+def truth(value: Value, known: dict[Any, bool]) -> bool | None:
+    """Whether a test is true, by what it is or by what is already known; None if undecided."""
+    match value:
+        case Constant(is_default=False):
+            return bool(value.value)
+        case Items(exact=True):
+            return bool(value.items)
+        case Object() | FunctionValue() | ClassValue() | Library():
+            return True
+        case Table() if value.entries:
+            return True
+        case Op(name="not"):
+            inner = truth(value.inputs[0], known)
+            return None if inner is None else not inner
+        case Op(name="and" | "or"):
+            outcomes = [truth(one, known) for one in value.inputs]
+            stop = value.name == "or"
+            if stop in outcomes:
+                return stop
+            if None not in outcomes:
+                return not stop
+        case Choice():
+            found = {truth(one, known) for _, one in value.options}
+            return found.pop() if len(found) == 1 else None
+    condition, polarity = guard(value)
+    if condition in known:
+        return known[condition] == polarity
+    return None

@@ -1,0 +1,804 @@
+"""What calls into torch and the libraries around it do to a training program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trainlint.facts import torch_api as api
+from trainlint.facts.events import (
+    Backward,
+    Built,
+    Clip,
+    Escape,
+    Forward,
+    LibraryCall,
+    LossCall,
+    ModeChange,
+    ModuleChanged,
+    Moved,
+    OptimizerStep,
+    ParametersListed,
+    ParametersRead,
+    RequiresGrad,
+    Unscale,
+    ZeroGrad,
+)
+from trainlint.facts.values import (
+    Choice,
+    Constant,
+    Items,
+    Object,
+    Op,
+    Table,
+    Unknown,
+    Value,
+    alternatives,
+    one_of,
+)
+from trainlint.program import builtin, classes, frameworks
+from trainlint.program import syntax as s
+from trainlint.program.values import Arguments, ClassValue, FunctionValue, Library, Partial, Super
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluator import Evaluator
+
+CONTENTS = "what the container holds"
+"""The name under which a container module keeps its items."""
+
+GRADIENT_FUNCTIONS = frozenset(
+    "_grad_fn grad_fn _backward _ctx _prev creator _op creation_op _parents".split()
+)
+"""Attributes by which small autograd frameworks hang a tensor into the graph themselves."""
+
+_TENSOR_ATTRIBUTES = frozenset(
+    "data grad T mT H shape dtype device requires_grad ndim is_cuda grad_fn itemsize".split()
+)
+_WRAPPERS = frozenset(
+    "torch.compile torch.nn.DataParallel torch.nn.parallel.DataParallel torch.nn.parallel.DistributedDataParallel "
+    "torch.jit.script torch.jit.trace torch.nn.SyncBatchNorm.convert_sync_batchnorm "
+    "torch.distributed.fsdp.FullyShardedDataParallel torch.nn.utils.spectral_norm torch.nn.utils.weight_norm "
+    "torch.nn.utils.parametrizations.spectral_norm torch.nn.utils.parametrizations.weight_norm "
+    "apex.parallel.DistributedDataParallel torch.nn.utils.parametrize.register_parametrization".split()
+)
+"""Give back a module that stands for the one they are given."""
+
+_ITERATES = (
+    "tqdm.",
+    "rich.progress.track",
+    "fastprogress.",
+    "alive_progress.",
+    "itertools.chain",
+    "itertools.islice",
+    "itertools.cycle",
+    "progressbar.",
+)
+_HARMLESS = (
+    "torch.",
+    "numpy.",
+    "math.",
+    "os.",
+    "time.",
+    "random.",
+    "json.",
+    "logging.",
+    "wandb.",
+    "torchvision.",
+    "sys.",
+    "re.",
+    "matplotlib.",
+    "sklearn.",
+    "tensorboardX.",
+    "builtins.",
+    "collections.",
+    "itertools.",
+    "datetime.",
+    "warnings.",
+    "pathlib.",
+    "pandas.",
+    "scipy.",
+    "PIL.",
+    "cv2.",
+    "torchsummary.",
+    "torchinfo.",
+    "einops.",
+    "functools.",
+    "yaml.",
+    "torchtext.",
+    "torchaudio.",
+    "loguru.",
+    "gc.",
+    "pickle.",
+    "shutil.",
+    "typing.",
+    "argparse.",
+    "evaluate.",
+    "datasets.",
+    "numbers.",
+    "string.",
+    "tempfile.",
+    "torchmetrics.",
+    "rich.",
+    "dataclasses.",
+    "operator.",
+    "timeit.",
+    "fvcore.",
+    "thop.",
+)
+"""Libraries that step no optimizer, clear no gradients and change no mode of what they are given."""
+
+_GRAD_MODES = {"torch.no_grad": False, "torch.inference_mode": False, "torch.enable_grad": True}
+_PARAMETER_LISTS = frozenset(("parameters", "named_parameters", "trainable_parameters"))
+_MODULE_LISTS = frozenset(("modules", "children", "named_modules", "named_children"))
+_SAME_MODULE = frozenset(
+    "cuda cpu to half float double bfloat16 share_memory apply type compile xpu to_empty".split()
+)
+
+
+# Contexts
+
+
+def records_inside(context: Value) -> bool | str | None:
+    """Whether autograd records inside `with context` or under `@context`; "same" if that changes nothing."""
+    match context:
+        case Library(name=name) if api.canonical(name) in _GRAD_MODES:
+            return _GRAD_MODES[api.canonical(name)]
+        case Object(type=name) if name in _GRAD_MODES:
+            mode = context.argument(0, "mode")
+            if name == "torch.inference_mode" and mode is not None:
+                return _opposite(mode)
+            return _GRAD_MODES[name]
+        case Object(type="torch.set_grad_enabled"):
+            mode = context.argument(0, "mode")
+            known = mode.value if isinstance(mode, Constant) and not mode.is_default else None
+            return known if isinstance(known, bool) else None
+    return "same"
+
+
+def _opposite(mode: Value) -> bool | None:
+    return not mode.value if isinstance(mode, Constant) and isinstance(mode.value, bool) else None
+
+
+# Attributes
+
+
+def value_attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: str) -> Value:
+    """An attribute of a tensor or of something unknown. The same one each time, where it may be stored."""
+    if isinstance(value, Table) and name in value.entries:
+        return value.entries[name]
+    if isinstance(value, Op) and value.name == "output" and isinstance(value.inputs[0], (Table, Items)):
+        return value_attribute(ev, value.inputs[0], name, at, text)
+    if name in _TENSOR_ATTRIBUTES:
+        if name == "grad":
+            ev.emit(ParametersRead, at, target=holder_of(value))
+        return ev.op(name, (value,), at, text)
+    made = ev.op("getattr", (value,), at, text or name, options={"name": Constant(value=name)})
+    if not isinstance(value, (Items, Table)):
+        made.loops = _loops_of(value)
+        ev.store.set((value.uid, name), made)
+    return made
+
+
+def _loops_of(value: Value) -> tuple[int, ...]:
+    return value.loops if isinstance(value, (Unknown, Op, Object)) else ()
+
+
+def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Value:
+    """An attribute of an object that neither it nor its class in the program defines."""
+    if name == "module" and api.MODULE in value.bases:
+        return value
+    if name == "__class__" and isinstance(value.definition, ClassValue):
+        return value.definition
+    inside = builtin.held(ev, value)
+    if isinstance(inside, Table) and name in inside.entries:
+        return inside.entries[name]
+    return value_attribute(ev, value, name, at, name)
+
+
+def holder_of(value: Value) -> Value:
+    """Whose gradient `x.grad` is: the module whose parameters `x` is drawn from, or `x` itself."""
+    seen = 0
+    while seen < 12:
+        seen += 1
+        match value:
+            case Op(name="parameters", inputs=(owner, *_)):
+                return owner
+            case Op(name="param_groups", inputs=(owner, *_)):
+                return owner
+            case Op(
+                name="iterate" | "getitem" | "grad" | "data" | "getattr" | "detach" | "filter" | "items",
+                inputs=(inner, *_),
+            ):
+                value = inner
+            case Op(name="getattr"):
+                return value
+            case Choice(options=((_, inner), *_)):
+                value = inner
+            case Items(items=[inner, *_]):
+                value = inner
+            case _:
+                return value
+    return value
+
+
+def written_by_hand(ev: Evaluator, target: Value, name: str, at: s.Span) -> None:
+    """`p.data -= ...`, `p.data = ...`, `p -= lr * p.grad`: an update past any optimizer."""
+    holder = holder_of(target)
+    if holder is not target or name in ("data", "grad"):
+        ev.emit(ParametersRead, at, target=holder)
+
+
+def super_of(owner: ClassValue, receiver: Value) -> Value:
+    """`super(Class, self)`."""
+    return Super(owner=owner, receiver=receiver)
+
+
+def fill_container(ev: Evaluator, made: Object, given: Arguments) -> None:
+    """Give a container module its items."""
+    contents: Value
+    if "torch.nn.Sequential" in made.bases:
+        first = given.args[0] if given.args else None
+        if len(given.args) == 1 and isinstance(first, Table):
+            contents = Items(items=list(first.entries.values()), exact=not first.others)
+        elif len(given.args) == 1 and _is_ordered_pairs(first):
+            assert isinstance(first, Items)
+            contents = Items(
+                items=[
+                    one.items[1] if isinstance(one, Items) and len(one.items) == 2 else one
+                    for one in first.items
+                ],
+                exact=first.exact,
+            )
+        else:
+            items: list[Value] = []
+            for one in given.args:
+                items.extend(one.items if isinstance(one, Items) and one.kind == "star" else (one,))
+            contents = Items(items=items, exact=not given.open)
+    elif made.bases & {"torch.nn.ModuleDict", "torch.nn.ParameterDict"}:
+        first = given.args[0] if given.args else Table()
+        contents = first if isinstance(first, Table) else Table(others=[first])
+    else:
+        first = given.args[0] if given.args else Items()
+        contents = (
+            Items(items=list(first.items), exact=first.exact)
+            if isinstance(first, Items)
+            else Items(items=[builtin.element(ev, first, (0, 0))], exact=False)
+        )
+    ev.store.set((made.uid, CONTENTS), contents)
+
+
+def _is_ordered_pairs(value: Value | None) -> bool:
+    return (
+        isinstance(value, Items)
+        and bool(value.items)
+        and all(isinstance(one, Items) and one.kind == "tuple" and len(one.items) == 2 for one in value.items)
+    )
+
+
+# Calls of names
+
+
+def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """A call of a library's function or class by its dotted name."""
+    note_use(ev, name, at, text)
+    name = api.canonical(name)
+    args = given.args
+    first = args[0] if args else None
+    framework = frameworks.call_name(ev, name, given, at)
+    if framework is not None:
+        return framework
+    if name in _WRAPPERS or name.startswith(_ITERATES):
+        return _passed_through(ev, name, first, given, at, text)
+    if name in _GRAD_MODES or name == "torch.set_grad_enabled":
+        if isinstance(first, (FunctionValue,)):
+            return first
+        made = ev.object(name, frozenset((name,)), at, given)
+        if name == "torch.set_grad_enabled":
+            ev.records = records_inside(made)  # type: ignore[assignment]
+        return made
+    if name in ("copy.deepcopy", "copy.copy") and first is not None:
+        return _copied(ev, first, at, given)
+    if name == "functools.partial" and first is not None:
+        return Partial(function=first, args=args[1:], options=given.options)
+    if name == "collections.OrderedDict":
+        return first if isinstance(first, (Items, Table)) else Table()
+    if name in ("collections.defaultdict", "collections.deque"):
+        return Table() if name.endswith("dict") else Items(exact=False)
+    if name.startswith("argparse.") and name.endswith(("ArgumentParser", "Namespace")):
+        return _namespace(ev, name, given, at)
+    if name.startswith("torch.nn.utils.clip_grad_") and first is not None:
+        ev.emit(Clip, at, parameters=first)
+        return ev.op(name, args, at, text)
+    if name in ("torch.autograd.backward", "torch.distributed.autograd.backward"):
+        plain = name == "torch.autograd.backward"
+        loss = first if plain else given.get(1, "roots")
+        ev.emit(Backward, at, loss=loss or ev.unknown(), accumulates=plain)
+        return Constant(value=None)
+    if name == "torch.autograd.grad" and first is not None:
+        ev.emit(ParametersRead, at, target=given.get(1, "inputs") or first)
+        return ev.op("autograd.grad", args, at, text, given.options)
+    if name == "torch.nn.Module.__init__" or name.endswith("Module.__init__"):
+        if first is not None:
+            ev.store.set((first.uid, classes.INITIALISED), Constant(value=True))
+        return Constant(value=None)
+    if name == "torch.nn.init" or name.startswith(("torch.nn.init.", "torch.manual_seed", "torch.cuda.")):
+        return ev.op(name, args, at, text, given.options)
+    operation = api.operation(name)
+    if operation in api.LOSS_FUNCTIONS and name != operation:
+        return _loss(ev, operation, given, at, text)
+    bases = api.library_bases(name)
+    if len(bases) > 1 or name in (api.LOADER, api.SCALER):
+        made = ev.object(name, bases, at, given)
+        if not bases.isdisjoint(api.CONTAINERS):
+            fill_container(ev, made, given)
+        ev.emit(Built, at, object=made)
+        return made
+    if name == "torch.device":
+        return ev.op("device", args, at, text, given.options)
+    if not name.startswith(_HARMLESS):
+        ev.emit(Escape, at, values=given.all())
+        for one in args:
+            _called_back(ev, one, at)
+    return _noted(ev, ev.op(operation, args, at, text, given.options), at)
+
+
+def note_use(ev: Evaluator, name: str, at: s.Span, text: str) -> None:
+    """Note that a name which the tables know is used."""
+    if name in api.DEPRECATED_AMP:
+        ev.emit(LibraryCall, at, name=name, text=text, is_fallback=ev.in_fallback())
+
+
+def _loss(
+    ev: Evaluator, function: str, given: Arguments, at: s.Span, text: str, owner: Object | None = None
+) -> Op:
+    """A loss of torch's is computed."""
+    output = ev.op(function, given.args, at, text, given.options, owner)
+    name = owner.type.replace("torch.", "") if owner is not None else text.removesuffix("(…)")
+    ev.emit(
+        LossCall,
+        at,
+        name=name,
+        function=function,
+        expects=api.LOSS_FUNCTIONS[function],
+        output=output,
+        built=owner.at if owner is not None else None,
+    )
+    return output
+
+
+def _noted(ev: Evaluator, made: Op, at: s.Span) -> Op:
+    """The log-softmax in a function of the program's own makes that function a loss, or the end of a model."""
+    frame = ev.frames[-1]
+    if made.name == "log_softmax" and frame.code is not None:
+        name = frame.receiver.type if isinstance(frame.receiver, Object) else frame.code.name
+        ev.emit(
+            LossCall,
+            at,
+            name=name,
+            function="log_softmax",
+            expects=api.Meaning.LOGITS,
+            output=made,
+            built=frame.receiver.at if isinstance(frame.receiver, Object) else None,
+        )
+    return made
+
+
+def _called_back(ev: Evaluator, value: Value, at: s.Span) -> None:
+    """A nested function that is handed to a library is called by it, sooner or later."""
+    if isinstance(value, FunctionValue) and value.env.parent is not None and id(value.code) not in ev.reached:
+        ev.call_function(value, Arguments(open=True), at)
+
+
+def _passed_through(
+    ev: Evaluator, name: str, first: Value | None, given: Arguments, at: s.Span, text: str
+) -> Value:
+    if first is None:
+        first = given.options.get("iterable") or given.options.get("model") or given.options.get("module")
+    if name == "itertools.chain" and len(given.args) > 1:
+        return Items(items=[one for one in given.args], exact=False)
+    if name == "itertools.cycle" and first is not None:
+        return ev.op("filter", (first,), at, text)
+    return first if first is not None else ev.op(name, given.args, at, text)
+
+
+def _copied(ev: Evaluator, value: Value, at: s.Span, given: Arguments) -> Value:
+    match value:
+        case Object():
+            made = Object(
+                type=value.type,
+                bases=value.bases,
+                at=ev.place(at),
+                args=value.args,
+                options=value.options,
+                loops=ev.loops,
+                definition=value.definition,
+            )
+            ev.objects.append(made)
+            for name, held in ev.store.owned(value.uid).items():
+                ev.store.set((made.uid, name), held)
+            return made
+        case Items():
+            return Items(kind=value.kind, items=list(value.items), exact=value.exact)
+        case Table():
+            return Table(entries=dict(value.entries), others=list(value.others))
+    return ev.op("copy", (value,), at, "deepcopy(…)")
+
+
+def _namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Object:
+    made = ev.object(name, frozenset((name,)), at, given)
+    for option, value in given.options.items():
+        ev.store.set((made.uid, option), value)
+    return made
+
+
+# Calls of objects
+
+
+def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
+    """`model(x)`, `criterion(y, t)`, and any other object that is called."""
+    if isinstance(value.definition, ClassValue):
+        method = classes.class_attribute(ev, value.definition, "__call__")
+        own = ev.store.get((value.uid, "forward"))
+        if not isinstance(method, FunctionValue) and isinstance(own, FunctionValue):
+            return _through(ev, value, lambda: ev.call(own, given, at, text), given, at)
+        if not isinstance(method, FunctionValue):
+            method = classes.class_attribute(ev, value.definition, "forward")
+        if isinstance(method, FunctionValue):
+            found = method
+            with_self = Arguments((value, *given.args), given.options, given.open)
+            return _through(ev, value, lambda: ev.call_function(found, with_self, at, value), given, at)
+        if "torch.nn.Sequential" in value.bases:
+            return _through(ev, value, lambda: _sequential(ev, value, given, at, text), given, at)
+        ev.emit(Escape, at, values=given.all())
+        return ev.op("call", given.args, at, text, given.options, owner=value)
+    if "torch.nn.Sequential" in value.bases:
+        return _through(ev, value, lambda: _sequential(ev, value, given, at, text), given, at)
+    if value.type in api.LOSSES:
+        return _loss(ev, api.LOSSES[value.type][0], given, at, text, value)
+    if value.is_a(api.MODULE):
+        name = value.type.removeprefix("torch.nn.")
+        operation = api.LAYERS.get(name, value.type)
+        return _through(
+            ev,
+            value,
+            lambda: _noted(ev, ev.op(operation, given.args, at, text, given.options, owner=value), at),
+            given,
+            at,
+        )
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _sequential(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
+    contents = builtin.held(ev, value)
+    if not isinstance(contents, Items) or not given.args:
+        return ev.op("call", given.args, at, text, owner=value)
+    flow = given.args[0]
+    if not contents.exact:
+        flow = ev.op("call", (flow,), at, text, owner=value)
+        last = contents.items[-1] if contents.items else None
+        known_end = isinstance(last, Object) and ev.store.get((value.uid, "open end")) is None
+        if not known_end or last is None:
+            return flow
+        return ev.call(last, Arguments((flow,)), at, text)
+    for layer in contents.items:
+        flow = ev.call(layer, Arguments((flow,)), at, text)
+        if (
+            isinstance(layer, Object)
+            and isinstance(flow, Op)
+            and flow.owner is layer
+            and layer.at is not None
+        ):
+            flow.at = layer.at
+            flow.text = f"{layer.type.removeprefix('torch.')}(…)"
+    return flow
+
+
+def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.Span) -> Value:
+    """The result of a module's forward, marked as that module's output, and the event of it."""
+    ev.forwards += 1
+    try:
+        result = work()
+    finally:
+        ev.forwards -= 1
+    if not module.is_a(api.MODULE):
+        return result  # type: ignore[no-any-return]
+    marked = _marked(ev, result, module, at)
+    if ev.forwards == 0:
+        ev.emit(Forward, at, module=module, inputs=given.args, output=marked, records=ev.records)
+    return marked
+
+
+def _marked(ev: Evaluator, result: Value, module: Object, at: s.Span) -> Value:
+    match result:
+        case Items(exact=True) if len(result.items) < 10:
+            return Items(
+                kind=result.kind, items=[_marked(ev, one, module, at) for one in result.items], at=result.at
+            )
+        case Table() if not result.others:
+            return Table(entries={key: _marked(ev, one, module, at) for key, one in result.entries.items()})
+        case Object() | Constant():
+            return result
+        case Choice():
+            return one_of(tuple((guards, _marked(ev, one, module, at)) for guards, one in result.options))
+    return ev.op("output", (result,), at, f"{module.type.rpartition('.')[2]}(…)", owner=module)
+
+
+def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text: str) -> Value:
+    """A call of something of which only the value is known, or a method of it."""
+    if isinstance(func, Op) and func.name == "getattr":
+        name = func.options["name"]
+        assert isinstance(name, Constant)
+        return call_method(ev, func.inputs[0], name.value, given, at, text)
+    ev.emit(Escape, at, values=(func, *given.all()))
+    for one in given.args:
+        _called_back(ev, one, at)
+    return ev.op("call", (func, *given.args), at, text, given.options)
+
+
+# Calls of methods
+
+
+def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """`receiver.name(...)` where the program itself does not define the method."""
+    if isinstance(receiver, Choice):
+        results = [
+            (guards, ev.call(ev.attribute(one, name, at, text), given, at, text))
+            for guards, one in receiver.options[:4]
+        ]
+        return one_of(tuple(results))
+    if name.startswith("super."):
+        return _call_super(ev, receiver, name[6:], given, at, text)
+    if isinstance(receiver, (Items, Table)):
+        found = builtin.container_method(ev, receiver, name, given, at)
+        if found is not None:
+            return found
+    if isinstance(receiver, Object):
+        handled = frameworks.call_method(ev, receiver, name, given, at)
+        if handled is not None:
+            return handled
+        return _object_method(ev, receiver, name, given, at, text)
+    return _value_method(ev, receiver, name, given, at, text)
+
+
+def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    if name == "__init__":
+        ev.store.set((receiver.uid, classes.INITIALISED), Constant(value=True))
+        if isinstance(receiver, Object):
+            if not receiver.bases.isdisjoint(api.CONTAINERS):
+                fill_container(ev, receiver, given)
+            elif receiver.bases & {api.LOADER, *api.LOSSES}:
+                receiver.args, receiver.options = given.args, given.options
+        return Constant(value=None)
+    if not isinstance(receiver, Object):
+        return ev.op("call", given.args, at, text)
+    if name in ("forward", "__call__"):
+        if "torch.nn.Sequential" in receiver.bases:
+            return _sequential(ev, receiver, given, at, text)
+        losses = [base for base in receiver.bases if base in api.LOSSES]
+        if losses:
+            return _loss(ev, api.LOSSES[losses[0]][0], given, at, text, receiver)
+        return ev.op("call", given.args, at, text, given.options, owner=receiver)
+    handled = frameworks.call_method(ev, receiver, name, given, at)
+    if handled is not None:
+        return handled
+    return _object_method(ev, receiver, name, given, at, text)
+
+
+def _object_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    if value.is_a(api.OPTIMIZER):
+        return _optimizer_method(ev, value, name, given, at, text)
+    if value.is_a(api.SCALER):
+        return _scaler_method(ev, value, name, given, at, text)
+    if value.is_a(api.MODULE):
+        return _module_method(ev, value, name, given, at, text)
+    if value.type.startswith("argparse."):
+        return _parser_method(ev, value, name, given, at, text)
+    if isinstance(value.definition, ClassValue):
+        return _value_method(ev, value, name, given, at, text)
+    if value.is_a(api.LOADER) and name == "__iter__":
+        return value
+    if not value.is_a(api.SCHEDULER) and any(isinstance(one, (Object, FunctionValue)) for one in given.all()):
+        ev.emit(Escape, at, values=(value, *given.all()))
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _optimizer_method(
+    ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str
+) -> Value:
+    if name == "zero_grad":
+        ev.emit(ZeroGrad, at, target=value)
+    elif name == "step":
+        closure = given.get(0, "closure")
+        result: Value = Constant(value=None)
+        if closure is not None and not (isinstance(closure, Constant) and closure.value is None):
+            result = ev.call(closure, Arguments(), at, "closure(…)")
+        ev.emit(OptimizerStep, at, optimizer=value)
+        return result
+    elif name == "add_param_group" and given.args:
+        value.args = (*value.args, *given.args)
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _scaler_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    first = given.args[0] if given.args else None
+    if name == "scale" and first is not None:
+        return ev.op("scale", (first,), at, text, owner=value)
+    if name == "unscale_" and first is not None:
+        ev.emit(Unscale, at, scaler=value, optimizer=first)
+    elif name == "step" and first is not None:
+        ev.emit(OptimizerStep, at, optimizer=first, scaler=value)
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    first = given.args[0] if given.args else None
+    if name in ("train", "eval"):
+        mode = given.get(0, "mode")
+        known = mode.value if isinstance(mode, Constant) and isinstance(mode.value, bool) else None
+        training = name == "train" if mode is None or name == "eval" else known
+        ev.emit(ModeChange, at, module=value, training=training)
+        return value
+    if name == "zero_grad":
+        ev.emit(ZeroGrad, at, target=value)
+    elif name == "load_state_dict":
+        ev.emit(ModuleChanged, at, module=value, what=name)
+    elif name in _PARAMETER_LISTS:
+        ev.emit(ParametersListed, at, target=value)
+        listed = ev.op("parameters", (value,), at, text)
+        return ev.op("items", (Table(others=[listed]),), at) if name == "named_parameters" else listed
+    elif name in _MODULE_LISTS:
+        return ev.op(name, (value,), at, text)
+    elif name in _SAME_MODULE:
+        if name == "cuda" or (name == "to" and first is not None):
+            device = ev.op("device", (Constant(value="cuda"),), at) if name == "cuda" else first
+            ev.emit(Moved, at, what=value, device=device)
+        return value
+    elif name == "requires_grad_":
+        ev.emit(RequiresGrad, at, target=value, wanted=first or Constant(value=True), assignment=False)
+        return value
+    elif name in ("add_module", "register_module") and len(given.args) == 2:
+        key = given.args[0]
+        held = (
+            key.value
+            if isinstance(key, Constant) and isinstance(key.value, str)
+            else f"module added at {at[0]}"
+        )
+        ev.set_attribute(value, held, given.args[1], at)
+        inside = builtin.held(ev, value)
+        if isinstance(inside, Items):
+            inside.items.append(given.args[1])
+            inside.exact = inside.exact and not ev.loops
+    elif name in ("append", "extend", "insert", "update", "values", "items", "keys", "pop"):
+        inside = builtin.held(ev, value)
+        if inside is not None:
+            found = builtin.container_method(ev, inside, name, given, at)
+            return value if name in ("append", "extend", "insert") else found or ev.unknown(name)
+    elif name in ("forward", "__call__"):
+        return call_object(ev, value, given, at, text)
+    elif name == "backward" and first is not None:
+        ev.emit(Backward, at, loss=first)
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _parser_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """argparse: what each option holds if the user does not give it."""
+    if name == "add_argument":
+        names = [one.value for one in given.args if isinstance(one, Constant) and isinstance(one.value, str)]
+        if names:
+            chosen = (
+                next((one for one in names if one.startswith("--")), names[0]).lstrip("-").replace("-", "_")
+            )
+            dest = given.options.get("dest")
+            if isinstance(dest, Constant) and isinstance(dest.value, str):
+                chosen = dest.value
+            ev.store.set((value.uid, f"option {chosen}"), _option_default(ev, given))
+        return ev.unknown(name)
+    if name in ("parse_args", "parse_known_args"):
+        made = ev.object("argparse.Namespace", frozenset(("argparse.Namespace",)), at, Arguments())
+        for key, held in ev.store.owned(value.uid).items():
+            if key.startswith("option "):
+                ev.store.set((made.uid, key[7:]), held)
+        return made if name == "parse_args" else Items(kind="tuple", items=[made, ev.unknown("rest")])
+    if name in ("add_argument_group", "add_mutually_exclusive_group"):
+        return value
+    if name == "set_defaults":
+        for key, held in given.options.items():
+            ev.store.set((value.uid, f"option {key}"), held)
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _option_default(ev: Evaluator, given: Arguments) -> Value:
+    action = given.options.get("action")
+    default = given.options.get("default")
+    if default is None and isinstance(action, Constant) and action.value in ("store_true", "store_false"):
+        return Constant(value=action.value == "store_false", is_default=True)
+    if isinstance(default, Constant):
+        return Constant(value=default.value, at=default.at, is_default=True)
+    return ev.unknown("option")
+
+
+def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """A method of a tensor or of something unknown."""
+    first = given.args[0] if given.args else None
+    match name:
+        case "backward":
+            if isinstance(value, Unknown) and first is not None and not isinstance(first, Constant):
+                ev.emit(Backward, at, loss=first)
+                ev.emit(Escape, at, values=(value,))
+            else:
+                ev.emit(Backward, at, loss=value)
+            return Constant(value=None)
+        case "zero_grad":
+            ev.emit(ZeroGrad, at, target=value)
+            return Constant(value=None)
+        case "zero_" | "fill_" | "detach_" if isinstance(value, Op) and _is_gradient(value):
+            ev.emit(ZeroGrad, at, target=holder_of(value))
+            return value
+        case "train" | "eval" if not isinstance(value, Constant) and (not given.args or name == "train"):
+            if len(given.all()) <= 1 and (first is None or isinstance(first, Constant)):
+                training = name == "train" if first is None else getattr(first, "value", None)
+                ev.emit(
+                    ModeChange, at, module=value, training=training if isinstance(training, bool) else None
+                )
+                return value
+        case "step" if not given.args or isinstance(first, (FunctionValue, Constant)):
+            result: Value = Constant(value=None)
+            if isinstance(first, FunctionValue):
+                result = ev.call(first, Arguments(), at, "closure(…)")
+            ev.emit(OptimizerStep, at, optimizer=value)
+            return result
+        case "requires_grad_":
+            ev.emit(RequiresGrad, at, target=value, wanted=first or Constant(value=True), assignment=False)
+            return value
+        case "to" | "cuda" | "cpu":
+            device = ev.op("device", (Constant(value=name),), at) if name != "to" else first
+            if device is not None:
+                ev.emit(Moved, at, what=value, device=device)
+        case "parameters" | "trainable_parameters":
+            return ev.op("parameters", (value,), at, text)
+        case "named_parameters":
+            return ev.op("items", (Table(others=[ev.op("parameters", (value,), at, text)]),), at)
+        case "add_" | "sub_" | "copy_" | "mul_" | "addcdiv_" | "set_":
+            written_by_hand(ev, value, "", at)
+    if isinstance(value, Constant):
+        return ev.op("call", (value, *given.args), at, text, given.options)
+    if _passes_objects(given):
+        ev.emit(Escape, at, values=(value, *given.all()))
+        for one in given.args:
+            _called_back(ev, one, at)
+    elif isinstance(value, Unknown) or (isinstance(value, Op) and value.name in ("getattr", "call")):
+        ev.emit(Escape, at, values=(value,))
+    return _noted(ev, ev.op(_method_operation(name), (value, *given.args), at, text, given.options), at)
+
+
+def _is_gradient(value: Op) -> bool:
+    while value.name in ("data", "detach") and isinstance(value.inputs[0], Op):
+        value = value.inputs[0]
+    return value.name == "grad"
+
+
+def _passes_objects(given: Arguments) -> bool:
+    return any(
+        isinstance(one, (Object, FunctionValue)) for value in given.all() for one in alternatives(value)
+    )
+
+
+_TENSOR_OPERATIONS = (
+    set(api.MAKES)
+    | set(api.TURNS)
+    | api.KEEPS
+    | api.CLAMPS
+    | api.CUTS
+    | api.NO_GRADIENT
+    | api.ADDITIVE
+    | api.SCALING
+    | set(api.LOSS_FUNCTIONS)
+    | set(
+        "matmul bmm mm mean sum pow exp log sqrt abs norm max min logsumexp relu tanh masked_fill masked_fill_ "
+        "std var prod cumsum dot einsum baddbmm where add_ sub_ mul_ div_ log_prob entropy topk sort".split()
+    )
+)
+
+
+def _method_operation(name: str) -> str:
+    """The operation that a method of a tensor is; `call` for what tensors do not have."""
+    return name if name in _TENSOR_OPERATIONS else "call"

@@ -1,0 +1,106 @@
+"""The files of a program and how they import each other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from trainlint.program import syntax as s
+
+EXTERNAL = frozenset(
+    ("torch", "numpy", "torchvision", "typing", "os", "sys", "math", "random", "copy", "dataclasses")
+)
+_MAX_CLIMB = 8
+
+
+class Files:
+    """Finds the file that an import means, among the files of a program and those beside them on disk."""
+
+    def __init__(self, known: Mapping[str, object] | None = None) -> None:
+        self._known = known or {}
+        self._exists: dict[str, bool] = {}
+        self._starts: dict[str, tuple[str, ...]] = {}
+
+    def resolve(self, path: str, level: int, module: str) -> str | None:
+        """The file of `module` as imported in the file `path`, `level` dots before it; None if a library's."""
+        folder = os.path.dirname(path)
+        parts = module.split(".") if module else []
+        if level:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            return self._file(folder, parts)
+        if not parts or parts[0] in EXTERNAL:
+            return None
+        for start in self._search_path(folder):
+            found = self._file(start, parts)
+            if found is not None:
+                return found
+        return None
+
+    def submodule(self, path: str, name: str) -> str | None:
+        """The file of `name` in the package whose `__init__` is `path`."""
+        if os.path.basename(path) != "__init__.py":
+            return None
+        return self._file(os.path.dirname(path), [name])
+
+    def imported(self, path: str, module: s.Module) -> Iterator[str]:
+        """Every file that a module imports directly."""
+        for level, name, names in module.imports:
+            found = self.resolve(path, level, name)
+            if found is None:
+                continue
+            yield found
+            for one in names:
+                inner = self.submodule(found, one)
+                if inner is not None:
+                    yield inner
+
+    def _search_path(self, folder: str) -> tuple[str, ...]:
+        """Where Python may look: beside the file, then up to the root of the checkout."""
+        if folder not in self._starts:
+            found = [folder]
+            current = folder
+            for _ in range(_MAX_CLIMB):
+                if self._is_file(os.path.join(current, ".git")) or not current:
+                    break
+                parent = os.path.dirname(current)
+                if parent == current:
+                    break
+                current = parent
+                found.append(current)
+            found += [os.path.join(one, "src") for one in found]
+            self._starts[folder] = tuple(found)
+        return self._starts[folder]
+
+    def _file(self, folder: str, parts: list[str]) -> str | None:
+        base = os.path.join(folder, *parts) if parts else folder
+        for candidate in (
+            (base + ".py", os.path.join(base, "__init__.py"))
+            if parts
+            else (os.path.join(base, "__init__.py"),)
+        ):
+            if candidate in self._known or self._is_file(candidate):
+                return candidate
+        return None
+
+    def _is_file(self, path: str) -> bool:
+        if path not in self._exists:
+            self._exists[path] = os.path.exists(path)
+        return self._exists[path]
+
+
+class Project:
+    """A whole program: its modules as read, by file."""
+
+    def __init__(self, modules: Mapping[str, s.Module]) -> None:
+        self.modules = modules
+        self.files = Files(modules)
+
+    @cached_property
+    def imports(self) -> dict[str, frozenset[str]]:
+        """For every file, the files of the program that it imports directly."""
+        return {
+            path: frozenset(one for one in self.files.imported(path, module) if one in self.modules)
+            for path, module in self.modules.items()
+        }

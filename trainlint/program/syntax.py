@@ -1,0 +1,357 @@
+"""A file's code with everything removed that cannot matter to training: plain, small, picklable.
+
+`read` makes it from libcst's tree, once per file, and it is what the cache holds. Everything after
+that (linking files, evaluating, facts) works on these nodes alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Union
+
+Span = tuple[int, int]
+"""Offsets in characters of the first character and of the one after the last."""
+
+
+@dataclass(slots=True)
+class Name:
+    name: str
+    at: Span
+
+
+@dataclass(slots=True)
+class Attribute:
+    value: Expr
+    name: str
+    at: Span
+
+
+@dataclass(slots=True)
+class Constant:
+    value: Any
+    at: Span
+
+
+@dataclass(slots=True)
+class Argument:
+    """`keyword` is None for a positional argument; `star` is "", "*" or "**"."""
+
+    value: Expr
+    keyword: str | None
+    star: str
+
+
+@dataclass(slots=True)
+class Call:
+    func: Expr
+    args: tuple[Argument, ...]
+    at: Span
+
+
+@dataclass(slots=True)
+class Subscript:
+    value: Expr
+    index: Expr
+    at: Span
+
+
+@dataclass(slots=True)
+class Collection:
+    """A tuple, list or set display."""
+
+    kind: str
+    items: tuple[Expr, ...]
+    at: Span
+
+
+@dataclass(slots=True)
+class Mapping:
+    """A dict display; a key of None stands for `**value`."""
+
+    items: tuple[tuple[Expr | None, Expr], ...]
+    at: Span
+
+
+@dataclass(slots=True)
+class Operation:
+    """A unary, binary or comparison operator, or `and`/`or`/`not`, by its spelling; `[:]` for a slice."""
+
+    operator: str
+    operands: tuple[Expr, ...]
+    at: Span
+
+
+@dataclass(slots=True)
+class Conditional:
+    test: Expr
+    then: Expr
+    otherwise: Expr
+    at: Span
+
+
+@dataclass(slots=True)
+class Lambda:
+    function: Function
+    at: Span
+
+
+@dataclass(slots=True)
+class Starred:
+    value: Expr
+    at: Span
+
+
+@dataclass(slots=True)
+class Comprehension:
+    """`kind` is "list", "set", "dict" or "generator"; `loops` from the outermost in."""
+
+    kind: str
+    key: Expr | None
+    element: Expr
+    loops: tuple[tuple[Expr, Expr, tuple[Expr, ...]], ...]
+    at: Span
+
+
+@dataclass(slots=True)
+class Walrus:
+    target: Expr
+    value: Expr
+    at: Span
+
+
+@dataclass(slots=True)
+class Text:
+    """An f-string: its value is unknown, but what stands in it is evaluated."""
+
+    parts: tuple[Expr, ...]
+    at: Span
+
+
+@dataclass(slots=True)
+class Yield:
+    value: Expr | None
+    at: Span
+
+
+Expr = Union[
+    Name,
+    Attribute,
+    Constant,
+    Call,
+    Subscript,
+    Collection,
+    Mapping,
+    Operation,
+    Conditional,
+    Lambda,
+    Starred,
+    Comprehension,
+    Walrus,
+    Text,
+    Yield,
+]
+
+
+@dataclass(slots=True)
+class Assign:
+    """`a = b = value`, and `a: annotation = value`; a bare annotation has no value."""
+
+    targets: tuple[Expr, ...]
+    value: Expr | None
+    annotation: Expr | None
+    at: Span
+
+
+@dataclass(slots=True)
+class AugmentedAssign:
+    target: Expr
+    operator: str
+    value: Expr
+    at: Span
+
+
+@dataclass(slots=True)
+class Evaluate:
+    value: Expr
+    at: Span
+
+
+@dataclass(slots=True)
+class Return:
+    value: Expr | None
+    at: Span
+
+
+@dataclass(slots=True)
+class Raise:
+    value: Expr | None
+    at: Span
+
+
+@dataclass(slots=True)
+class Jump:
+    """`break` or `continue`."""
+
+    kind: str
+    at: Span
+
+
+@dataclass(slots=True)
+class Delete:
+    targets: tuple[Expr, ...]
+    at: Span
+
+
+@dataclass(slots=True)
+class If:
+    test: Expr
+    body: Block
+    orelse: Block
+    at: Span
+
+
+@dataclass(slots=True)
+class For:
+    target: Expr
+    iterable: Expr
+    body: Block
+    orelse: Block
+    at: Span
+
+
+@dataclass(slots=True)
+class While:
+    test: Expr
+    body: Block
+    orelse: Block
+    at: Span
+
+
+@dataclass(slots=True)
+class With:
+    items: tuple[tuple[Expr, Expr | None], ...]
+    body: Block
+    at: Span
+
+
+@dataclass(slots=True)
+class Handler:
+    catches: Expr | None
+    name: str | None
+    body: Block
+
+
+@dataclass(slots=True)
+class Try:
+    body: Block
+    handlers: tuple[Handler, ...]
+    orelse: Block
+    final: Block
+    at: Span
+
+
+@dataclass(slots=True)
+class Match:
+    """A `match` statement; patterns keep only the names that they bind."""
+
+    subject: Expr
+    cases: tuple[tuple[tuple[str, ...], Block], ...]
+    at: Span
+
+
+@dataclass(slots=True)
+class Parameter:
+    """`star` is "", "*" or "**"; `keyword_only` follows a bare `*` or `*args`."""
+
+    name: str
+    default: Expr | None
+    annotation: Expr | None
+    star: str = ""
+    keyword_only: bool = False
+
+
+@dataclass(slots=True)
+class Function:
+    """A `def`, or a lambda whose body is one `Return`."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: Block
+    decorators: tuple[Expr, ...]
+    is_generator: bool
+    names: frozenset[str]
+    """Every name and attribute in the function, nested functions included."""
+    at: Span
+
+
+@dataclass(slots=True)
+class Class:
+    name: str
+    bases: tuple[Argument, ...]
+    body: Block
+    decorators: tuple[Expr, ...]
+    at: Span
+
+
+@dataclass(slots=True)
+class Import:
+    """`import a.b as c`: names are pairs of ("a.b", "c" or None)."""
+
+    names: tuple[tuple[str, str | None], ...]
+    at: Span
+
+
+@dataclass(slots=True)
+class ImportFrom:
+    """`from ..a import b as c`: level 2, module "a", names (("b", "c"),); `*` for a star import."""
+
+    level: int
+    module: str
+    names: tuple[tuple[str, str | None], ...]
+    at: Span
+
+
+@dataclass(slots=True)
+class Scope:
+    """`global` and `nonlocal`."""
+
+    kind: str
+    names: tuple[str, ...]
+    at: Span
+
+
+Statement = Union[
+    Assign,
+    AugmentedAssign,
+    Evaluate,
+    Return,
+    Raise,
+    Jump,
+    Delete,
+    If,
+    For,
+    While,
+    With,
+    Try,
+    Match,
+    Function,
+    Class,
+    Import,
+    ImportFrom,
+    Scope,
+]
+
+Block = tuple[Statement, ...]
+
+
+@dataclass(slots=True)
+class Module:
+    """One file, read."""
+
+    body: Block
+    lines: tuple[int, ...]
+    """Offset of the first character of every line."""
+    imports: tuple[tuple[int, str, tuple[str, ...]], ...]
+    """Every import in the file, at any depth: level, module, names."""
+    called: frozenset[str]
+    """The last names of all that is called in the file."""

@@ -1,0 +1,82 @@
+"""Text on its way out: to a stream that may close early, or to a file that is never half written."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TextIO
+
+from trainlint.output.style import Piece, coloured, plain
+from trainlint.usage_error import UsageError
+
+
+def write_pieces(pieces: Iterable[Piece], stream: TextIO) -> None:
+    """In colour where the stream is a terminal; NO_COLOR and FORCE_COLOR decide before that."""
+    write(coloured(pieces) if wants_colour(stream) else plain(pieces), stream)
+
+
+def write(text: str, stream: TextIO) -> None:
+    """A reader that has gone away is no error; what the stream cannot encode is escaped."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError as error:
+        with open(os.devnull, "w") as nowhere:  # so that Python's own flush at exit succeeds
+            os.dup2(nowhere.fileno(), stream.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise UsageError(f"the output cannot be written: {error.strerror}") from error
+
+
+def wants_colour(stream: TextIO) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") != "0":
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def write_file(path: Path, text: str) -> None:
+    """Replace the file at once, or leave it as it was and raise UsageError."""
+    encoded = text.encode("utf-8", errors="backslashreplace")
+    try:
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            target.write_bytes(encoded)  # a device or a pipe: there is nothing to replace
+        else:
+            _replace(target, encoded)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _replace(target: Path, content: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, _mode(target))
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file that is replaced, or those that a new file gets."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def complain(message: str) -> None:
+    write_pieces([Piece("error:", "error"), Piece(f" {message}\n")], sys.stderr)
