@@ -1,3 +1,4 @@
 from trainlint.cli import app
 
-app(prog_name="trainlint")
+if __name__ == "__main__":
+    app(prog_name="trainlint")

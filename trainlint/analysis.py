@@ -1,14 +1,17 @@
-"""Source files to findings: read, link, evaluate, and let every rule look at the facts."""
+"""Source files to findings: what must be read is read, what belongs together is evaluated together.
+
+Files that import each other, directly or not, form a group; groups share nothing, so each is evaluated
+on its own, in any process, and its findings are kept until one of its files changes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from trainlint.cache import Cache
 from trainlint.finding import Finding, Problem
-from trainlint.rules import entries
 
 
 @dataclass(frozen=True)
@@ -35,39 +38,25 @@ def analyse(
     cache_dir: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Analysis:
-    """Check files as one program; modules of it that they import are read too."""
-    import gc
-    import sys
+    """Check files as one program; modules of it that they import are read too.
 
-    from trainlint.program.evaluator import Evaluator
-    from trainlint.program.loading import load
-    from trainlint.program.project import Project
-    from trainlint.program.roots import trainings
+    Args:
+        jobs: processes to use; None for as many as there are cores, or one where that is not slower.
+        cache_dir: where facts and findings are kept between runs; None to keep nothing.
+        progress: called with the number of steps that are done, and of all.
+    """
+    from trainlint.bytes_on_disk import Contents
 
-    gc.disable()
-    sys.setrecursionlimit(8000)
-    loaded = load(sources)
-    evaluator = Evaluator(Project(loaded.modules))
-    checked = {source.path for source in sources}
-    found: dict[Any, Finding] = {}
-    problems = list(loaded.problems)
-    for training in trainings(evaluator, [p for p in loaded.modules]):
-        for one in _judged(training, problems):
-            found.setdefault((one.code, one.at), one)
-    return Analysis(
-        tuple(
-            sorted(
-                (one for one in found.values() if one.at.path in checked), key=lambda one: (one.at, one.code)
-            )
-        ),
-        tuple(problems),
-        len(sources),
-    )
+    contents = Contents({source.path: source.text for source in sources if source.text is not None})
+    paths = sorted({source.path for source in sources})
+    cache = Cache(cache_dir)
+    whole = cache.key(contents.fingerprints(paths))
+    kept = cache.load_findings("programs", whole)
+    if kept is not None and contents.unchanged(kept.also_read):
+        return Analysis(kept.findings, kept.problems, len(paths))
 
+    from trainlint.program.groups import check_program
 
-def _judged(training: Any, problems: list[Problem]) -> Iterator[Finding]:
-    for entry in entries():
-        rule = entry.rule
-        for fact in training.facts(rule.fact):
-            for finding in rule.check(fact):
-                yield replace(finding, code=entry.code, name=entry.name, level=finding.level or rule.level)
+    checked = check_program(paths, contents, cache, jobs, progress)
+    cache.save_findings("programs", whole, checked)
+    return Analysis(checked.findings, checked.problems, len(paths))

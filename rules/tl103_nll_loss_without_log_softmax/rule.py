@@ -6,6 +6,11 @@ from trainlint.facts.torch_api import Meaning
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
+HARM = {
+    Meaning.LOGITS: "the loss has no lower bound, so the weights grow without end",
+    Meaning.PROBABILITIES: "the gradient vanishes where the model is sure and wrong",
+}
+
 
 @rule(LossCall, level="error")
 def check(loss: LossCall) -> Iterator[Finding]:
@@ -19,7 +24,7 @@ def check(loss: LossCall) -> Iterator[Finding]:
         if op.at is not None:
             yield Finding(
                 op.at,
-                f"{loss.name} expects log-probabilities, but `{op.text}` gives it {meaning.value}: the loss has no "
-                "lower bound and training drifts. Apply `log_softmax`, or use cross-entropy on the logits.",
+                f"{loss.name} takes no logarithm, but `{op.text}` gives it {meaning.value}: {HARM[meaning]}. "
+                "Apply `log_softmax` to the logits, or use cross-entropy on them.",
                 loss.seen_as(f"{meaning.value} reach"),
             )

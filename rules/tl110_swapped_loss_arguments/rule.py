@@ -16,6 +16,6 @@ def check(loss: LossCall) -> Iterator[Finding]:
     if is_data(first) and is_prediction(second):
         yield Finding(
             loss.at,
-            f"{loss.name} is given the target first and the prediction second: it takes the prediction first, and "
-            "compares the other way round without complaint. Swap the two.",
+            f"`{loss.output.text}` is given the target first and the prediction second, but {loss.name} takes them the "
+            "other way round: where the shapes agree, it silently trains on something else. Swap the two.",
         )

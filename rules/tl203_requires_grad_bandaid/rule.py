@@ -2,15 +2,11 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, RequiresGrad
 from trainlint.facts.flow import attachment, starving, terms
+from trainlint.facts.torch_api import NO_GRADIENT
 from trainlint.facts.training import Training
-from trainlint.facts.values import constant
+from trainlint.facts.values import Op, Value, constant, parts
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
-
-MESSAGE = (
-    "requires_grad is switched on for a loss that has lost its graph: `backward()` then runs without complaint, and "
-    "reaches no parameter. Remove this, and keep the graph."
-)
 
 
 @rule(Training, level="error")
@@ -19,16 +15,48 @@ def check(training: Training) -> Iterator[Finding]:
         start = Because(backward.at, "the gradient starts here")
         for cut in starving(backward.loss):
             if constant(cut.options.get("requires_grad")) is True and cut.at is not None:
-                yield Finding(cut.at, MESSAGE, (start,))
+                yield Finding(
+                    cut.at,
+                    f"`{cut.text}` drops the graph and sets `requires_grad` on the copy: `backward()` then runs without "
+                    "complaint, and reaches no parameter. Use the loss itself.",
+                    (start,),
+                )
         summands = {term.uid for term in terms(backward.loss)}
         for event in training.events(RequiresGrad):
-            if event.target.uid not in summands or constant(event.wanted) is not True:
+            if constant(event.wanted) is not True or not {one.uid for one in terms(event.target)} <= summands:
                 continue
-            found = attachment(event.target)
-            cuts = tuple(
-                Because(op.at, "the graph was cut here")
-                for op in (*found.cuts, *found.unrecorded)
-                if op.at is not None
-            )
-            if cuts:
-                yield Finding(event.at, MESSAGE, (*cuts, start))
+            places = [Because(op.at, "the graph ends here") for op in _ends(event) if op.at is not None]
+            if places:
+                yield Finding(
+                    event.at,
+                    "this loss has lost its graph, and setting `requires_grad` does not bring it back: `backward()` then "
+                    "runs without complaint, and reaches no parameter. Remove this, and keep the graph.",
+                    (*places, start),
+                )
+
+
+def _ends(event: RequiresGrad) -> list[Op]:
+    """Where the ways from a loss to trainable parameters end, if all of them do."""
+    found = attachment(event.target)
+    if found.attached or (found.uncertain and not event.assignment):
+        return []  # to set it on an attached loss does nothing; to assign it would raise
+    return [*found.cuts, *found.unrecorded] or list(_without_gradient(event.target))
+
+
+def _without_gradient(value: Value) -> Iterator[Op]:
+    """Operations such as `argmax` and `==` between a value and trainable parameters."""
+    pending = [value]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
+        if (
+            isinstance(one, Op)
+            and one.name in NO_GRADIENT
+            and any(attachment(inner).attached for inner in one.inputs)
+        ):
+            yield one
+        else:
+            pending.extend(parts(one))

@@ -15,7 +15,7 @@ def check(training: Training) -> Iterator[Finding]:
         found = attachment(event.value)
         if not found.attached or found.uncertain:
             continue
-        if not any(is_made_of(loss, event.result) for loss in (*trained_on, *returned)):
+        if not any(is_made_of(loss, event.result, with_graph=True) for loss in (*trained_on, *returned)):
             yield Finding(
                 event.at,
                 f"`{event.total}` keeps the graph of every round's loss alive, so memory grows with each one. "

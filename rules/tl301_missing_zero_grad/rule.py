@@ -22,8 +22,8 @@ def check(training: Training) -> Iterator[Finding]:
             if not made_here and not cleared and not training.may_touch(step.optimizer, number):
                 yield Finding(
                     step.at,
-                    f"`{training.name_of(step)}` steps with the gradients of all earlier rounds added up, because "
-                    "nothing in the loop clears them. Call `zero_grad()` once a step.",
+                    f"`{training.name_of(step)}` uses the gradients of all earlier rounds added up, because nothing in "
+                    "this loop clears them. Call `zero_grad()` once for each step.",
                     (
                         Because(backwards[0].at, "gradients are added here"),
                         Because(training.loops[number].at, "in every round of this loop"),

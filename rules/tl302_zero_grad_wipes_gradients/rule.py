@@ -1,6 +1,6 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from trainlint.facts.events import Backward, OptimizerStep, ZeroGrad
+from trainlint.facts.events import Backward, Event, OptimizerStep, ZeroGrad
 from trainlint.facts.training import Training, certainly_clears
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
@@ -23,13 +23,13 @@ def check(training: Training) -> Iterator[Finding]:
         if number not in fine:
             yield Finding(
                 zero.at,
-                "`zero_grad()` throws away the gradients that `backward()` has just made, so the step after it does "
-                "nothing. Clear them before `backward()` or after `step()`.",
+                "This throws away the gradients that `backward()` has just made, so the step after it has nothing to "
+                "work with. Clear them before `backward()`, or after `step()`.",
                 (Because(backward.at, "gradients are made here"), Because(step.at, "and would be used here")),
             )
 
 
-def _wiping(before: list, step: OptimizerStep) -> tuple[ZeroGrad, Backward] | None:  # type: ignore[type-arg]
+def _wiping(before: Sequence[Event], step: OptimizerStep) -> tuple[ZeroGrad, Backward] | None:
     """The call that cleared gradients between the last backward and a step, if there is one."""
     zero: ZeroGrad | None = None
     for event in reversed(before):

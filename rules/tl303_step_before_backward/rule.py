@@ -27,7 +27,7 @@ def check(training: Training) -> Iterator[Finding]:
         if number not in fine and not training.may_touch_anything(step.loops):
             yield Finding(
                 step.at,
-                f"`{training.name_of(step)}` steps before this batch has any gradients: it uses those of the batch "
-                "before, or none. Step after `backward()`.",
+                f"`{training.name_of(step)}` runs before this batch has gradients, so it uses those of the batch "
+                "before, or none. Call `step()` after `backward()`.",
                 (Because(backward.at, "the gradients are only made here"),),
             )

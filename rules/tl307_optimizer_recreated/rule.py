@@ -31,11 +31,12 @@ def check(training: Training) -> Iterator[Finding]:
             for step in training.inside(number, OptimizerStep)
             if any(one is optimizer for one in alternatives(step.optimizer))
         ]
-        if steps and lives_on and not inside and training.inside(number, Backward):
+        backwards = training.inside(number, Backward)
+        if steps and backwards and lives_on and not inside:
             yield Finding(
                 built.at,
-                "This optimizer is built anew in every round of the loop, so its momentum and other state are thrown "
-                "away each time. Build it once, before the loop.",
+                f"This `{optimizer.type.rpartition('.')[2]}` is built anew in every round of the loop, so its momentum "
+                "and all other state are thrown away each time. Build it once, before the loop.",
                 (Because(training.loops[number].at, "in every round of this loop"),),
             )
 

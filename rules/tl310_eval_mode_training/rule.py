@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Forward, ModeChange, OptimizerStep
+from trainlint.facts.events import Backward, Event, Forward, ModeChange, OptimizerStep
 from trainlint.facts.flow import is_made_of
 from trainlint.facts.training import Training, depends_on_mode, modules_held
 from trainlint.facts.values import Object, alternatives
@@ -10,6 +10,22 @@ from trainlint.rule import rule
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
+    for forward in _trained(training):
+        module = forward.module
+        if not isinstance(module, Object) or not depends_on_mode(module) or training.is_frozen(module):
+            continue
+        switched = _switched_off(training, forward)
+        if switched is not None and not _is_meant(training, switched, forward):
+            yield Finding(
+                forward.at,
+                f"This training step runs `{module.type.removeprefix('torch.')}` in evaluation mode: dropout is off and "
+                "batch norm stands still. Call `train()` before it.",
+                (Because(switched.at, "switched to evaluation here, and not back"),),
+            )
+
+
+def _trained(training: Training) -> list[Forward]:
+    """The forwards whose output goes into a loss, of modules that an optimizer steps."""
     losses = [backward.loss for backward in training.events(Backward)]
     stepped = {
         one.uid
@@ -17,31 +33,29 @@ def check(training: Training) -> Iterator[Finding]:
         for module in modules_held(step.optimizer)[0]
         for one in alternatives(module)
     }
-    trained = [
+    return [
         forward
         for forward in training.events(Forward)
         if forward.records
         and forward.module.uid in stepped
         and any(is_made_of(loss, forward.output) for loss in losses)
     ]
-    if not trained:
-        return
-    for forward in trained:
-        module = forward.module
-        if not isinstance(module, Object) or not depends_on_mode(module) or training.is_frozen(module):
-            continue
-        switched: ModeChange | None = None
-        for run in training.runs(ModeChange, Forward):
-            last: ModeChange | None = None
-            for event in run:
-                if isinstance(event, ModeChange) and event.module is module:
-                    last = event
-                elif event is forward and last is not None and last.training is False:
-                    switched = last
-        if switched is not None and not training.is_own_choice(switched, forward):
-            yield Finding(
-                forward.at,
-                "This training step runs the model in evaluation mode: dropout is off and batch statistics stand still. "
-                "Call `train()` before it.",
-                (Because(switched.at, "switched to evaluation here, and not back"),),
-            )
+
+
+def _switched_off(training: Training, forward: Forward) -> ModeChange | None:
+    """The `eval()` that is in force at a forward, on some way through the program."""
+    found: ModeChange | None = None
+    for run in training.runs(ModeChange, Forward):
+        last: ModeChange | None = None
+        for event in run:
+            if isinstance(event, ModeChange) and event.module is forward.module:
+                last = event
+            elif event is forward and last is not None and last.training is False:
+                found = last
+    return found
+
+
+def _is_meant(training: Training, switched: ModeChange, forward: Forward) -> bool:
+    """Whether `eval()` stands right before the step, in the same function and loop: so it is on purpose."""
+    order = [event for event in training.events(Event) if event is switched or event is forward]
+    return training.is_own_choice(switched, forward) and order[0] is switched

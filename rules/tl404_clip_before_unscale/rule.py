@@ -27,21 +27,21 @@ def check(training: Training) -> Iterator[Finding]:
         if number not in right:
             yield Finding(
                 clip.at,
-                "Gradients are clipped while they are still multiplied by the loss scale, so the limit is thousands of "
-                "times too low. Call `scaler.unscale_(optimizer)` before it.",
+                "Gradients are clipped while they are still multiplied by the loss scale, so the limit is tens of "
+                "thousands of times too low. Call the scaler's `unscale_(optimizer)` before.",
                 (Because(step.at, "the scaler only divides the scale out here"),),
             )
 
 
 def _unscaled_clip(before: list[Event]) -> Clip | None:
-    """The clipping after the last backward, where nothing was unscaled before it."""
+    """The first clipping since the last backward, if nothing was unscaled before it."""
     clip: Clip | None = None
     for event in reversed(before):
         match event:
             case Clip():
                 clip = event
             case Unscale():
-                return None
+                clip = None
             case Backward():
                 return clip
             case OptimizerStep():

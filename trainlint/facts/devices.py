@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from trainlint.facts.values import Constant, Items, Op, Value, alternatives
+from collections.abc import Iterator
+
+from trainlint.facts.values import Constant, Guards, Items, Op, Value, ways
 
 
-def may_be_on(device: Value | None, kind: str, depth: int = 0) -> bool:
-    """Whether a device, or the name of one, is of this kind (`mps`, `cuda`, ...) on some way that is known."""
-    for one in alternatives(device):
+def ways_to_be_on(device: Value | None, kind: str, depth: int = 0) -> Iterator[Guards]:
+    """The conditions under which a device, or the name of one, is of a kind (`mps`, `cuda`, ...)."""
+    for guards, one in ways(device):
         match one:
             case Constant(value=str(name)) if name.partition(":")[0] == kind:
-                return True
+                yield guards
             case Op(name="device", inputs=(inner, *_)) if depth < 6 and not isinstance(inner, Items):
-                if may_be_on(inner, kind, depth + 1):
-                    return True
+                yield from ((*guards, *more) for more in ways_to_be_on(inner, kind, depth + 1))
             case Op(name="or" | "and") if depth < 6:
-                if any(may_be_on(inner, kind, depth + 1) for inner in one.inputs):
-                    return True
-    return False
+                for part in one.inputs:
+                    yield from ((*guards, *more) for more in ways_to_be_on(part, kind, depth + 1))

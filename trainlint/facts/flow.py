@@ -123,7 +123,7 @@ def terms(loss: Value, depth: int = 0) -> Iterator[Value]:
         yield loss
         return
     match loss:
-        case Op(name="scale") if loss.inputs:
+        case Op(name="scale" | "output") if loss.inputs:
             yield from terms(loss.inputs[0], depth + 1)
         case Op() if loss.name in ("+", "-", "add") and len(loss.inputs) == 2:
             yield from terms(loss.inputs[0], depth + 1)
@@ -197,7 +197,9 @@ class _Walk:
             return Attachment(attached=_wants_gradient(op))
         if op.name == "output":
             return self._of_output(op)
-        inputs = self._any_of(list(op.inputs))
+        if op.is_leaf and self._depth > 1:
+            return Attachment(attached=True)
+        inputs = self._any_of([*op.inputs, *op.options.values()])
         if op.records is not True:
             stopped = [op] if inputs.attached else inputs.unrecorded
             return Attachment(
@@ -205,13 +207,16 @@ class _Walk:
             )
         if op.name == "iterate":
             return Attachment(inputs.attached, cuts=inputs.cuts, unrecorded=inputs.unrecorded)
+        if op.name in api.REBUILDS and not inputs.attached and inputs.cuts:
+            named = [cut if cut.name in api.REBUILDS else op for cut in inputs.cuts]
+            return Attachment(cuts=list(dict.fromkeys(named)), unrecorded=inputs.unrecorded, uncertain=inputs.uncertain)
         if _cuts(op):
-            if inputs.attached or (inputs.cuts and op.name in api.REBUILDS):
+            if inputs.attached:
                 return Attachment(cuts=[op])
             if inputs.cuts or inputs.unrecorded:
                 return Attachment(cuts=inputs.cuts, unrecorded=inputs.unrecorded)
             return Attachment(attached=_wants_gradient(op))
-        if op.owner is not None and op.owner.is_a(api.MODULE):
+        if op.owner is not None and (op.owner.is_a(api.MODULE) or op.name == "framework"):
             trainable = has_parameters(op.owner)
             inputs.attached = inputs.attached or trainable is True
             inputs.uncertain = inputs.uncertain or trainable is None
@@ -226,14 +231,12 @@ class _Walk:
         trainable = has_parameters(op.owner)
         if op.records is False:
             return Attachment(unrecorded=[op] if trainable else [], uncertain=trainable is None)
-        if inside.attached or inside.cuts or inside.unrecorded:
+        if inside.attached or inside.cuts or inside.unrecorded or not inside.uncertain:
             return inside
-        if trainable:
-            return Attachment(attached=True)
-        return Attachment(uncertain=inside.uncertain or trainable is None)
+        return Attachment(attached=trainable is True, uncertain=trainable is not True)
 
 
-_PLAIN = ("torch.", "numpy.", "math.", "builtins.")
+_PLAIN = ("torch.", "math.", "builtins.")
 """Libraries whose functions do not bring in trainable parameters of their own."""
 
 
@@ -241,7 +244,7 @@ def _cuts(op: Op) -> bool:
     """Whether no gradient passes through an operation that rebuilds or reads out its input."""
     if op.name in api.REBUILDS and op.name not in api.CUTS:
         return bool(op.inputs) and isinstance(op.inputs[0], Items)
-    return op.name in api.CUTS or (op.name.startswith("numpy.") and not op.name.startswith("numpy.random"))
+    return op.name in api.CUTS
 
 
 def has_parameters(module: Object, depth: int = 0) -> bool | None:
@@ -269,7 +272,9 @@ def has_parameters(module: Object, depth: int = 0) -> bool | None:
                     unknown = unknown or inner is None
                 case Unknown():
                     unknown = True
-                case Op(name="Tensor") if _wants_gradient(one):
+                case Op(name="Tensor") if _wants_gradient(one) or not module.is_a(api.MODULE):
+                    return True
+                case Object() if one is not module and not module.is_a(api.MODULE) and has_parameters(one, depth + 1):
                     return True
     return None if unknown else False
 
@@ -312,14 +317,16 @@ def _starved(loss: Value) -> Iterator[Attachment]:
             yield found
 
 
-def is_made_of(value: Value, wanted: Value) -> bool:
-    """Whether one value goes into another, through whatever operations."""
-    pending, seen = [value], set()
+def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:
+    """Whether one value goes into another, through whatever operations, or only those that keep its graph."""
+    pending: list[Value] = [value]
+    seen: set[int] = set()
     while pending:
         one = pending.pop()
         if one is wanted:
             return True
-        if one.uid not in seen and len(seen) < 4000:
+        is_cut = with_graph and isinstance(one, Op) and (_cuts(one) or one.name in api.NO_GRADIENT)
+        if one.uid not in seen and len(seen) < 4000 and not is_cut:
             seen.add(one.uid)
             pending.extend(parts(one))
     return False
@@ -335,7 +342,8 @@ def is_data(value: Value) -> bool:
     found = attachment(value)
     if found.attached or found.uncertain or found.cuts or found.unrecorded:
         return False
-    pending, seen = [value], set()
+    pending: list[Value] = [value]
+    seen: set[int] = set()
     while pending:
         one = pending.pop()
         if isinstance(one, Op) and one.name == "iterate":

@@ -68,7 +68,8 @@ def _registered(module: Object) -> set[int]:
 
 
 def _objects(value: Value) -> Iterator[Object]:
-    pending, seen = [value], set()
+    pending: list[Value] = [value]
+    seen: set[int] = set()
     while pending:
         one = pending.pop()
         if one.uid in seen or len(seen) > 500:

@@ -57,8 +57,7 @@ CLAMPS = frozenset(("clamp", "clip", "clamp_min", "clamp_max", "clamp_"))
 """Keep probabilities what they are, but make a bounded score of a logit."""
 
 CUTS = frozenset(
-    "detach detach_ data item numpy tolist tensor from_numpy Variable float_number int_number "
-    "numpy.array numpy.asarray numpy.mean numpy.sum".split()
+    "detach detach_ data item numpy tolist tensor from_numpy Variable float_number int_number".split()
 )
 """Operations whose result has no gradient path to their input. `Variable` of a Tensor cuts too."""
 

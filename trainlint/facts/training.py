@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from trainlint.facts import events as ev
 from trainlint.facts.modules import Unregistered, unregistered
-from trainlint.facts.torch_api import MODE_DEPENDENT, OPTIMIZER
+from trainlint.facts.torch_api import CONTAINERS, MODE_DEPENDENT, OPTIMIZER
 from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, parts
 
 E = TypeVar("E", bound=ev.Event)
@@ -39,7 +39,7 @@ class Training:
             return [self]
         if kind is Unregistered:
             return [found for one in self.objects for found in unregistered(one, self._handed_over)]  # type: ignore[misc]
-        return list(ev.events(self.nodes, kind))
+        return [event for event in ev.events(self.nodes, ev.Event) if isinstance(event, kind)]
 
     def events(self, kind: type[E]) -> list[E]:
         """Every event of one kind, in order, on whatever branch."""
@@ -86,15 +86,14 @@ class Training:
 
     def may_touch(self, optimizer: Value, loop: int | None) -> bool:
         """Whether unknown code that is called in a loop (None: anywhere) is handed an optimizer or what it steps."""
-        held = {one.uid for one in alternatives(optimizer)}
         modules, complete = modules_held(optimizer)
-        held |= {one.uid for module in modules for one in alternatives(module)}
+        held = {one.uid for value in (optimizer, *modules) for one in alternatives(value)}
         escapes = self.events(ev.Escape) if loop is None else self.inside(loop, ev.Escape)
         return any(
-            inner.uid in held or (not complete and isinstance(inner, Op) and inner.name == "parameters")
+            one.uid in held or (not complete and isinstance(one, Op) and one.name == "parameters")
             for escape in escapes
             for value in escape.values
-            for inner in _leaves(value)
+            for one in handed_over(value)
         )
 
     def may_touch_anything(self, loops: tuple[int, ...]) -> bool:
@@ -183,6 +182,19 @@ def _leaves(value: Value, depth: int = 0) -> Iterator[Value]:
         yield from _leaves(part, depth + 1)
 
 
+def handed_over(value: Value, depth: int = 0) -> Iterator[Value]:
+    """What code that is given a value can get at: the value, what it contains, and whose attribute it is."""
+    yield value
+    inner: list[Value] = []
+    if isinstance(value, Op):
+        inner = list(value.inputs[:1]) if value.name in ("parameters", "getattr", "iterate", "getitem", "filter") else []
+    elif not isinstance(value, Object):
+        inner = list(parts(value))
+    if depth < 8:
+        for one in inner:
+            yield from handed_over(one, depth + 1)
+
+
 def same_parameters(target: Value, optimizer: Value) -> bool:
     """Whether clearing `target` may clear what `optimizer` steps: itself, a module it holds, or unknown things."""
     targets, optimizers = list(alternatives(target)), list(alternatives(optimizer))
@@ -235,7 +247,8 @@ def certainly_clears(target: Value, optimizer: Value) -> bool:
 
 def depends_on_mode(module: Object, depth: int = 0) -> bool:
     """Whether a module may behave otherwise in training than in evaluation, as far as its layers are known."""
-    if module.type.startswith("torch.nn.") and module.definition is None and module.attributes.keys() <= {""}:
+    is_layer = module.type.startswith("torch.nn.") and module.type not in CONTAINERS
+    if is_layer and module.definition is None:
         return module.type.removeprefix("torch.nn.") in MODE_DEPENDENT
     if module.definition is None and not module.type.startswith("torch.nn."):
         return True

@@ -16,6 +16,9 @@ from trainlint.finding import Place
 
 MAX_OPTIONS = 8
 
+Guards = tuple[tuple[Any, bool], ...]
+"""Conditions, as opaque keys, and how each turned out."""
+
 _uids = itertools.count()
 
 
@@ -52,7 +55,11 @@ class Items(Value):
     kind: str = "list"
     items: list[Value] = field(default_factory=list)
     exact: bool = True
+    open_end: bool = False
+    """Whether the last item may be missing, or followed by others."""
     at: Place | None = None
+    branch: int = 0
+    """How many undecided conditions it was made under."""
 
 
 @dataclass(eq=False)
@@ -115,6 +122,8 @@ class Op(Value):
     owner: Object | None = None
     records: bool | None = True
     loops: tuple[int, ...] = ()
+    is_leaf: bool = False
+    """The program asked for its gradient, by `requires_grad`."""
     reattached: bool = False
     """The program itself hung a gradient function on it, as a small autograd framework does."""
 
@@ -203,9 +212,31 @@ def constant(value: Value | None) -> Any:
     return None
 
 
-def may_be(value: Value | None, wanted: object) -> bool:
-    """Whether one of a value's known alternatives, a default included, is the constant `wanted`."""
-    return any(
-        isinstance(one, Constant) and type(one.value) is type(wanted) and one.value == wanted
-        for one in alternatives(value)
-    )
+def ways(value: Value | None, guards: Guards = ()) -> Iterator[tuple[Guards, Value]]:
+    """Every value that a value may be, with the conditions that lead to it."""
+    pending = [(guards, value)] if value is not None else []
+    seen: set[int] = set()
+    while pending:
+        before, one = pending.pop()
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
+        if isinstance(one, Choice):
+            pending.extend(((*before, *more), option) for more, option in reversed(one.options))
+        elif isinstance(one, Carried):
+            pending.extend((before, part) for part in (one.back, one.start) if part is not None)
+        else:
+            yield before, one
+
+
+def ways_to_be(value: Value | None, wanted: object) -> Iterator[Guards]:
+    """The conditions under which a value is a constant, a default that a user may override included."""
+    for guards, one in ways(value):
+        if isinstance(one, Constant) and type(one.value) is type(wanted) and one.value == wanted:
+            yield guards
+
+
+def compatible(first: Guards, second: Guards) -> bool:
+    """Whether two sets of conditions can hold at once."""
+    outcomes = dict(first)
+    return all(outcomes.get(condition, outcome) == outcome for condition, outcome in second)

@@ -33,6 +33,7 @@ _FOLDED: dict[str, Callable[..., Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_MAX_ITEMS = 200
 _PASSED_THROUGH = frozenset(("list", "tuple", "iter", "reversed", "sorted", "set", "frozenset"))
 _HARMLESS = frozenset(
     "print repr str len range isinstance issubclass hasattr id type hash format round abs min max sum any all "
@@ -169,7 +170,7 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
             inside = held(ev, value)
             assert inside is not None
             return item(ev, inside, index, at)
-        case Object(definition=ClassValue() as cls), Constant(value=int(number)) if number < len(cls.fields):
+        case Object(definition=ClassValue() as cls), Constant(value=int(number)) if 0 <= number < len(cls.fields):
             return ev.attribute(value, cls.fields[number], at)
         case Object(definition=ClassValue() as cls), _:
             method = classes.class_attribute(ev, cls, "__getitem__")
@@ -186,17 +187,17 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
 
 
 def _sliced(value: Items, index: Op) -> Items:
-    bounds = [one.value if isinstance(one, Constant) else ... for one in index.inputs]
-    if not value.exact or ... in bounds:
+    bounds = [one.value for one in index.inputs if isinstance(one, Constant)]
+    if not value.exact or len(bounds) < 3 or not all(isinstance(one, (int, type(None))) for one in bounds):
         return Items(kind=value.kind, items=value.items, exact=False, at=value.at)
-    return Items(kind=value.kind, items=value.items[slice(*bounds)], at=value.at)
+    return Items(kind=value.kind, items=value.items[bounds[0] : bounds[1] : bounds[2] or 1], at=value.at)
 
 
 def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
     """`container[index] = value`."""
     match container, index:
         case Table(), Constant(value=key) if _hashable(key):
-            container.entries[key] = value
+            _put(ev, container, key, value)
         case Table(), _:
             container.others.append(value)
         case Items(exact=True), Constant(value=int(number)) if (
@@ -215,14 +216,33 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
             ev.store.set((container.uid, f"[{key!r}]"), value)
 
 
+def append(ev: Evaluator, target: Items, value: Value) -> None:
+    """`list.append(value)`. In a loop or on a branch, nobody can say how often, or whether at all."""
+    certain = ev.certainly_once(target)
+    target.items.append(value)
+    target.exact = target.exact and certain and len(target.items) < _MAX_ITEMS
+    target.open_end = not certain
+
+
 def extend(ev: Evaluator, target: Items, value: Value) -> None:
     """`list += value`."""
     if isinstance(value, Items):
+        certain = ev.certainly_once(target)
         target.items.extend(value.items)
-        target.exact = target.exact and value.exact and not ev.loops
+        target.exact = target.exact and value.exact and certain
+        target.open_end = not certain or value.open_end
     else:
         target.items.append(value)
-        target.exact = False
+        target.exact, target.open_end = False, True
+
+
+def _put(ev: Evaluator, table: Table, key: object, value: Value) -> None:
+    """`table[key] = value`, under the conditions that hold here."""
+    guards = ev.guards_here()
+    before = table.entries.get(key)
+    if guards:
+        value = one_of(((guards, value), ((), before if before is not None else ev.unknown("missing"))))
+    table.entries[key] = value
 
 
 def call(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -344,8 +364,7 @@ def container_method(
     if isinstance(value, Items):
         match name:
             case "append" | "add" | "appendleft" if first is not None:
-                value.items.append(first)
-                value.exact = value.exact and not ev.loops and len(value.items) < 200
+                append(ev, value, first)
                 return Constant(value=None)
             case "extend" if first is not None:
                 extend(ev, value, first)
@@ -371,11 +390,12 @@ def container_method(
             return Items(items=[Constant(value=one) for one in value.entries], exact=not value.others)
         case "update":
             if isinstance(first, Table):
-                value.entries.update(first.entries)
+                given.options.update({name: one for name, one in first.entries.items() if isinstance(name, str)})
                 value.others.extend(first.others)
             elif first is not None:
                 value.others.append(first)
-            value.entries.update(given.options)
+            for key, one in given.options.items():
+                _put(ev, value, key, one)
             return Constant(value=None)
         case "pop" | "setdefault" if first is not None:
             return item(ev, value, first, at)

@@ -141,7 +141,8 @@ def class_attribute(ev: Evaluator, cls: ClassValue, name: str) -> Value | None:
 
 def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Value:
     """An attribute that the object itself does not hold: its class's, or a library's."""
-    if isinstance(value.definition, ClassValue):
+    is_known = value.is_a(OPTIMIZER) and name in ("step", "zero_grad")
+    if isinstance(value.definition, ClassValue) and not is_known:
         found = class_attribute(ev, value.definition, name)
         if isinstance(found, FunctionValue):
             return _bound(ev, value, found, at)
@@ -177,7 +178,7 @@ def has_method(ev: Evaluator, cls: ClassValue, name: str) -> bool:
 
 def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) -> Value:
     """`Class(...)`."""
-    if cls.code.name == "Tensor" and has_method(ev, cls, "backward"):
+    if cls.code.name == "Tensor":
         return ev.op("Tensor", given.args, at, "Tensor(…)", given.options)
     if any(name.startswith("enum.") for name in cls.library_bases):
         return ev.unknown(cls.code.name)

@@ -12,9 +12,9 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from trainlint.facts.events import Accumulated, Body, Branch, Event, Exit, Loop, Node, RequiresGrad, ZeroGrad
+from trainlint.facts.events import Accumulated, Body, Branch, Event, Exit, Loop, Node, ZeroGrad
 from trainlint.facts.values import (
     Carried,
     Choice,
@@ -72,6 +72,13 @@ class Frame:
     """How many guards there were when it was called."""
 
 
+class Root(NamedTuple):
+    """What happened from one entry point on, and what was made."""
+
+    nodes: list[Node]
+    objects: list[Object]
+
+
 class Evaluator:
     """Evaluates roots (module bodies, functions) of one project over one store."""
 
@@ -81,7 +88,7 @@ class Evaluator:
         self.objects: list[Object] = []
         self.reached: set[int] = set()
         """`id` of the code of every function that has been evaluated."""
-        self.roots: dict[str, list[Node]] = {}
+        self.roots: dict[str, Root] = {}
         """What happened in the body of each module that was evaluated."""
         self.records: bool | None = True
         self.loops: tuple[int, ...] = ()
@@ -112,22 +119,23 @@ class Evaluator:
                 self.run_root(lambda: self._module_body(path, env))
         return self._modules[path]
 
-    def run_root(self, work: Callable[[], object], steps: int = PROGRAM_STEPS) -> list[Node]:
+    def run_root(self, work: Callable[[], object], steps: int = PROGRAM_STEPS) -> Root:
         """Evaluate something on its own, outside of all that is going on; what happened in it."""
         outer = (self.records, self.loops, self.calls, self.known, self._guards, self._nodes, self._steps)
-        frames, forwards = self.frames, self.forwards
+        frames, forwards, objects = self.frames, self.forwards, self.objects
         self.records, self.loops, self.calls, self.known, self._guards = True, (), (), {}, []
         self._nodes, self._steps, self.frames, self.forwards = [], PROGRAM_STEPS - steps, [], 0
+        self.objects = []
         try:
             work()
-            return self._nodes
+            return Root(self._nodes, self.objects)
         finally:
             self.records, self.loops, self.calls, self.known, self._guards, self._nodes, self._steps = outer
-            self.frames, self.forwards = frames, forwards
+            self.frames, self.forwards, self.objects = frames, forwards, objects
 
     def _module_body(self, path: str, env: Env) -> None:
         self.frames.append(Frame(env))
-        self.roots[path] = self._nodes
+        self.roots[path] = Root(self._nodes, self.objects)
         self.block(self.project.modules[path].body)
 
     @contextmanager
@@ -138,6 +146,22 @@ class Evaluator:
             yield
         finally:
             self.frames.pop()
+
+    def guards_here(self) -> tuple[conditions.Guard, ...]:
+        """The undecided conditions that hold here, outermost first."""
+        return tuple(self._guards)
+
+    def certainly_once(self, made: Items) -> bool:
+        """Whether what happens here happens exactly once for a list that was made earlier."""
+        return not self.loops and len(self._guards) <= made.branch
+
+    def depth(self) -> int:
+        """How many undecided conditions hold here."""
+        return len(self._guards)
+
+    def is_method_of(self, value: Object) -> bool:
+        """Whether the code at work is a method of this object's."""
+        return self.frames[-1].receiver is value
 
     def in_fallback(self) -> bool:
         """Whether the program only comes here when something newer is missing."""
@@ -261,8 +285,8 @@ class Evaluator:
             return self.imported(found.path, found.name, depth + 1)
         if found is not None:
             return found
-        inner = self.project.files.submodule(path, name)
-        if inner in self.project.modules:
+        inner = self.project.submodule(path, name)
+        if inner is not None:
             return FileModule(path=inner)
         missing = self.unknown(name)
         self.store.set((env.uid, name), missing)
@@ -312,7 +336,7 @@ class Evaluator:
         if name == "grad" and isinstance(value, Constant) and value.value is None:
             self.emit(ZeroGrad, at, target=library.holder_of(target))
         elif name == "requires_grad":
-            self.emit(RequiresGrad, at, target=target, wanted=value)
+            library.set_requires_grad(self, target, value, at, assignment=True)
         elif isinstance(target, Op):
             if name in library.GRADIENT_FUNCTIONS:
                 target.reattached = True
@@ -538,26 +562,17 @@ class Evaluator:
             self._decided(node.orelse)
         return None
 
-    def _loop(self, node: s.For | s.While, body: s.Block, start: Callable[[], object]) -> Signal:
+    def _loop(self, node: s.For | s.While, body: s.Block, start: Callable[[], Any]) -> Signal:
         """One round that stands for many: names that the body assigns are carried into it."""
-        number = next(self._numbers)
-        loop = Loop(number, self.place(node.at))
-        outer_nodes, outer_loops = self._nodes, self.loops
-        known, guards = self.known, len(self._guards)
-        self._nodes, self.loops = loop.body, (*outer_loops, number)
         carried: dict[str, Carried] = {}
-        for name in self._names_assigned(node, body):
-            before = self.store.get((self.env.declared.get(name, self.env).uid, name))
-            if before is not None:
-                carried[name] = Carried(start=before, loop=number)
-                self.bind(name, carried[name])
-        try:
+        with self.loop(node.at) as number:
+            for name in self._names_assigned(node, body):
+                before = self.store.get((self.env.declared.get(name, self.env).uid, name))
+                if before is not None:
+                    carried[name] = Carried(start=before, loop=number)
+                    self.bind(name, carried[name])
             start()
             signal = self.block(body)
-        finally:
-            self._nodes, self.loops, self.known = outer_nodes, outer_loops, known
-            del self._guards[guards:]
-        self._nodes.append(loop)
         for name, value in carried.items():
             after = self.store.get((self.env.declared.get(name, self.env).uid, name))
             if after is value:
@@ -565,6 +580,20 @@ class Evaluator:
             else:
                 value.back = after
         return signal if signal in ("return", "raise") and isinstance(node, s.While) else None
+
+    @contextmanager
+    def loop(self, at: s.Span) -> Iterator[int]:
+        """What happens inside happens in every round of a loop, which has this number."""
+        number = next(self._numbers)
+        loop = Loop(number, self.place(at))
+        nodes, loops, known, guards = self._nodes, self.loops, self.known, len(self._guards)
+        self._nodes, self.loops = loop.body, (*loops, number)
+        try:
+            yield number
+        finally:
+            self._nodes, self.loops, self.known = nodes, loops, known
+            del self._guards[guards:]
+        self._nodes.append(loop)
 
     def _names_assigned(self, node: s.For | s.While, body: s.Block) -> frozenset[str]:
         found = self._assigned.get(id(node))
@@ -670,18 +699,13 @@ class Evaluator:
     def _import(self, node: s.Import) -> None:
         path = self.env.path
         for name, alias in node.names:
-            if alias is not None:
-                file = self.project.files.resolve(path, 0, name)
-                self.bind(
-                    alias, FileModule(path=file) if file in self.project.modules else Library(name=name)
-                )
-                continue
             first = name.partition(".")[0]
-            file = self.project.files.resolve(path, 0, first)
-            whole = self.project.files.resolve(path, 0, name)
-            if file in self.project.modules:
-                self.bind(first, FileModule(path=file))
-            elif whole in self.project.modules:
+            whole, package = self.project.module(path, 0, name), self.project.module(path, 0, first)
+            if alias is not None:
+                self.bind(alias, FileModule(path=whole) if whole is not None else Library(name=name))
+            elif package is not None:
+                self.bind(first, FileModule(path=package))
+            elif whole is not None:
                 self.bind(first, self._package(name, whole))
             else:
                 self.bind(first, Library(name=first))
@@ -696,21 +720,18 @@ class Evaluator:
         return value
 
     def _import_from(self, node: s.ImportFrom) -> None:
-        file = self.project.files.resolve(self.env.path, node.level, node.module)
+        path = self.env.path
+        file = self.project.module(path, node.level, node.module)
         for name, alias in node.names:
-            if file not in self.project.modules:
-                if name != "*":
-                    inner = self.project.files.resolve(
-                        self.env.path, node.level, f"{node.module}.{name}".strip(".")
-                    )
-                    if inner in self.project.modules:
-                        self.bind(alias or name, FileModule(path=inner))
-                    else:
-                        self.bind(alias or name, Library(name=f"{node.module or '.'}.{name}"))
-            elif name == "*":
-                self._import_all(file)
-            else:
+            if name == "*":
+                if file is not None:
+                    self._import_all(file)
+            elif file is not None:
                 self.bind(alias or name, Imported(path=file, name=name))
+            else:
+                inner = self.project.module(path, node.level, f"{node.module}.{name}".strip("."))
+                library = Library(name=f"{node.module or '.'}.{name}")
+                self.bind(alias or name, FileModule(path=inner) if inner is not None else library)
 
     def _import_all(self, file: str) -> None:
         env = self.module(file)
@@ -751,7 +772,7 @@ class Evaluator:
                 if isinstance(value, Items) and value.exact:
                     args.extend(value.items)
                 elif isinstance(value, Items):
-                    args.append(Items(items=value.items, exact=False, kind="star"))
+                    args.append(Items(items=value.items, exact=False, kind="star", open_end=value.open_end))
                     is_open = True
                 else:
                     args.append(
@@ -788,7 +809,9 @@ class Evaluator:
                     exact = False
             else:
                 items.append(self.expr(item))
-        return Items(kind=node.kind, items=items, exact=exact, at=self.place(node.at))
+        return Items(
+            kind=node.kind, items=items, exact=exact, at=self.place(node.at), branch=len(self._guards)
+        )
 
     def _mapping(self, node: s.Mapping) -> Value:
         table = Table()
@@ -812,7 +835,7 @@ class Evaluator:
         if node.operator in ("and", "or"):
             return self._boolean(node)
         operands = tuple(self.expr(one) for one in node.operands)
-        return self._arithmetic(node.operator, operands, node.at)
+        return self._arithmetic(node.operator, operands, node.at, label(node))
 
     def _boolean(self, node: s.Operation) -> Value:
         first = self.expr(node.operands[0])
@@ -825,7 +848,7 @@ class Evaluator:
         self.known = known
         return self.op(node.operator, (first, second), node.at)
 
-    def _arithmetic(self, operator: str, operands: tuple[Value, ...], at: s.Span) -> Value:
+    def _arithmetic(self, operator: str, operands: tuple[Value, ...], at: s.Span, text: str = "") -> Value:
         folded = builtin.fold(operator, operands)
         if folded is not None:
             return folded
@@ -837,7 +860,7 @@ class Evaluator:
             )
         if operator == "*" and isinstance(operands[0], Items):
             return Items(kind=operands[0].kind, items=operands[0].items, exact=False, at=operands[0].at)
-        return self.op(operator, operands, at)
+        return self.op(operator, operands, at, text)
 
     def _conditional(self, node: s.Conditional) -> Value:
         test = self.expr(node.test)
@@ -979,6 +1002,10 @@ class Evaluator:
             or self._steps > PROGRAM_STEPS
         ):
             return self.op("call", given.all(), at, func.code.name + "(…)")
+        is_constructor = func.code.name == "__init__"
+        if not is_constructor and self.project.is_library_code(func.env.path, self.env.path):
+            owner = receiver if isinstance(receiver, Object) else None
+            return self.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
         self.reached.add(code)
         env = self._env(func.env.path, func.env)
         call_place = self.place(at) if self.frames else None
@@ -1113,6 +1140,8 @@ def label(node: s.Expr, depth: int = 0) -> str:
             return f"{label(node.value, depth + 1)}[…]"
         case s.Constant():
             return repr(node.value)
+        case s.Operation(operands=(first, second)) if depth < 2:
+            return f"{label(first, depth + 2)} {node.operator} {label(second, depth + 2)}"
     return "…"
 
 

@@ -186,6 +186,8 @@ def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Val
     """An attribute of an object that neither it nor its class in the program defines."""
     if name == "module" and api.MODULE in value.bases:
         return value
+    if name == "training" and not ev.is_method_of(value):
+        return Constant(value=True)
     if name == "__class__" and isinstance(value.definition, ClassValue):
         return value.definition
     inside = builtin.held(ev, value)
@@ -227,6 +229,15 @@ def written_by_hand(ev: Evaluator, target: Value, name: str, at: s.Span) -> None
         ev.emit(ParametersRead, at, target=holder)
 
 
+def set_requires_grad(
+    ev: Evaluator, target: Value, wanted: Value, at: s.Span, assignment: bool = False
+) -> None:
+    """`x.requires_grad = wanted`, or `x.requires_grad_(wanted)`."""
+    ev.emit(RequiresGrad, at, target=target, wanted=wanted, assignment=assignment)
+    if isinstance(target, Op) and not (isinstance(wanted, Constant) and wanted.value is False):
+        target.is_leaf = True
+
+
 def super_of(owner: ClassValue, receiver: Value) -> Value:
     """`super(Class, self)`."""
     return Super(owner=owner, receiver=receiver)
@@ -252,14 +263,16 @@ def fill_container(ev: Evaluator, made: Object, given: Arguments) -> None:
             items: list[Value] = []
             for one in given.args:
                 items.extend(one.items if isinstance(one, Items) and one.kind == "star" else (one,))
-            contents = Items(items=items, exact=not given.open)
+            last = given.args[-1] if given.args else None
+            open_end = isinstance(last, Items) and last.kind == "star" and last.open_end
+            contents = Items(items=items, exact=not given.open, open_end=open_end, branch=ev.depth())
     elif made.bases & {"torch.nn.ModuleDict", "torch.nn.ParameterDict"}:
         first = given.args[0] if given.args else Table()
         contents = first if isinstance(first, Table) else Table(others=[first])
     else:
         first = given.args[0] if given.args else Items()
         contents = (
-            Items(items=list(first.items), exact=first.exact)
+            Items(items=list(first.items), exact=first.exact, open_end=first.open_end, branch=ev.depth())
             if isinstance(first, Items)
             else Items(items=[builtin.element(ev, first, (0, 0))], exact=False)
         )
@@ -475,21 +488,21 @@ def _sequential(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
     if not contents.exact:
         flow = ev.op("call", (flow,), at, text, owner=value)
         last = contents.items[-1] if contents.items else None
-        known_end = isinstance(last, Object) and ev.store.get((value.uid, "open end")) is None
-        if not known_end or last is None:
+        if contents.open_end or last is None:
             return flow
-        return ev.call(last, Arguments((flow,)), at, text)
+        return _layer(ev, last, flow, at, text)
     for layer in contents.items:
-        flow = ev.call(layer, Arguments((flow,)), at, text)
-        if (
-            isinstance(layer, Object)
-            and isinstance(flow, Op)
-            and flow.owner is layer
-            and layer.at is not None
-        ):
-            flow.at = layer.at
-            flow.text = f"{layer.type.removeprefix('torch.')}(…)"
+        flow = _layer(ev, layer, flow, at, text)
     return flow
+
+
+def _layer(ev: Evaluator, layer: Value, flow: Value, at: s.Span, text: str) -> Value:
+    """One layer of a container; what it does stands where it was built, for the call says nothing of it."""
+    result = ev.call(layer, Arguments((flow,)), at, text)
+    made = result.inputs[0] if isinstance(result, Op) and result.name == "output" else result
+    if isinstance(layer, Object) and isinstance(made, Op) and made.owner is layer and layer.at is not None:
+        made.at, made.text = layer.at, f"{layer.type.removeprefix('torch.')}(…)"
+    return result
 
 
 def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.Span) -> Value:
@@ -653,7 +666,7 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
             ev.emit(Moved, at, what=value, device=device)
         return value
     elif name == "requires_grad_":
-        ev.emit(RequiresGrad, at, target=value, wanted=first or Constant(value=True), assignment=False)
+        set_requires_grad(ev, value, first or Constant(value=True), at)
         return value
     elif name in ("add_module", "register_module") and len(given.args) == 2:
         key = given.args[0]
@@ -665,8 +678,7 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         ev.set_attribute(value, held, given.args[1], at)
         inside = builtin.held(ev, value)
         if isinstance(inside, Items):
-            inside.items.append(given.args[1])
-            inside.exact = inside.exact and not ev.loops
+            builtin.append(ev, inside, given.args[1])
     elif name in ("append", "extend", "insert", "update", "values", "items", "keys", "pop"):
         inside = builtin.held(ev, value)
         if inside is not None:
@@ -747,7 +759,7 @@ def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: 
             ev.emit(OptimizerStep, at, optimizer=value)
             return result
         case "requires_grad_":
-            ev.emit(RequiresGrad, at, target=value, wanted=first or Constant(value=True), assignment=False)
+            set_requires_grad(ev, value, first or Constant(value=True), at)
             return value
         case "to" | "cuda" | "cpu":
             device = ev.op("device", (Constant(value=name),), at) if name != "to" else first

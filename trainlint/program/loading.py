@@ -1,44 +1,31 @@
-"""Files from disk to modules of a program, each read once."""
+"""One file's bytes to its module, or to what is wrong with it."""
 
 from __future__ import annotations
 
 import io
 import tokenize
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
 
 from trainlint.finding import Problem
 from trainlint.program import syntax as s
 from trainlint.program.read import Unreadable, read
 
 
-class HasSource(Protocol):
-    path: str
-    text: bytes | None
-
-
-@dataclass
-class Loaded:
-    modules: dict[str, s.Module] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-
-
-def load(sources: Sequence[HasSource]) -> Loaded:
-    loaded = Loaded()
-    for source in sources:
-        try:
-            data = source.text if source.text is not None else open(source.path, "rb").read()
-            loaded.modules[source.path] = read(decode(data))
-        except OSError as error:
-            loaded.problems.append(Problem(source.path, None, str(error)))
-        except (SyntaxError, UnicodeError, LookupError) as error:
-            loaded.problems.append(Problem(source.path, None, f"cannot be decoded: {error}"))
-        except Unreadable as error:
-            loaded.problems.append(Problem(source.path, error.line, str(error)))
-    return loaded
+def load(path: str, data: bytes) -> s.Module | Problem:
+    """Read one file."""
+    try:
+        return read(decode(data))
+    except Unreadable as error:
+        return Problem(path, error.line, str(error))
+    except (SyntaxError, UnicodeError, LookupError, ValueError) as error:
+        return Problem(path, None, f"cannot be decoded: {error}")
+    except Exception as error:
+        return Problem(path, None, f"cannot be read, which is a bug in trainlint: {error!r}")
 
 
 def decode(data: bytes) -> str:
+    """The text of a source file, by its byte order mark or declared encoding. Line ends stay as they are."""
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    return data.decode(encoding)
+    text = data.decode(encoding)
+    if "\0" in text:
+        raise ValueError("it contains a NUL byte")
+    return text

@@ -95,12 +95,35 @@ class Project:
 
     def __init__(self, modules: Mapping[str, s.Module]) -> None:
         self.modules = modules
-        self.files = Files(modules)
+        self._files = Files(modules)
+
+    def module(self, path: str, level: int, name: str) -> str | None:
+        """The file of a module as imported in the file `path`; None if it is not part of the program."""
+        return self._part(self._files.resolve(path, level, name))
+
+    def submodule(self, path: str, name: str) -> str | None:
+        """The file of `name` in the package whose `__init__` is `path`; None if it is not part of the program."""
+        return self._part(self._files.submodule(path, name))
 
     @cached_property
-    def imports(self) -> dict[str, frozenset[str]]:
-        """For every file, the files of the program that it imports directly."""
-        return {
-            path: frozenset(one for one in self.files.imported(path, module) if one in self.modules)
-            for path, module in self.modules.items()
-        }
+    def _frameworks(self) -> tuple[str, ...]:
+        """Folders of packages that define a `Tensor` of their own: small autograd frameworks."""
+        found = set()
+        for path, module in self.modules.items():
+            if any(isinstance(node, s.Class) and node.name == "Tensor" for node in module.body):
+                folder = os.path.dirname(path)
+                while os.path.join(os.path.dirname(folder), "__init__.py") in self.modules:
+                    folder = os.path.dirname(folder)
+                if os.path.join(folder, "__init__.py") in self.modules:
+                    found.add(folder + os.sep)
+        return tuple(found)
+
+    def is_library_code(self, path: str, caller: str) -> bool:
+        """Whether a function in `path` belongs to a small autograd framework that `caller` only uses.
+
+        What such code does to its tensors is how it works, not what is wrong with the program.
+        """
+        return any(path.startswith(one) and not caller.startswith(one) for one in self._frameworks)
+
+    def _part(self, file: str | None) -> str | None:
+        return file if file in self.modules else None

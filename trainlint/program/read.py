@@ -378,9 +378,10 @@ class _Reader:
         single = len(items) == 1 and not isinstance(node.slice[0].comma, cst.Comma)
         return s.Subscript(value, items[0] if single else s.Collection("tuple", items, at), at)
 
-    def _index(self, node: cst.Index | cst.Slice) -> s.Expr:
+    def _index(self, node: cst.BaseSlice) -> s.Expr:
         if isinstance(node, cst.Index):
             return self._expr(node.value)
+        assert isinstance(node, cst.Slice)
         bounds = [self._expr(part) for part in (node.lower, node.upper, node.step) if part is not None]
         given = [part is not None for part in (node.lower, node.upper, node.step)]
         here = self._tokens.here()
@@ -420,7 +421,7 @@ class _Reader:
         # A long sum nests to the left: walk it down in a loop, not in a recursion.
         chain = [node]
         while type(left := chain[-1].left) is type(node) and not left.lpar:
-            chain.append(left)  # type: ignore[arg-type]
+            chain.append(left)
         result = self._expr(chain[-1].left)
         for link in reversed(chain):
             right = self._expr(link.right)

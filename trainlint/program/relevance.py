@@ -17,7 +17,7 @@ TRAINING_WORDS = frozenset(
 """Names without which an entry point says nothing about training that a rule could judge."""
 
 _EVERYWHERE = frozenset(
-    "forward __init__ step train eval get update run main append extend items to add".split()
+    "forward __init__ eval get update append extend items to add".split()
 )
 """Names that too many things share to follow them."""
 
@@ -53,9 +53,18 @@ class Relevance:
 def needs_instance(code: s.Class) -> bool:
     """Whether a module class that nothing makes may still hold something to say: unregistered layers, no `super()`."""
     init = next((one for one in code.body if isinstance(one, s.Function) and one.name == "__init__"), None)
-    return init is not None and (
-        "__init__" not in init.names or any(_holds_collection(one) for one in init.body)
-    )
+    return init is not None and (_sets_early(init) or any(_holds_collection(one) for one in init.body))
+
+
+def _sets_early(init: s.Function) -> bool:
+    """Whether an attribute is set before the base class is initialised."""
+    for node in init.body:
+        match node:
+            case s.Evaluate(value=s.Call(func=s.Attribute(name="__init__"))):
+                return False
+            case s.Assign(targets=(s.Attribute(), *_)):
+                return True
+    return True
 
 
 def _holds_collection(node: s.Statement) -> bool:

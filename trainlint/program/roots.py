@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
-from trainlint.facts.events import Backward, Node, Returned
+from trainlint.facts.events import Backward, Returned
 from trainlint.facts.torch_api import MODULE, OPAQUE_LOOPS
 from trainlint.facts.training import Training
 from trainlint.facts.values import Object, Value
+from trainlint.finding import Problem
 from trainlint.program import classes
-from trainlint.program.evaluator import PART_STEPS, Evaluator
+from trainlint.program.evaluator import PART_STEPS, Evaluator, Root
 from trainlint.program.relevance import Relevance, needs_instance
 from trainlint.program.values import Arguments, ClassValue, FunctionValue
 
 
-def trainings(ev: Evaluator, paths: Iterable[str]) -> Iterator[Training]:
-    """What each entry point in these files does.
+def trainings(ev: Evaluator, paths: Iterable[str], problems: dict[Problem, None]) -> Iterator[Training]:
+    """What each entry point in these files does. One that cannot be evaluated is a problem of its file.
 
     A function is an entry point only if no other one calls it: what its callers hand it is known there.
     """
     paths = list(paths)
+    prototypes: dict[int, Object | None] = {}
     for path in paths:
-        start = len(ev.objects)
-        ev.module(path)
-        yield _training(ev, path, "program", ev.roots[path], start)
+        with _caught(path, problems):
+            ev.module(path)
+        yield _training(ev, path, "program", ev.roots[path])
+    for path in paths:
+        for made in _classes(ev, path):
+            if MODULE in made.library_bases and needs_instance(made.code) and not _is_made(ev, made):
+                with _caught(path, problems):
+                    yield _training(ev, path, "class", _make_prototype(ev, path, made, prototypes))
+    relevance = Relevance(ev.project.modules.values())
     called = frozenset(name for path in paths for name in ev.project.modules[path].called)
     pending = [(path, function, cls) for path in paths for function, cls in _functions(ev, path)]
-    prototypes: dict[int, Object | None] = {}
-    relevance = Relevance(ev.project.modules.values())
-    for path in paths:
-        for cls in _classes(ev, path):
-            if MODULE in cls.library_bases and needs_instance(cls.code) and not _is_made(ev, cls):
-                start = len(ev.objects)
-                nodes = ev.run_root(
-                    lambda cls=cls: prototypes.__setitem__(cls.uid, _prototype(ev, path, cls))
-                )  # type: ignore[misc]
-                yield _training(ev, path, "class", nodes, start)
     for wanted in (False, True):
         for path, function, cls in pending:
             if (function.code.name in called) is not wanted or id(function.code) in ev.reached:
@@ -44,7 +44,31 @@ def trainings(ev: Evaluator, paths: Iterable[str]) -> Iterator[Training]:
             if relevance.trains(function.code) or (
                 isinstance(init, FunctionValue) and relevance.trains(init.code)
             ):
-                yield from _entered(ev, path, function, cls, prototypes)
+                with _caught(path, problems):
+                    yield from _entered(ev, path, function, cls, prototypes)
+
+
+@contextmanager
+def _caught(path: str, problems: dict[Problem, None]) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        said = f"cannot be followed, which is a bug in trainlint: {error!r} ({where.name}, line {where.lineno})"
+        problems[Problem(path, None, said[:300])] = None
+
+
+def _make_prototype(
+    ev: Evaluator, path: str, cls: ClassValue, prototypes: dict[int, Object | None]
+) -> Root:
+    prototypes[cls.uid] = None
+
+    def make() -> None:
+        with ev.module_frame(path):
+            prototypes[cls.uid] = classes.prototype(ev, cls)
+
+    with ev.store.at_base():
+        return ev.run_root(make, PART_STEPS)
 
 
 def _entered(
@@ -54,42 +78,36 @@ def _entered(
     cls: ClassValue | None,
     prototypes: dict[int, Object | None],
 ) -> Iterator[Training]:
-    start = len(ev.objects)
-    ev.store.push()
     receiver: Value | None = None
     if cls is not None and function.kind in ("function", "property"):
         if cls.uid not in prototypes:
-            with ev.store.at_base():
-                ev.run_root(lambda: prototypes.__setitem__(cls.uid, _prototype(ev, path, cls)), PART_STEPS)
+            _make_prototype(ev, path, cls, prototypes)
         receiver = prototypes[cls.uid]
-    nodes = ev.run_root(lambda: _enter(ev, path, function, receiver), PART_STEPS)
-    training = _training(ev, path, "function", nodes, start)
-    yield training
-    ev.store.pop()
+    with ev.store.layer():
+        root = ev.run_root(lambda: _enter(ev, path, function, receiver), PART_STEPS)
+        yield _training(ev, path, "function", root)
 
 
 def _enter(ev: Evaluator, path: str, function: FunctionValue, receiver: Value | None) -> None:
     with ev.module_frame(path):
         args = (receiver,) if receiver is not None else ()
-        result = ev.call_function(function, Arguments(args, open=True), function.code.at, receiver)
-        if isinstance(receiver, Object):
-            for base in receiver.bases:
-                if OPAQUE_LOOPS.get(base, {}).get(function.code.name) == "returns-loss":
-                    ev.emit(Backward, function.code.at, loss=result, by_framework=True)
-                    return
-        ev.emit(Returned, function.code.at, value=result)
+        given = Arguments(args, open=True)
+        bases = receiver.bases if isinstance(receiver, Object) else frozenset()
+        role = next((role for base in bases if (role := OPAQUE_LOOPS.get(base, {}).get(function.code.name))), None)
+        if role is None:
+            result = ev.call_function(function, given, function.code.at, receiver)
+            ev.emit(Returned, function.code.at, value=result)
+            return
+        with ev.loop(function.code.at):
+            result = ev.call_function(function, given, function.code.at, receiver)
+            if role == "returns-loss":
+                ev.emit(Backward, function.code.at, loss=result, accumulates=False, by_framework=True)
 
 
-def _prototype(ev: Evaluator, path: str, cls: ClassValue) -> Object | None:
-    with ev.module_frame(path):
-        return classes.prototype(ev, cls)
-
-
-def _training(ev: Evaluator, path: str, entry: str, nodes: list[Node], start: int) -> Training:
-    made = ev.objects[start:]
-    for one in made:
+def _training(ev: Evaluator, path: str, entry: str, root: Root) -> Training:
+    for one in root.objects:
         one.attributes = ev.store.owned(one.uid)
-    return Training(path, entry, nodes, tuple(made))
+    return Training(path, entry, root.nodes, tuple(root.objects))
 
 
 def _is_made(ev: Evaluator, cls: ClassValue) -> bool:

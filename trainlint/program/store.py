@@ -69,6 +69,16 @@ class Store:
         return found
 
     @contextmanager
+    def layer(self) -> Iterator[None]:
+        """Work on a new layer that is forgotten afterwards, with whatever else was left open on it."""
+        depth = len(self._layers)
+        self.push()
+        try:
+            yield
+        finally:
+            del self._layers[depth:]
+
+    @contextmanager
     def at_base(self) -> Iterator[None]:
         """Work on the bottom layer, whatever branch is being tried."""
         above, self._layers = self._layers, self._layers[:1]

@@ -1,0 +1,17 @@
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+inputs = torch.randn(256, 8)
+targets = (inputs.sum(dim=-1, keepdim=True) > 0).float()
+model = nn.Sequential(nn.Linear(8, 1), nn.Sigmoid())
+criterion = nn.BCEWithLogitsLoss()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+
+for step in range(200):
+    optimizer.zero_grad()
+    loss = criterion(model(inputs), targets)
+    loss.backward()
+    optimizer.step()
+    if step in (0, 199):
+        print(f"step {step}: loss {loss.item():.3f}")

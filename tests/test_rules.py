@@ -1,0 +1,117 @@
+"""Every rule's page is its test: a line marked `# error` is found, and no other line is.
+
+A line marked `# todo: no error` is a known miss: not found, so that mending it changes the page. A line
+`# file: models/net.py` begins another file of the same program.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from trainlint.analysis import Analysis, Source, analyse
+from trainlint.rules import Entry, entries
+
+SECTIONS = ("Why is this bad?", "Example", "Instead", "When it stays silent", "Known misses", "Source")
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^# file: (\S+)\n", re.MULTILINE)
+ERROR = re.compile(r"# error$")
+TODO = re.compile(r"# todo: no error$", re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """One Python example of a page: the rule, the section and the line it stands in, and its text."""
+
+    entry: Entry
+    section: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.entry.code}-line{self.line}"
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        first, *rest = FILE.split(self.text)
+        if first.strip():
+            yield "page.py", first
+        yield from zip(rest[::2], rest[1::2], strict=True)
+
+
+def blocks() -> Iterator[Block]:
+    for entry in entries():
+        for found in BLOCK.finditer(entry.page):
+            before = entry.page[: found.start()]
+            section = before.rpartition("\n## ")[2].partition("\n")[0]
+            yield Block(entry, section, before.count("\n") + 1, found[1])
+
+
+RULES = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.folder.name)
+BLOCKS = pytest.mark.parametrize("block", blocks(), ids=str)
+SCRIPTS = pytest.mark.parametrize("script", ("bad.py", "good.py"))
+
+
+def checked(*files: Path) -> Analysis:
+    return analyse([Source(str(file)) for file in files])
+
+
+def test_codes_are_unique() -> None:
+    codes = [entry.code for entry in entries()]
+    assert len(codes) == len(set(codes))
+    assert all(re.fullmatch(r"TL\d{3}", code) for code in codes)
+
+
+@RULES
+def test_page_has_what_a_reader_needs(entry: Entry) -> None:
+    assert entry.page.startswith(f"# {entry.code} {entry.name}\n\n")
+    assert tuple(re.findall(r"^## (.*)$", entry.page, re.MULTILINE)) == SECTIONS
+    found = [block for block in blocks() if block.entry is entry]
+    for section in ("Example", "Instead", "When it stays silent", "Known misses"):
+        assert any(block.section == section for block in found), f"no Python example under {section!r}"
+    for block in found:
+        assert (block.section == "Example") == any(map(ERROR.search, block.text.splitlines())), block
+        assert (block.section == "Known misses") == bool(TODO.search(block.text)), block
+
+
+@BLOCKS
+def test_page_example(block: Block, tmp_path: Path) -> None:
+    expected = set()
+    for name, text in block.files():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        expected |= {(file, n) for n, line in enumerate(text.splitlines(), 1) if ERROR.search(line)}
+    analysis = checked(*sorted(tmp_path.rglob("*.py")))
+    assert not analysis.problems
+    found = {(Path(one.at.path), one.at.line) for one in analysis.findings if one.code == block.entry.code}
+    assert found == expected
+
+
+@RULES
+def test_bad_is_found_and_good_is_not(entry: Entry) -> None:
+    bad = checked(entry.folder / "bad.py")
+    assert not bad.problems
+    assert entry.rule.level in {one.level for one in bad.findings if one.code == entry.code}
+    good = checked(entry.folder / "good.py")
+    assert not good.problems
+    assert [one for one in good.findings if one.level != "info" or one.code == entry.code] == []
+
+
+@RULES
+@SCRIPTS
+def test_script_runs_and_shows_the_symptom(entry: Entry, script: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", script],
+        cwd=entry.folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip()

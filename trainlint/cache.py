@@ -1,0 +1,158 @@
+"""What earlier runs have found out, by the content of the files that it follows from.
+
+Everything is written to a temporary file and renamed, so that runs side by side cannot hurt each other.
+An entry that cannot be read is an entry that is not there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trainlint.finding import Because, Finding, Place, Problem
+
+if TYPE_CHECKING:
+    from trainlint.program.syntax import Module
+
+_HERE = Path(__file__).parent
+_UNUSED_FOR = 14 * 24 * 3600
+"""Seconds after which an entry that no run has used is removed."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found in some files, and the fingerprints of other files that it also follows from."""
+
+    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+    also_read: tuple[tuple[str, str], ...] = ()
+
+
+class Cache:
+    """Entries in a folder; without a folder, nothing is kept and nothing is found."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder / _version() if folder is not None else None
+        if folder is not None and not folder.exists():
+            with contextlib.suppress(OSError):
+                folder.mkdir(parents=True)
+                (folder / ".gitignore").write_text("*\n")
+
+    @property
+    def folder(self) -> Path | None:
+        """Where this version's entries are; its name changes with trainlint itself."""
+        return self._folder
+
+    @staticmethod
+    def key(fingerprints: Iterable[tuple[str, str]]) -> str:
+        """One name for a set of files with these contents."""
+        digest = blake2b(digest_size=16)
+        for path, content in fingerprints:
+            digest.update(f"{path}\0{content}\0".encode(errors="surrogatepass"))
+        return digest.hexdigest()
+
+    def load_findings(self, kind: str, key: str) -> Checked | None:
+        data = self._load(kind, key)
+        if data is None:
+            return None
+        try:
+            return _checked(json.loads(data))
+        except (ValueError, TypeError, KeyError):
+            return None
+
+    def save_findings(self, kind: str, key: str, checked: Checked) -> None:
+        if self._folder is not None:
+            self._save(kind, key, json.dumps(asdict(checked)).encode(errors="surrogatepass"))
+
+    def load_module(self, key: str) -> Module | None:
+        data = self._load("modules", key)
+        if data is None:
+            return None
+        from trainlint.program.storage import Corrupt, unpacked
+
+        try:
+            return unpacked(data)
+        except Corrupt:
+            return None
+
+    def save_module(self, key: str, module: Module) -> None:
+        if self._folder is not None:
+            self._save("modules", key, pickle.dumps(module, protocol=5))
+
+    def has_module(self, key: str) -> bool:
+        return self._folder is not None and (self._folder / "modules" / key).exists()
+
+    def tidy(self) -> None:
+        """Remove what no run has used for long, and what other versions have left."""
+        if self._folder is None:
+            return
+        oldest = time.time() - _UNUSED_FOR
+        with contextlib.suppress(OSError):
+            for version in self._folder.parent.iterdir():
+                for file in version.glob("*/*"):
+                    with contextlib.suppress(OSError):
+                        if file.stat().st_mtime < oldest:
+                            file.unlink()
+
+    def _load(self, kind: str, key: str) -> bytes | None:
+        if self._folder is None:
+            return None
+        path = self._folder / kind / key
+        try:
+            data = path.read_bytes()
+            os.utime(path)
+        except OSError:
+            return None
+        return data
+
+    def _save(self, kind: str, key: str, data: bytes) -> None:
+        if self._folder is None:
+            return
+        folder = self._folder / kind
+        temporary = folder / f".{key}.{os.getpid()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(data)
+            temporary.replace(folder / key)
+        except OSError:  # a full disk, a read-only tree: the next run does the work again
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+def _version() -> str:
+    """A name for this trainlint, its rules and this Python: any change of them makes a new one."""
+    digest = blake2b(sys.version.encode(), digest_size=8)
+    rules = next(folder for folder in (_HERE / "rules", _HERE.parent / "rules") if folder.is_dir())
+    for folder in (_HERE, rules):
+        for root, _, files in sorted(os.walk(folder)):
+            for name in sorted(files):
+                if name.endswith(".py"):
+                    status = os.stat(os.path.join(root, name))
+                    digest.update(f"{root}/{name} {status.st_mtime_ns} {status.st_size}\n".encode())
+    return digest.hexdigest()
+
+
+def _checked(data: dict[str, Any]) -> Checked:
+    return Checked(
+        findings=tuple(
+            Finding(
+                **{
+                    **one,
+                    "at": Place(*one["at"]),
+                    "because": tuple(Because(Place(*at), message) for at, message in one["because"]),
+                }
+            )
+            for one in data["findings"]
+        ),
+        problems=tuple(Problem(*one) for one in data["problems"]),
+        also_read=tuple((path, known) for path, known in data["also_read"]),
+    )

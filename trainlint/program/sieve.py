@@ -1,0 +1,54 @@
+"""Which files of a tree can have anything to do with training, from their bytes alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from trainlint.bytes_on_disk import Contents
+from trainlint.program.project import Files
+
+_TRAINS = re.compile(
+    rb"\b(?:backward|zero_grad|\w*Module|\w*Loss|\w*cross_entropy\w*|nll_loss|kl_div|log_softmax|amp|autocast"
+    rb"|DataLoader|training_step|eval\(\))\b"
+)
+_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.MULTILINE)
+
+
+def speaks_of_training(data: bytes) -> bool:
+    return (b"torch" in data or b"Tensor" in data) and _TRAINS.search(data) is not None
+
+
+def imports(path: str, data: bytes, files: Files) -> set[str]:
+    """The files that a file seems to import."""
+    found = set()
+    for dots, module, names in _IMPORT.findall(data):
+        for name in names.decode().split(",") if names else (module.decode(),):
+            level = len(dots)
+            target = files.resolve(path, level, name.split(" as ")[0].strip())
+            if target is not None:
+                found.add(target)
+    return found
+
+
+def worth_reading(paths: Iterable[str], contents: Contents, files: Files) -> set[str]:
+    """Files that speak of training, and those that import them, directly or not."""
+    importers: dict[str, set[str]] = {}
+    wanted: set[str] = set()
+    for path in paths:
+        try:
+            data = contents.get(path)
+        except OSError:
+            continue
+        if speaks_of_training(data):
+            wanted.add(path)
+        else:
+            for target in imports(path, data, files):
+                importers.setdefault(target, set()).add(path)
+    pending = list(wanted)
+    while pending:
+        for importer in importers.get(pending.pop(), ()):
+            if importer not in wanted:
+                wanted.add(importer)
+                pending.append(importer)
+    return wanted
