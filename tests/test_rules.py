@@ -52,7 +52,7 @@ def blocks() -> Iterator[Block]:
 
 
 RULES = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.folder.name)
-BLOCKS = pytest.mark.parametrize("block", blocks(), ids=str)
+BLOCKS = pytest.mark.parametrize("block", list(blocks()), ids=str)
 SCRIPTS = pytest.mark.parametrize("script", ("bad.py", "good.py"))
 
 

@@ -82,7 +82,9 @@ def test_names_are_unique() -> None:
     assert len(set(names)) == len(names) >= 90
 
 
-@pytest.mark.parametrize("title", ("the loss in a second file, the loop in a third", "the sibling that returns logits"))
+@pytest.mark.parametrize(
+    "title", ("the loss in a second file, the loop in a third", "the sibling that returns logits")
+)
 def test_command_line(title: str, folder: Path) -> None:
     (scenario,) = (one for one in scenarios() if one.name == f"softmax_across_files: {title}")
     scenario.write(folder)

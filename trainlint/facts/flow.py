@@ -123,7 +123,7 @@ def terms(loss: Value, depth: int = 0) -> Iterator[Value]:
         yield loss
         return
     match loss:
-        case Op(name="scale" | "output") if loss.inputs:
+        case Op(name="scale" | "output") | Op(name="-", inputs=(_,)) if loss.inputs:
             yield from terms(loss.inputs[0], depth + 1)
         case Op() if loss.name in ("+", "-", "add") and len(loss.inputs) == 2:
             yield from terms(loss.inputs[0], depth + 1)
@@ -191,7 +191,9 @@ class _Walk:
         return found
 
     def _of_op(self, op: Op) -> Attachment:
-        if op.reattached or op.name in (api.PARAMETER, "parameters"):
+        if op.reattached:
+            return self._of_hung(op)
+        if op.name in (api.PARAMETER, "parameters"):
             return Attachment(attached=True)
         if op.name in api.CREATES or op.name in api.NO_GRADIENT:
             return Attachment(attached=_wants_gradient(op))
@@ -207,22 +209,45 @@ class _Walk:
             )
         if op.name == "iterate":
             return Attachment(inputs.attached, cuts=inputs.cuts, unrecorded=inputs.unrecorded)
+        is_fresh = not (inputs.attached or inputs.cuts or inputs.unrecorded)
+        if is_fresh and _wants_gradient(op):
+            return Attachment(attached=True)
         if op.name in api.REBUILDS and not inputs.attached and inputs.cuts:
             named = [cut if cut.name in api.REBUILDS else op for cut in inputs.cuts]
-            return Attachment(cuts=list(dict.fromkeys(named)), unrecorded=inputs.unrecorded, uncertain=inputs.uncertain)
+            return Attachment(
+                cuts=list(dict.fromkeys(named)), unrecorded=inputs.unrecorded, uncertain=inputs.uncertain
+            )
         if _cuts(op):
             if inputs.attached:
                 return Attachment(cuts=[op])
             if inputs.cuts or inputs.unrecorded:
                 return Attachment(cuts=inputs.cuts, unrecorded=inputs.unrecorded)
-            return Attachment(attached=_wants_gradient(op))
-        if op.owner is not None and (op.owner.is_a(api.MODULE) or op.name == "framework"):
+            return Attachment()
+        is_forward = op.owner is not None and op.owner.is_a(api.MODULE) and op.name != "call"
+        if op.owner is not None and (is_forward or op.name == "framework"):
             trainable = has_parameters(op.owner)
             inputs.attached = inputs.attached or trainable is True
             inputs.uncertain = inputs.uncertain or trainable is None
         elif op.name in ("call", "getattr") or ("." in op.name and not op.name.startswith(_PLAIN)):
             inputs.uncertain = inputs.uncertain or bool(op.inputs)
         return inputs
+
+    def _of_hung(self, op: Op) -> Attachment:
+        """A tensor that a small framework hangs into the graph by itself: connected to what its values come from."""
+        found = Attachment()
+        pending: list[Value] = list(op.inputs)
+        seen: set[int] = set()
+        while pending and len(seen) < _MAX_DEPTH:
+            one = pending.pop()
+            if one.uid in seen:
+                continue
+            seen.add(one.uid)
+            match one:
+                case Op(name="Tensor" | "output" | "framework"):
+                    found.add(self.attachment(one))
+                case Op() | Items() | Choice():
+                    pending.extend(parts(one))
+        return found if found.cuts and not found.attached else Attachment(attached=True)
 
     def _of_output(self, op: Op) -> Attachment:
         """What a module gave: attached if it has parameters, unless its own code cuts it off or it is not recorded."""
@@ -254,7 +279,8 @@ def has_parameters(module: Object, depth: int = 0) -> bool | None:
         if name in api.WITH_PARAMETERS:
             return True
         if module.type not in api.CONTAINERS:
-            return False if module.args or name in api.LAYERS or module.type in api.LOSSES else None
+            is_known = name[:1].isupper() and not name.startswith(("Lazy", "InstanceNorm", "Module"))
+            return False if is_known else None
     elif module.definition is None:
         return True if module.is_a(api.MODULE) else None
     if depth > 8:
@@ -274,7 +300,9 @@ def has_parameters(module: Object, depth: int = 0) -> bool | None:
                     unknown = True
                 case Op(name="Tensor") if _wants_gradient(one) or not module.is_a(api.MODULE):
                     return True
-                case Object() if one is not module and not module.is_a(api.MODULE) and has_parameters(one, depth + 1):
+                case Object() if (
+                    one is not module and not module.is_a(api.MODULE) and has_parameters(one, depth + 1)
+                ):
                     return True
     return None if unknown else False
 

@@ -177,6 +177,8 @@ ALIASES: dict[str, str] = {
     "torch.cpu.amp.GradScaler": SCALER,
     "torch.amp.grad_scaler.GradScaler": SCALER,
     "torch.optim.optimizer.Optimizer": OPTIMIZER,
+    "torch.autograd.Variable": "torch.Variable",
+    "torch.autograd.variable.Variable": "torch.Variable",
     "torch.autograd.grad_mode.no_grad": "torch.no_grad",
     "torch.autograd.no_grad": "torch.no_grad",
     "torch.autograd.inference_mode": "torch.inference_mode",
@@ -275,7 +277,15 @@ def library_bases(name: str) -> frozenset[str]:
             found.add(OPTIMIZER)
     elif name in LOSSES:
         found |= {MODULE, "loss"}
-    elif name.startswith("torch.nn.parallel.") or name == "torch.nn.DataParallel" or (name.startswith("torch.nn.") and last[:1].isupper() and name != PARAMETER) or (name.startswith("torch.nn.") and last == "?") or name.startswith(MODULE_MAKERS) or (name.endswith(PRETRAINED) and _is_model(name)) or name == "lightning.LightningModule":
+    elif (
+        name.startswith("torch.nn.parallel.")
+        or name == "torch.nn.DataParallel"
+        or (name.startswith("torch.nn.") and last[:1].isupper() and name != PARAMETER)
+        or (name.startswith("torch.nn.") and last == "?")
+        or name.startswith(MODULE_MAKERS)
+        or (name.endswith(PRETRAINED) and _is_model(name))
+        or name == "lightning.LightningModule"
+    ):
         found.add(MODULE)
     return frozenset(found)
 

@@ -141,7 +141,7 @@ class Training:
 
     def is_optimizer(self, value: Value) -> bool:
         """Whether a value is an optimizer: one of a known class, or something whose gradients are cleared too."""
-        found = list(alternatives(value))
+        found = [one for one in alternatives(value) if not (isinstance(one, Constant) and one.value is None)]
         return bool(found) and all(
             (isinstance(one, Object) and one.is_a(OPTIMIZER))
             or (not isinstance(one, Object) and one.uid in self._cleared)
@@ -165,6 +165,10 @@ def modules_held(optimizer: Value) -> tuple[list[Value], bool]:
             for leaf in _leaves(value):
                 if isinstance(leaf, Op) and leaf.name == "parameters":
                     modules.extend(leaf.inputs[:1])
+                elif isinstance(leaf, Object) and leaf.is_a(OPTIMIZER) and leaf is not one:
+                    inner, whole = modules_held(leaf)
+                    modules.extend(inner)
+                    complete = complete and whole
                 elif isinstance(leaf, Object):
                     modules.append(leaf)
                 elif isinstance(leaf, (Unknown, Op)):
@@ -187,7 +191,11 @@ def handed_over(value: Value, depth: int = 0) -> Iterator[Value]:
     yield value
     inner: list[Value] = []
     if isinstance(value, Op):
-        inner = list(value.inputs[:1]) if value.name in ("parameters", "getattr", "iterate", "getitem", "filter") else []
+        inner = (
+            list(value.inputs[:1])
+            if value.name in ("parameters", "getattr", "iterate", "getitem", "filter")
+            else []
+        )
     elif not isinstance(value, Object):
         inner = list(parts(value))
     if depth < 8:

@@ -170,7 +170,9 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
             inside = held(ev, value)
             assert inside is not None
             return item(ev, inside, index, at)
-        case Object(definition=ClassValue() as cls), Constant(value=int(number)) if 0 <= number < len(cls.fields):
+        case Object(definition=ClassValue() as cls), Constant(value=int(number)) if (
+            0 <= number < len(cls.fields)
+        ):
             return ev.attribute(value, cls.fields[number], at)
         case Object(definition=ClassValue() as cls), _:
             method = classes.class_attribute(ev, cls, "__getitem__")
@@ -184,6 +186,24 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
             ev.store.set((value.uid, name), stored)
         return stored
     return ev.op("getitem", (value,), at, options={"index": index})
+
+
+def listed(iterable: Value) -> Value:
+    """A dict that is looped over gives its keys."""
+    if isinstance(iterable, Table) and iterable.entries and not iterable.others:
+        return Items(items=[Constant(value=key) for key in iterable.entries])
+    return iterable
+
+
+def tabled(keys: list[Value], values: list[Value]) -> Table:
+    """A dict from keys, of which some may not be known, and values."""
+    table = Table()
+    for key, value in zip(keys, values, strict=True):
+        if isinstance(key, Constant) and _hashable(key.value):
+            table.entries[key.value] = value
+        else:
+            table.others.append(value)
+    return table
 
 
 def _sliced(value: Items, index: Op) -> Items:
@@ -385,12 +405,20 @@ def container_method(
                 return value.entries.get(first.value, default)
             return item(ev, value, first, at)
         case "items" | "values":
-            return ev.op(name, (value,), at)
+            if value.others or not value.entries:
+                return ev.op(name, (value,), at)
+            pairs = [
+                Items(kind="tuple", items=[Constant(value=key), one]) if name == "items" else one
+                for key, one in value.entries.items()
+            ]
+            return Items(items=pairs)
         case "keys":
             return Items(items=[Constant(value=one) for one in value.entries], exact=not value.others)
         case "update":
             if isinstance(first, Table):
-                given.options.update({name: one for name, one in first.entries.items() if isinstance(name, str)})
+                given.options.update(
+                    {name: one for name, one in first.entries.items() if isinstance(name, str)}
+                )
                 value.others.extend(first.others)
             elif first is not None:
                 value.others.append(first)

@@ -105,6 +105,9 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
     for value in ev.store.owned(env.uid).values():
         if isinstance(value, FunctionValue) and value.owner is None:
             value.owner = made
+    for expr, decorator in zip(code.decorators, decorators, strict=True):
+        if isinstance(decorator, FunctionValue):
+            ev.call_function(decorator, Arguments((made,)), expr.at)
     return made
 
 

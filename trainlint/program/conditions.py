@@ -28,7 +28,8 @@ def key(value: Value, depth: int = 0) -> Any:
         case Library():
             return ("library", value.name)
         case Op() if value.name in PURE and depth < _MAX_DEPTH:
-            return (value.name, *(key(one, depth + 1) for one in value.inputs))
+            named = [part.value for part in value.options.values() if isinstance(part, Constant)]
+            return (value.name, *(key(one, depth + 1) for one in value.inputs), *map(repr, named))
         case _:
             return ("value", value.uid)
 

@@ -99,6 +99,8 @@ class Evaluator:
         self.contexts: dict[int, bool | None] = {}
         self._guards: list[conditions.Guard] = []
         self._nodes: list[Node] = []
+        self._asking = 0
+        """How many tests of a version stand around the code at work."""
         self._numbers = itertools.count()
         self._env_numbers = itertools.count(-1, -1)
         self._modules: dict[str, Env] = {}
@@ -165,7 +167,7 @@ class Evaluator:
 
     def in_fallback(self) -> bool:
         """Whether the program only comes here when something newer is missing."""
-        return any(_asks_for_version(condition) for condition, _ in self._guards)
+        return self._asking > 0 or any(_is_for_older(*guard) for guard in self._guards)
 
     # Places, scopes, events
 
@@ -423,12 +425,15 @@ class Evaluator:
         """`total = total + loss` in a loop."""
         if not self.loops or not isinstance(expr, s.Operation) or expr.operator != "+":
             return
-        match target, expr.operands:
-            case s.Name(name=name), (s.Name(name=first), _) if first == name:
-                added = value.inputs[1] if isinstance(value, Op) and len(value.inputs) == 2 else None
-                before = value.inputs[0] if isinstance(value, Op) and len(value.inputs) == 2 else None
-                if added is not None and self._carried(before):
-                    self.emit(Accumulated, expr.at, total=name, value=added, result=value)
+        if not isinstance(value, Op) or len(value.inputs) != 2 or label(target) != label(expr.operands[0]):
+            return
+        before, added = value.inputs
+        if isinstance(target, s.Attribute) or (
+            isinstance(target, s.Subscript) and isinstance(target.index, s.Constant)
+        ):
+            self.emit(Accumulated, expr.at, total=label(target), value=added, result=value)
+        elif isinstance(target, s.Name) and self._carried(before):
+            self.emit(Accumulated, expr.at, total=target.name, value=added, result=value)
 
     def _carried(self, value: Value | None) -> bool:
         """Whether a value came into the present loop from before it."""
@@ -490,8 +495,24 @@ class Evaluator:
         outcome = conditions.truth(test, self.known)
         if outcome is None and _is_main_guard(node.test):
             outcome = True
+        loops = self.loops
+        if loops and _is_lazy(node):
+            outcome, self.loops = None, ()  # what it makes is made once, on the first round
+        try:
+            return self._decide(node, test, outcome)
+        finally:
+            self.loops = loops
+
+    def _decide(self, node: s.If, test: Value, outcome: bool | None) -> Signal:
         if outcome is not None:
             return self._decided(node.body if outcome else node.orelse)
+        self._asking += _names_version(node.test)
+        try:
+            return self._fork(node, test)
+        finally:
+            self._asking -= _names_version(node.test)
+
+    def _fork(self, node: s.If, test: Value) -> Signal:
         guard = conditions.guard(test)
         branch = Branch(guard[0], tuple(sorted(conditions.varies(test))))
         yes, no = self._branch(test, True, node.body), self._branch(test, False, node.orelse)
@@ -534,7 +555,7 @@ class Evaluator:
         self._guards.append((condition, polarity == outcome))
 
     def _for(self, node: s.For) -> Signal:
-        iterable = self.expr(node.iterable)
+        iterable = builtin.listed(self.expr(node.iterable))
         if isinstance(iterable, Items) and iterable.exact and len(iterable.items) <= MAX_UNROLLED:
             return self._unrolled(node, iterable)
 
@@ -889,7 +910,7 @@ class Evaluator:
         exact: list[Value] | None = None
         frame.env = outer
         target, iterable_node, tests = node.loops[0]
-        iterable = self.expr(iterable_node)
+        iterable = builtin.listed(self.expr(iterable_node))
         frame.env = env
         try:
             if (
@@ -898,12 +919,16 @@ class Evaluator:
                 and isinstance(iterable, Items)
                 and iterable.exact
                 and len(iterable.items) <= MAX_UNROLLED
-                and node.kind != "dict"
             ):
                 exact = []
+                keys: list[Value] = []
                 for one in iterable.items:
                     self.assign(target, one)
+                    if node.key is not None:
+                        keys.append(self.expr(node.key))
                     exact.append(self.expr(node.element))
+                if node.kind == "dict":
+                    return builtin.tabled(keys, exact)
                 return Items(kind="list", items=exact, at=self.place(node.at))
             with self._inside_loop():
                 self.assign(target, builtin.element(self, iterable, iterable_node.at))
@@ -984,12 +1009,20 @@ class Evaluator:
             branch = Branch(guards[-1][0] if guards else None, ())
             self._nodes = branch.then if not guards or guards[-1][1] else branch.otherwise
             before = len(self._guards)
+            known = self.known
             self._guards.extend(guards)
-            results.append((guards, self.call(one, given, at, text)))
+            self.known = {**known, **dict(guards)}
+            results.append((guards, self.call(one, self._settled(given), at, text)))
+            self.known = known
             del self._guards[before:]
             outer.append(branch)
         self._nodes = outer
         return results[0][1] if len(results) == 1 else one_of(tuple(results))
+
+    def _settled(self, given: Arguments) -> Arguments:
+        """The same arguments with what is now known of conditions applied."""
+        options = {name: self.settle(one) for name, one in given.options.items()}
+        return Arguments(tuple(self.settle(one) for one in given.args), options, given.open)
 
     def call_function(
         self, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None = None
@@ -1051,12 +1084,19 @@ def _with_receiver(receiver: Value, given: Arguments) -> Arguments:
     return Arguments((receiver, *given.args), given.options, given.open)
 
 
+def _is_for_older(condition: object, outcome: bool) -> bool:
+    """Whether a branch is taken when something newer cannot be imported, or is not there."""
+    if isinstance(condition, tuple) and condition[0] == "import fails":
+        return outcome
+    return _asks_for_version(condition)
+
+
 def _asks_for_version(condition: object) -> bool:
-    """Whether a condition is an import that failed, or looks at what a library has."""
+    """Whether a condition looks at what a library has."""
     if isinstance(condition, tuple):
         return any(_asks_for_version(part) for part in condition)
     return isinstance(condition, str) and (
-        condition in ("import fails", "builtins.hasattr") or condition.endswith(("__version__", ".version"))
+        condition == "builtins.hasattr" or condition.endswith(("__version__", ".version"))
     )
 
 
@@ -1076,6 +1116,37 @@ def _is_import_error(catches: s.Expr | None) -> bool:
     return catches is None or not names.isdisjoint(
         ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "TypeError")
     )
+
+
+def _is_lazy(node: s.If) -> bool:
+    """`if self.x is None: self.x = ...`: decided one way on the first round of a loop, and the other way on the next."""
+    tested = {one.name for one in _attributes(node.test)}
+    return bool(tested) and any(
+        isinstance(target, s.Attribute) and target.name in tested
+        for one in node.body
+        if isinstance(one, s.Assign)
+        for target in one.targets
+    )
+
+
+def _names_version(node: s.Expr) -> bool:
+    match node:
+        case s.Name(name=name) | s.Attribute(name=name):
+            return "version" in name.lower()
+        case s.Call():
+            return _names_version(node.func)
+        case s.Operation():
+            return any(_names_version(one) for one in node.operands)
+    return False
+
+
+def _attributes(node: s.Expr) -> Iterator[s.Attribute]:
+    match node:
+        case s.Attribute():
+            yield node
+        case s.Operation():
+            for one in node.operands:
+                yield from _attributes(one)
 
 
 def _hashable(value: object) -> bool:

@@ -57,7 +57,14 @@ def call_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s
             ev.emit(Backward, at, loss=first)
             return Constant(value=None)
         if name == "optimizers":
-            return ev.object("torch.optim.?", frozenset((api.OPTIMIZER,)), at, Arguments((value,)))
+            key = (value.uid, "the framework's optimizers")
+            found = ev.store.get(key)
+            if found is None:
+                found = Object(
+                    type="torch.optim.?", bases=frozenset((api.OPTIMIZER,)), at=ev.place(at), args=(value,)
+                )
+                ev.store.set(key, found)
+            return found
         if name == "clip_gradients":
             ev.emit(Clip, at, parameters=value)
             return Constant(value=None)

@@ -113,7 +113,9 @@ class _Program:
         folder = self._cache.folder
         assert folder is not None
         tasks = [
-            pool.submit(_read_files, [(one, self._contents.get(one)) for one in chunk], folder.parent, self._paths)
+            pool.submit(
+                _read_files, [(one, self._contents.get(one)) for one in chunk], folder.parent, self._paths
+            )
             for chunk in chunks
         ]
         for task in as_completed(tasks):

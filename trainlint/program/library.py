@@ -327,6 +327,7 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
         ev.emit(Backward, at, loss=loss or ev.unknown(), accumulates=plain)
         return Constant(value=None)
     if name == "torch.autograd.grad" and first is not None:
+        ev.emit(ParametersRead, at, target=first)
         ev.emit(ParametersRead, at, target=given.get(1, "inputs") or first)
         return ev.op("autograd.grad", args, at, text, given.options)
     if name == "torch.nn.Module.__init__" or name.endswith("Module.__init__"):
@@ -452,19 +453,19 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
         method = classes.class_attribute(ev, value.definition, "__call__")
         own = ev.store.get((value.uid, "forward"))
         if not isinstance(method, FunctionValue) and isinstance(own, FunctionValue):
-            return _through(ev, value, lambda: ev.call(own, given, at, text), given, at)
+            return _through(ev, value, lambda: ev.call(own, given, at, text), given, at, text)
         if not isinstance(method, FunctionValue):
             method = classes.class_attribute(ev, value.definition, "forward")
         if isinstance(method, FunctionValue):
             found = method
             with_self = Arguments((value, *given.args), given.options, given.open)
-            return _through(ev, value, lambda: ev.call_function(found, with_self, at, value), given, at)
+            return _through(ev, value, lambda: ev.call_function(found, with_self, at, value), given, at, text)
         if "torch.nn.Sequential" in value.bases:
-            return _through(ev, value, lambda: _sequential(ev, value, given, at, text), given, at)
+            return _through(ev, value, lambda: _sequential(ev, value, given, at, text), given, at, text)
         ev.emit(Escape, at, values=given.all())
         return ev.op("call", given.args, at, text, given.options, owner=value)
     if "torch.nn.Sequential" in value.bases:
-        return _through(ev, value, lambda: _sequential(ev, value, given, at, text), given, at)
+        return _through(ev, value, lambda: _sequential(ev, value, given, at, text), given, at, text)
     if value.type in api.LOSSES:
         return _loss(ev, api.LOSSES[value.type][0], given, at, text, value)
     if value.is_a(api.MODULE):
@@ -476,6 +477,7 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
             lambda: _noted(ev, ev.op(operation, given.args, at, text, given.options, owner=value), at),
             given,
             at,
+            text,
         )
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
@@ -486,7 +488,7 @@ def _sequential(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
         return ev.op("call", given.args, at, text, owner=value)
     flow = given.args[0]
     if not contents.exact:
-        flow = ev.op("call", (flow,), at, text, owner=value)
+        flow = ev.op("layers", (flow,), at, text, owner=value)
         last = contents.items[-1] if contents.items else None
         if contents.open_end or last is None:
             return flow
@@ -505,7 +507,7 @@ def _layer(ev: Evaluator, layer: Value, flow: Value, at: s.Span, text: str) -> V
     return result
 
 
-def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.Span) -> Value:
+def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.Span, text: str) -> Value:
     """The result of a module's forward, marked as that module's output, and the event of it."""
     ev.forwards += 1
     try:
@@ -514,25 +516,31 @@ def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.S
         ev.forwards -= 1
     if not module.is_a(api.MODULE):
         return result  # type: ignore[no-any-return]
-    marked = _marked(ev, result, module, at)
+    marked = _marked(ev, result, module, at, text)
     if ev.forwards == 0:
         ev.emit(Forward, at, module=module, inputs=given.args, output=marked, records=ev.records)
     return marked
 
 
-def _marked(ev: Evaluator, result: Value, module: Object, at: s.Span) -> Value:
+def _marked(ev: Evaluator, result: Value, module: Object, at: s.Span, text: str) -> Value:
     match result:
         case Items(exact=True) if len(result.items) < 10:
             return Items(
-                kind=result.kind, items=[_marked(ev, one, module, at) for one in result.items], at=result.at
+                kind=result.kind,
+                items=[_marked(ev, one, module, at, text) for one in result.items],
+                at=result.at,
             )
         case Table() if not result.others:
-            return Table(entries={key: _marked(ev, one, module, at) for key, one in result.entries.items()})
+            return Table(
+                entries={key: _marked(ev, one, module, at, text) for key, one in result.entries.items()}
+            )
         case Object() | Constant():
             return result
         case Choice():
-            return one_of(tuple((guards, _marked(ev, one, module, at)) for guards, one in result.options))
-    return ev.op("output", (result,), at, f"{module.type.rpartition('.')[2]}(…)", owner=module)
+            return one_of(
+                tuple((guards, _marked(ev, one, module, at, text)) for guards, one in result.options)
+            )
+    return ev.op("output", (result,), at, text, owner=module)
 
 
 def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text: str) -> Value:
@@ -541,7 +549,7 @@ def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text:
         name = func.options["name"]
         assert isinstance(name, Constant)
         return call_method(ev, func.inputs[0], name.value, given, at, text)
-    ev.emit(Escape, at, values=(func, *given.all()))
+    ev.emit(Escape, at, values=given.all())
     for one in given.args:
         _called_back(ev, one, at)
     return ev.op("call", (func, *given.args), at, text, given.options)

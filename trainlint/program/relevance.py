@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainlint.facts.torch_api import LOSSES
+from trainlint.facts.torch_api import LOSS_FUNCTIONS, LOSSES
 from trainlint.program import syntax as s
 
-TRAINING_WORDS = frozenset(
-    (
-        "backward zero_grad manual_backward training_step compute_loss cross_entropy nll_loss "
-        "binary_cross_entropy binary_cross_entropy_with_logits kl_div clip_grad_norm_ clip_grad_value_ DataLoader "
-        "autocast GradScaler custom_fwd custom_bwd"
-    ).split()
-) | {name.rpartition(".")[2] for name in LOSSES}
+TRAINING_WORDS = (
+    frozenset(
+        (
+            "backward zero_grad manual_backward training_step compute_loss clip_grad_norm_ clip_grad_value_ DataLoader "
+            "autocast GradScaler custom_fwd custom_bwd"
+        ).split()
+    )
+    | {name.rpartition(".")[2] for name in LOSSES}
+    | LOSS_FUNCTIONS.keys()
+)
 """Names without which an entry point says nothing about training that a rule could judge."""
 
-_EVERYWHERE = frozenset(
-    "forward __init__ eval get update append extend items to add".split()
-)
+_EVERYWHERE = frozenset("forward __init__ eval get update append extend items to add".split())
 """Names that too many things share to follow them."""
 
 

@@ -54,13 +54,13 @@ def _caught(path: str, problems: dict[Problem, None]) -> Iterator[None]:
         yield
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
-        said = f"cannot be followed, which is a bug in trainlint: {error!r} ({where.name}, line {where.lineno})"
+        said = (
+            f"cannot be followed, which is a bug in trainlint: {error!r} ({where.name}, line {where.lineno})"
+        )
         problems[Problem(path, None, said[:300])] = None
 
 
-def _make_prototype(
-    ev: Evaluator, path: str, cls: ClassValue, prototypes: dict[int, Object | None]
-) -> Root:
+def _make_prototype(ev: Evaluator, path: str, cls: ClassValue, prototypes: dict[int, Object | None]) -> Root:
     prototypes[cls.uid] = None
 
     def make() -> None:
@@ -93,7 +93,9 @@ def _enter(ev: Evaluator, path: str, function: FunctionValue, receiver: Value | 
         args = (receiver,) if receiver is not None else ()
         given = Arguments(args, open=True)
         bases = receiver.bases if isinstance(receiver, Object) else frozenset()
-        role = next((role for base in bases if (role := OPAQUE_LOOPS.get(base, {}).get(function.code.name))), None)
+        role = next(
+            (role for base in bases if (role := OPAQUE_LOOPS.get(base, {}).get(function.code.name))), None
+        )
         if role is None:
             result = ev.call_function(function, given, function.code.at, receiver)
             ev.emit(Returned, function.code.at, value=result)

@@ -9,10 +9,12 @@ from trainlint.bytes_on_disk import Contents
 from trainlint.program.project import Files
 
 _TRAINS = re.compile(
-    rb"\b(?:backward|zero_grad|\w*Module|\w*Loss|\w*cross_entropy\w*|nll_loss|kl_div|log_softmax|amp|autocast"
-    rb"|DataLoader|training_step|eval\(\))\b"
+    rb"\b(?:backward|zero_grad|\w*Module|\w*Loss|\w*_loss|\w*cross_entropy\w*|kl_div|log_softmax|amp|autocast"
+    rb"|DataLoader|training_step|eval)\b"
 )
-_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.MULTILINE)
+_IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.MULTILINE
+)
 
 
 def speaks_of_training(data: bytes) -> bool:
