@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
-from trainlint.facts.flow import meant
+from trainlint.facts.flow import origins
 from trainlint.facts.torch_api import Meaning
 from trainlint.finding import Finding
 from trainlint.rule import rule
@@ -13,11 +13,8 @@ LOG_SOFTMAX_INSIDE = ("cross_entropy", "log_softmax")
 def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function not in LOG_SOFTMAX_INSIDE:
         return
-    known = meant(loss.input)
-    if known is None or known[0] is not Meaning.PROBABILITIES:
-        return
-    for op in known[1]:
-        if op.at is not None:
+    for meaning, op in origins(loss.input):
+        if meaning is Meaning.PROBABILITIES and op.at is not None:
             yield Finding(
                 op.at,
                 f"`{op.text}` turns logits into probabilities, but {loss.name} applies log-softmax itself: "

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
-from trainlint.facts.flow import meant
+from trainlint.facts.flow import origins
 from trainlint.facts.torch_api import Meaning
 from trainlint.finding import Finding
 from trainlint.rule import rule
@@ -16,12 +16,8 @@ HARM = {
 def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function != "nll_loss":
         return
-    known = meant(loss.input)
-    if known is None or known[0] is Meaning.LOG_PROBABILITIES:
-        return
-    meaning, ops = known
-    for op in ops:
-        if op.at is not None:
+    for meaning, op in origins(loss.input):
+        if meaning is not Meaning.LOG_PROBABILITIES and op.at is not None:
             yield Finding(
                 op.at,
                 f"{loss.name} takes no logarithm, but `{op.text}` gives it {meaning.value}: {HARM[meaning]}. "

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
-from trainlint.facts.flow import meant
+from trainlint.facts.flow import origins
 from trainlint.facts.torch_api import Meaning
 from trainlint.finding import Finding
 from trainlint.rule import rule
@@ -11,11 +11,8 @@ from trainlint.rule import rule
 def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function != "binary_cross_entropy_with_logits":
         return
-    known = meant(loss.input)
-    if known is None or known[0] is not Meaning.PROBABILITIES:
-        return
-    for op in known[1]:
-        if op.at is not None:
+    for meaning, op in origins(loss.input):
+        if meaning is Meaning.PROBABILITIES and op.at is not None:
             yield Finding(
                 op.at,
                 f"`{op.text}` makes probabilities, but {loss.name} applies the sigmoid itself: predictions cannot leave "

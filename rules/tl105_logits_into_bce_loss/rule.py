@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
-from trainlint.facts.flow import meant
+from trainlint.facts.flow import origins
 from trainlint.facts.torch_api import Meaning
 from trainlint.finding import Finding
 from trainlint.rule import rule
@@ -11,12 +11,8 @@ from trainlint.rule import rule
 def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function != "binary_cross_entropy":
         return
-    known = meant(loss.input)
-    if known is None or known[0] is Meaning.PROBABILITIES:
-        return
-    meaning, ops = known
-    for op in ops:
-        if op.at is not None:
+    for meaning, op in origins(loss.input):
+        if meaning is not Meaning.PROBABILITIES and op.at is not None:
             yield Finding(
                 op.at,
                 f"{loss.name} expects probabilities in [0, 1], but `{op.text}` gives it {meaning.value}: it raises as soon "

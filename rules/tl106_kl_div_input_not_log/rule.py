@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
-from trainlint.facts.flow import meant
+from trainlint.facts.flow import origins
 from trainlint.facts.torch_api import Meaning
 from trainlint.facts.values import constant
 from trainlint.finding import Finding
@@ -12,20 +12,18 @@ from trainlint.rule import rule
 def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function != "kl_div":
         return
-    known = meant(loss.input)
-    if known is not None and known[0] is not Meaning.LOG_PROBABILITIES:
-        for op in known[1]:
-            if op.at is not None:
-                yield Finding(
-                    op.at,
-                    f"{loss.name} expects log-probabilities as its input, but `{op.text}` gives it {known[0].value}: "
-                    "the result is no divergence and can be negative. Use `log_softmax`.",
-                    loss.seen_as(f"{known[0].value} reach"),
-                )
-    if constant(loss.setting("reduction")) == "mean":
+    for meaning, op in origins(loss.input):
+        if meaning is not Meaning.LOG_PROBABILITIES and op.at is not None:
+            yield Finding(
+                op.at,
+                f"{loss.name} expects log-probabilities as its input, but `{op.text}` gives it {meaning.value}: "
+                "the result is no divergence and can be negative. Use `log_softmax`.",
+                loss.seen_as(f"{meaning.value} reach"),
+            )
+    if constant(loss.setting("reduction", default="mean")) == "mean":
         yield Finding(
             loss.at,
-            f'{loss.name} with `reduction="mean"` divides by the number of elements, not of samples, and is not the KL '
-            'divergence. Use `reduction="batchmean"`.',
+            f"{loss.name} averages over all elements, not over samples, which is not the KL divergence: "
+            'it is too small by the number of classes. Write `reduction="batchmean"`.',
             level="warning",
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, Union
 
 from trainlint.facts.torch_api import Meaning
-from trainlint.facts.values import Object, Op, Value
+from trainlint.facts.values import Constant, Object, Op, Value
 from trainlint.finding import Because, Place
 
 
@@ -141,6 +141,8 @@ class LossCall(Event):
     expects: Meaning | None = None
     output: Op = field(default_factory=Op)
     built: Place | None = None
+    is_open: bool = False
+    """Whether arguments were given that cannot be seen, by `**options`."""
 
     @property
     def input(self) -> Value | None:
@@ -157,12 +159,15 @@ class LossCall(Event):
             return (here,)
         return (here, Because(self.built, f"{self.name} is made here"))
 
-    def setting(self, name: str) -> Value | None:
-        """An option such as `reduction`, from the call or from the loss object; None where not given."""
-        found = self.output.options.get(name)
-        if found is None and self.output.owner is not None:
-            found = self.output.owner.options.get(name)
-        return found
+    def setting(self, name: str, default: object) -> Value | None:
+        """An option such as `reduction`, of the call or of the loss object; None where it cannot be seen."""
+        given = dict(self.output.options)
+        if self.output.owner is not None:
+            given |= self.output.owner.options
+        if name in given:
+            return given[name]
+        replaced = {"size_average", "reduce"} & given.keys()
+        return None if self.is_open or replaced else Constant(value=default)
 
 
 @dataclass(eq=False)

@@ -72,14 +72,32 @@ def meaning(op: Op) -> Meaning | None:
     return None
 
 
-def meant(value: Value | None) -> tuple[Meaning, list[Op]] | None:
-    """The one meaning that a tensor certainly has, and the operations that gave it."""
-    found = makers(value)
-    if not found:
-        return None
-    meanings = {meaning(op) for op in found}
-    only = meanings.pop() if len(meanings) == 1 else None
-    return (only, found) if only is not None else None
+def origins(value: Value | None) -> Iterator[tuple[Meaning, Op]]:
+    """What a tensor means, with the operation that made it so; nothing where that is not certain.
+
+    Of several models that an option chooses between, each is a program of its own and speaks for itself. Of the
+    branches inside one model, nobody knows which is taken: there, all must agree.
+    """
+    for way in _models(value):
+        found = makers(way) or []
+        meanings = {meaning(op) for op in found}
+        only = meanings.pop() if len(meanings) == 1 else None
+        if only is not None:
+            yield from ((only, op) for op in found)
+
+
+def _models(value: Value | None) -> list[Value | None]:
+    """A value for each model that it may be the output of."""
+    while isinstance(value, Op) and value.name in api.KEEPS and value.name != "output" and value.inputs:
+        value = value.inputs[0]
+    if isinstance(value, Choice):
+        options = [option for _, option in value.options]
+        owners = {
+            option.owner.uid for option in options if isinstance(option, Op) and option.owner is not None
+        }
+        if len(owners) == len(options):
+            return list(options)
+    return [value]
 
 
 def _is_placeholder(value: Value) -> bool:
@@ -228,6 +246,8 @@ class _Walk:
             trainable = has_parameters(op.owner)
             inputs.attached = inputs.attached or trainable is True
             inputs.uncertain = inputs.uncertain or trainable is None
+        elif op.name.startswith("numpy."):
+            inputs.uncertain, inputs.attached = inputs.uncertain or inputs.attached, False
         elif op.name in ("call", "getattr") or ("." in op.name and not op.name.startswith(_PLAIN)):
             inputs.uncertain = inputs.uncertain or bool(op.inputs)
         return inputs

@@ -10,7 +10,7 @@ from typing import TypeVar
 from trainlint.facts import events as ev
 from trainlint.facts.modules import Unregistered, unregistered
 from trainlint.facts.torch_api import CONTAINERS, MODE_DEPENDENT, OPTIMIZER
-from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, parts
+from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, constant, parts
 
 E = TypeVar("E", bound=ev.Event)
 F = TypeVar("F")
@@ -118,8 +118,8 @@ class Training:
         )
 
     def is_frozen(self, module: Object) -> bool:
-        """Whether the program sets `requires_grad` on a module's parameters, or on a part of it."""
-        return bool(self.events(ev.RequiresGrad))
+        """Whether the program switches `requires_grad` off somewhere: then it may be this module's."""
+        return any(constant(event.wanted) is not True for event in self.events(ev.RequiresGrad))
 
     def is_own_choice(self, mode: ev.ModeChange, forward: ev.Forward) -> bool:
         """Whether evaluation mode is switched on in the same function and loop as the step: on purpose."""

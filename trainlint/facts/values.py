@@ -85,6 +85,8 @@ class Object(Value):
     args: tuple[Value, ...] = ()
     options: dict[str, Value] = field(default_factory=dict)
     loops: tuple[int, ...] = ()
+    is_open: bool = False
+    """Whether its constructor was given arguments that cannot be seen."""
     attributes: dict[str, Value] = field(default_factory=dict)
     """What its attributes held when its entry point was done."""
     definition: Any = None

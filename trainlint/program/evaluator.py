@@ -232,6 +232,7 @@ class Evaluator:
             options=given.options,
             loops=self.loops,
             definition=definition,
+            is_open=given.open,
         )
         self.objects.append(made)
         return made
@@ -686,7 +687,10 @@ class Evaluator:
                 outcome = self.store.pop()
         if signal is None or any(left is None for left in ended):
             self.store.write(outcome)
+        left_by = self._nodes.pop() if self._nodes and isinstance(self._nodes[-1], Exit) else None
         last = self._decided(node.final)
+        if left_by is not None:
+            self._nodes.append(left_by)
         if last is not None:
             return last
         return None if any(left is None for left in ended) else signal

@@ -375,6 +375,7 @@ def _loss(
         expects=api.LOSS_FUNCTIONS[function],
         output=output,
         built=owner.at if owner is not None else None,
+        is_open=given.open or (owner is not None and owner.is_open),
     )
     return output
 
