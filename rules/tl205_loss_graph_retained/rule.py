@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.events import Accumulated, Backward
 from trainlint.facts.flow import attachment, is_made_of
 from trainlint.facts.training import Training
+from trainlint.facts.values import Op
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -12,6 +13,8 @@ def check(training: Training) -> Iterator[Finding]:
     trained_on = [backward.loss for backward in training.events(Backward)]
     returned = [event.value for event in training.handed_out()]
     for event in training.events(Accumulated):
+        if not (isinstance(event.result, Op) and event.result.records):
+            continue
         found = attachment(event.value)
         if not found.attached or found.uncertain:
             continue

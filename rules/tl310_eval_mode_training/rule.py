@@ -38,7 +38,7 @@ def _trained(training: Training) -> list[Forward]:
         for forward in training.events(Forward)
         if forward.records
         and forward.module.uid in stepped
-        and any(is_made_of(loss, forward.output) for loss in losses)
+        and any(is_made_of(loss, forward.output, with_graph=True) for loss in losses)
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, Union
+from typing import Any, Union
 
 from trainlint.facts.torch_api import Meaning
 from trainlint.facts.values import Constant, Object, Op, Value
@@ -244,7 +244,7 @@ class Loop:
 class Body:
     """The body of a function that was called: `return` leaves it."""
 
-    nodes: list[Node] = field(default_factory=list)
+    body: list[Node] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -255,21 +255,23 @@ class Exit:
 
 
 Node = Union[Event, Branch, Loop, Body, Exit]
-E = TypeVar("E", bound=Event)
 
 
-def events(nodes: list[Node], kind: type[E]) -> Iterator[E]:
-    """Every event of one kind, in source order, on whatever branch."""
-    for node in nodes:
-        if isinstance(node, kind):
-            yield node
-        elif isinstance(node, Branch):
-            yield from events(node.then, kind)
-            yield from events(node.otherwise, kind)
-        elif isinstance(node, Loop):
-            yield from events(node.body, kind)
-        elif isinstance(node, Body):
-            yield from events(node.nodes, kind)
+def events(nodes: list[Node]) -> Iterator[Event]:
+    """Every event, in order, on whatever branch."""
+    pending = [iter(nodes)]
+    while pending:
+        for node in pending[-1]:
+            if isinstance(node, Event):
+                yield node
+            elif isinstance(node, Branch):
+                pending.append(iter((*node.then, *node.otherwise)))
+                break
+            elif isinstance(node, (Loop, Body)):
+                pending.append(iter(node.body))
+                break
+        else:
+            pending.pop()
 
 
 def loops(nodes: list[Node]) -> Iterator[Loop]:
@@ -282,7 +284,7 @@ def loops(nodes: list[Node]) -> Iterator[Loop]:
             yield from loops(node.then)
             yield from loops(node.otherwise)
         elif isinstance(node, Body):
-            yield from loops(node.nodes)
+            yield from loops(node.body)
 
 
 def runs(nodes: list[Node], kinds: tuple[type[Event], ...], limit: int = 64) -> Iterator[list[Event]]:
@@ -328,7 +330,7 @@ class _Run:
             case Exit():
                 return node.kind
             case Body():
-                left = self.block(node.nodes)
+                left = self.block(node.body)
                 return left if left == "raise" else None
             case Branch():
                 return self.block(node.then if self._choose(node) else node.otherwise)
@@ -372,7 +374,7 @@ def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...]) -> list[Node]:
                 if any(not isinstance(one, Exit) for one in body):
                     kept.append(Loop(node.number, node.at, body))
             case Body():
-                body = _pruned(node.nodes, kinds)
+                body = _pruned(node.body, kinds)
                 if _matters(body):
                     kept.append(Body(body))
             case Exit():

@@ -213,7 +213,7 @@ class _Walk:
             return self._of_hung(op)
         if op.name in (api.PARAMETER, "parameters"):
             return Attachment(attached=True)
-        if op.name in api.CREATES or op.name in api.NO_GRADIENT:
+        if op.name in api.CREATES or op.name.removeprefix("builtins.") in api.NO_GRADIENT or _is_index(op):
             return Attachment(attached=_wants_gradient(op))
         if op.name == "output":
             return self._of_output(op)
@@ -283,6 +283,18 @@ class _Walk:
 
 _PLAIN = ("torch.", "math.", "builtins.")
 """Libraries whose functions do not bring in trainable parameters of their own."""
+
+
+def _is_index(op: Op) -> bool:
+    """The indices that `max(dim)`, `topk` and the like give beside their values."""
+    match op:
+        case Op(name="getitem", inputs=(Op(name=name, inputs=(_, *_)), *_)) if name in api.WITH_INDICES:
+            index = op.options.get("index")
+            return isinstance(index, Constant) and index.value == 1
+        case Op(name="getattr"):
+            attribute = op.options.get("name")
+            return isinstance(attribute, Constant) and attribute.value == "indices"
+    return False
 
 
 def _cuts(op: Op) -> bool:
@@ -367,11 +379,12 @@ def _starved(loss: Value) -> Iterator[Attachment]:
 
 def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:
     """Whether one value goes into another, through whatever operations, or only those that keep its graph."""
+    targets = {one.uid for one in _held(wanted)} | {wanted.uid}
     pending: list[Value] = [value]
     seen: set[int] = set()
     while pending:
         one = pending.pop()
-        if one is wanted:
+        if one.uid in targets:
             return True
         is_cut = with_graph and isinstance(one, Op) and (_cuts(one) or one.name in api.NO_GRADIENT)
         if one.uid not in seen and len(seen) < 4000 and not is_cut:

@@ -75,6 +75,9 @@ NO_GRADIENT = frozenset(
 )
 """Operations through which no gradient flows, by their nature rather than by a mistake."""
 
+WITH_INDICES = frozenset("max min topk sort median mode kthvalue cummax cummin".split())
+"""Operations that give values and indices; no gradient flows through the indices."""
+
 CREATES = frozenset(
     "zeros ones rand randn randint full empty arange linspace eye randperm normal tril_indices triu_indices "
     "logspace normal_ manual_seed device".split()

@@ -39,15 +39,26 @@ class Training:
             return [self]
         if kind is Unregistered:
             return [found for one in self.objects for found in unregistered(one, self._handed_over)]  # type: ignore[misc]
-        return [event for event in ev.events(self.nodes, ev.Event) if isinstance(event, kind)]
+        return [event for event in self._events if isinstance(event, kind)]
 
     def events(self, kind: type[E]) -> list[E]:
         """Every event of one kind, in order, on whatever branch."""
-        return list(ev.events(self.nodes, kind))
+        return [event for event in self._events if isinstance(event, kind)]
 
     def runs(self, *kinds: type[ev.Event]) -> list[list[ev.Event]]:
-        """Possible orders of events of these kinds, each loop run twice."""
-        return list(ev.runs(self.nodes, kinds))
+        """Possible orders of events of these kinds, each loop run twice; none where only one kind occurs."""
+        if kinds not in self._runs:
+            occurring = [kind for kind in kinds if self.events(kind)]
+            self._runs[kinds] = list(ev.runs(self.nodes, kinds)) if len(occurring) > 1 else []
+        return self._runs[kinds]
+
+    @cached_property
+    def _runs(self) -> dict[tuple[type[ev.Event], ...], list[list[ev.Event]]]:
+        return {}
+
+    @cached_property
+    def _events(self) -> list[ev.Event]:
+        return list(ev.events(self.nodes))
 
     @cached_property
     def _handed_over(self) -> frozenset[int]:
@@ -63,7 +74,7 @@ class Training:
 
     def inside(self, loop: int, kind: type[E]) -> list[E]:
         """Events of one kind in a loop, at any depth."""
-        return list(ev.events(self.loops[loop].body, kind)) if loop in self.loops else []
+        return [event for event in self.events(kind) if loop in event.loops]
 
     def handed_out(self) -> list[ev.Returned]:
         """What callers that are not seen receive."""

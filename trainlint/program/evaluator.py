@@ -460,6 +460,11 @@ class Evaluator:
     def _unpacked(self, target: s.Collection, value: Value) -> list[Value]:
         """As many values as a tuple of targets needs."""
         count = len(target.items)
+        if isinstance(value, Choice):
+            fitting = [
+                one for one in value.options if isinstance(one[1], Items) and len(one[1].items) == count
+            ]
+            value = one_of(fitting) if fitting else value
         starred = next((i for i, item in enumerate(target.items) if isinstance(item, s.Starred)), None)
         if isinstance(value, Items) and value.exact and starred is not None and len(value.items) >= count - 1:
             after = count - starred - 1
@@ -1050,7 +1055,7 @@ class Evaluator:
         self._active[code] = self._active.get(code, 0) + 1
         outer_nodes, outer_records, outer_calls = self._nodes, self.records, self.calls
         body = Body()
-        self._nodes = body.nodes
+        self._nodes = body.body
         if func.records is not True:
             self.records = func.records
         self.frames.append(frame)
@@ -1063,7 +1068,7 @@ class Evaluator:
             self.frames.pop()
             self._active[code] -= 1
             self._nodes, self.records, self.calls = outer_nodes, outer_records, outer_calls
-        if body.nodes:
+        if body.body:
             self._nodes.append(body)
         if func.code.is_generator:
             made = Items(items=frame.yields, exact=False, kind="generator")

@@ -1,0 +1,110 @@
+"""What the README and the pages beside it say is true."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import typer
+
+from trainlint.cli import app
+from trainlint.config import Config, read_config
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+WRITING_RULES = (ROOT / "docs/writing-rules.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+LINK = re.compile(r"\]\((?!https?://)([^)#]+)")
+COMMAND = re.compile(r"(?:^|[`/ ])trainlint ([a-z]+)", re.MULTILINE)
+FENCE = re.compile(r"^(`{3,})\w*\n# file: (\S+)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+RULE = "tl998_dropout_drops_everything"
+
+
+def python(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(cwd)},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def test_first_finding_is_what_is_printed() -> None:
+    ran = python("-m", "trainlint", "check", "--no-cache", "fixtures/first_look")
+    assert f"$ trainlint check fixtures/first_look\n{ran.stdout}```" in README
+
+
+def test_table_is_what_the_rule_folders_say() -> None:
+    ran = python("docs/table.py")
+    assert ran.stdout.startswith("| code | name |"), ran.stderr
+    assert ran.stdout in README, "replace the table in README.md with the output of `python docs/table.py`"
+
+
+def test_symptoms_lead_to_every_rule_that_is_on() -> None:
+    section = README.partition("## From the symptom to the rule")[2].partition("\n## ")[0]
+    table = README.partition("| code | name |")[2].partition("\n\n")[0]
+    on = {
+        code
+        for code, level in re.findall(r"\[(TL\d+)\]\(rules/\S+ \| \S+ \| (\w+)", table)
+        if level != "info"
+    }
+    assert set(re.findall(r"TL\d+", section)) == on
+
+
+def test_commands_and_options_exist() -> None:
+    group = typer.main.get_command(app)
+    commands = getattr(group, "commands", {})
+    check = {name for option in commands["check"].params for name in option.opts if name.startswith("--")}
+    start = README.index("## Use it")
+    used = README[start : README.index("## Rules")]
+    shown = {name for page in (README, WRITING_RULES) for name in COMMAND.findall(page)}
+    assert {"check", "explain", "rules"} <= shown & commands.keys()
+    assert set(
+        re.findall(r"trainlint (\w+)", "\n".join(re.findall(r"```sh\n(.*?)```", used, re.DOTALL)))
+    ) == set(commands)
+    table = used.partition("| option of `check` | |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"(--[a-z-]+)", table)) == check
+
+
+def test_configuration_shown_is_read_and_names_every_key(tmp_path: Path) -> None:
+    block = README.partition("```toml\n")[2].partition("```")[0]
+    file = tmp_path / "pyproject.toml"
+    file.write_text(block, encoding="utf-8")
+    assert read_config(file).jobs == 4
+    keys = {one.name.replace("_", "-") for one in fields(Config)} - {"root", "file"}
+    assert keys == set(re.findall(r"^(?:\[tool\.trainlint\.)?([a-z-]+)(?: =|\])", block, re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    broken = [
+        link for link in LINK.findall(page.read_text(encoding="utf-8")) if not (page.parent / link).exists()
+    ]
+    assert broken == []
+
+
+def test_the_rule_that_the_guide_writes_works(tmp_path: Path) -> None:
+    for folder in ("trainlint", "rules"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "tests").mkdir()
+    shutil.copy(ROOT / "tests/test_rules.py", tmp_path / "tests")
+    for _, name, text in FENCE.findall(WRITING_RULES):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    code = RULE.partition("_")[0]
+    ran = python("-m", "pytest", "-q", "tests/test_rules.py", "-k", f"{code} or {code.upper()}", cwd=tmp_path)
+    assert "8 passed" in ran.stdout, ran.stdout + ran.stderr
+    assert python("-m", "trainlint", "explain", "dropout-drops-everything", cwd=tmp_path).stdout.startswith(
+        "# TL998 "
+    )
