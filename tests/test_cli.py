@@ -121,7 +121,7 @@ def test_commands_that_check_nothing_start_without_heavy_imports(arguments: list
 def test_clean_code_exits_with_0(project: Project, trainlint: Trainlint) -> None:
     project({"a.py": "x = 1\n", "b.py": "x = 2\n"})
     outcome = trainlint("check")
-    assert (outcome.exit_code, outcome.stdout) == (0, "All clear: 2 files checked.\n")
+    assert (outcome.exit_code, outcome.stdout) == (0, "Found nothing in 2 files.\n")
 
 
 def test_findings_exit_with_1(project: Project, trainlint: Trainlint) -> None:

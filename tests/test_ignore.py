@@ -78,7 +78,7 @@ def test_a_whole_file(project: Project, trainlint: Trainlint) -> None:
 def test_suppressed_findings_are_counted_and_otherwise_silent(project: Project, trainlint: Trainlint) -> None:
     project({"a.py": "tl101()  # trainlint: ignore[TL101]\n"})
     outcome = trainlint("check")
-    assert (outcome.exit_code, outcome.stdout) == (0, "All clear: 1 file checked (1 suppressed).\n")
+    assert (outcome.exit_code, outcome.stdout) == (0, "Found nothing in 1 file (1 suppressed).\n")
 
 
 @pytest.mark.parametrize(

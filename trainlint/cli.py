@@ -46,7 +46,7 @@ def options(
 def check(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(help="X"),
+        typer.Argument(help="Files and folders to check, or - for standard input.", metavar="[PATHS]..."),
     ] = None,
     select: Annotated[
         list[str] | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any
 
 from trainlint.facts.torch_api import Meaning
 from trainlint.facts.values import Constant, Object, Op, Value
@@ -254,7 +254,7 @@ class Exit:
     kind: str
 
 
-Node = Union[Event, Branch, Loop, Body, Exit]
+Node = Event | Branch | Loop | Body | Exit
 
 
 def events(nodes: list[Node]) -> Iterator[Event]:

@@ -165,8 +165,11 @@ def _is_weight(value: Value) -> bool:
 
 
 def attachment(value: Value) -> Attachment:
-    """How a loss, or one term of it, is connected to trainable parameters."""
-    return _Walk().attachment(value)
+    """How a loss, or one term of it, is connected to trainable parameters. Worked out once for a value."""
+    known: Attachment | None = value.__dict__.get("_attachment")
+    if known is None:
+        known = value.__dict__["_attachment"] = _Walk().attachment(value)
+    return known
 
 
 class _Walk:

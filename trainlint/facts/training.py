@@ -165,10 +165,9 @@ def modules_held(optimizer: Value) -> tuple[list[Value], bool]:
     modules: list[Value] = []
     complete = True
     for one in alternatives(optimizer):
-        if not isinstance(one, Object) or not one.args:
-            if not (isinstance(one, Object) and "params" in one.options):
-                complete = False
-                continue
+        if not isinstance(one, Object) or not (one.args or "params" in one.options):
+            complete = False
+            continue
         for value in (
             *one.args[:1],
             *(held for name, held in one.options.items() if name in ("params", "model")),

@@ -38,9 +38,7 @@ def closing(report: Report) -> str:
     ]
     if found:
         return f"Found {_listed(found)} in {files}{aside}{problems}.\n"
-    if report.problems:
-        return f"Found nothing in {files}{aside}{problems}.\n"
-    return f"All clear: {files} checked{aside}.\n"
+    return f"Found nothing in {files}{aside}{problems}.\n"
 
 
 def _finding(finding: Finding, lines: Lines, room: int) -> Iterator[Piece]:

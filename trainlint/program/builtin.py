@@ -337,7 +337,7 @@ def _paired(ev: Evaluator, name: str, args: tuple[Value, ...], at: s.Span) -> Va
     if name == "enumerate":
         rows = [[Constant(value=number), one] for number, one in enumerate(lists[0].items)]
     else:
-        rows = [list(row) for row in zip(*(one.items for one in lists))]
+        rows = [list(row) for row in zip(*(one.items for one in lists), strict=False)]
     return Items(items=[Items(kind="tuple", items=list(row)) for row in rows])
 
 

@@ -98,10 +98,10 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
     finally:
         frame.env = outer
     for node in code.body:
-        if isinstance(node, s.Assign) and node.annotation is not None and isinstance(node.targets[0], s.Name):
-            if node.targets[0].name not in fields:
-                fields.append(node.targets[0].name)
-    made.fields = tuple(fields)
+        match node:
+            case s.Assign(targets=(s.Name(name=name),), annotation=declared) if declared is not None:
+                fields.append(name)
+    made.fields = tuple(dict.fromkeys(fields))
     for value in ev.store.owned(env.uid).values():
         if isinstance(value, FunctionValue) and value.owner is None:
             value.owner = made

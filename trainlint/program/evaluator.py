@@ -46,8 +46,8 @@ from trainlint.program.values import (
     Super,
 )
 
-PROGRAM_STEPS = 30_000
-PART_STEPS = 6_000
+PROGRAM_STEPS = 12_000
+PART_STEPS = 5_000
 """How many statements and expressions a module's body, and any other entry point, may cost."""
 MAX_DEPTH = 40
 MAX_SAME_FUNCTION = 2
@@ -108,6 +108,7 @@ class Evaluator:
         self._active: dict[int, int] = {}
         self._steps = 0
         self._places: dict[tuple[str, s.Span], Place] = {}
+        self._labels: dict[int, str] = {}
         self._assigned: dict[int, frozenset[str]] = {}
 
     # Roots
@@ -236,6 +237,12 @@ class Evaluator:
         )
         self.objects.append(made)
         return made
+
+    def _label(self, node: s.Expr) -> str:
+        found = self._labels.get(id(node))
+        if found is None:
+            found = self._labels[id(node)] = label(node)
+        return found
 
     # Names and attributes
 
@@ -450,7 +457,7 @@ class Evaluator:
                 container = self.expr(target.value)
                 builtin.store_item(self, container, self.expr(target.index), value, target.at)
             case s.Collection():
-                for number, (item, part) in enumerate(zip(target.items, self._unpacked(target, value))):
+                for item, part in zip(target.items, self._unpacked(target, value), strict=False):
                     if isinstance(item, s.Starred):
                         item = item.value
                     self.assign(item, part)
@@ -512,11 +519,12 @@ class Evaluator:
     def _decide(self, node: s.If, test: Value, outcome: bool | None) -> Signal:
         if outcome is not None:
             return self._decided(node.body if outcome else node.orelse)
-        self._asking += _names_version(node.test)
+        asks = _names_version(node.test)
+        self._asking += asks
         try:
             return self._fork(node, test)
         finally:
-            self._asking -= _names_version(node.test)
+            self._asking -= asks
 
     def _fork(self, node: s.If, test: Value) -> Signal:
         guard = conditions.guard(test)
@@ -782,7 +790,7 @@ class Evaluator:
         return Constant(value=node.value, at=self.place(node.at))
 
     def _attribute(self, node: s.Attribute) -> Value:
-        return self.settle(self.attribute(self.expr(node.value), node.name, node.at, label(node)))
+        return self.settle(self.attribute(self.expr(node.value), node.name, node.at, self._label(node)))
 
     def _call(self, node: s.Call) -> Value:
         if isinstance(node.func, s.Name) and node.func.name == "super":
@@ -790,7 +798,7 @@ class Evaluator:
             if frame.owner is not None and frame.receiver is not None:
                 return Super(owner=frame.owner, receiver=frame.receiver)
         func = self.expr(node.func)
-        return self.call(func, self._arguments(node.args), node.at, label(node.func) + "(…)")
+        return self.call(func, self._arguments(node.args), node.at, self._label(node.func) + "(…)")
 
     def _arguments(self, nodes: tuple[s.Argument, ...]) -> Arguments:
         args: list[Value] = []
@@ -865,7 +873,7 @@ class Evaluator:
         if node.operator in ("and", "or"):
             return self._boolean(node)
         operands = tuple(self.expr(one) for one in node.operands)
-        return self._arithmetic(node.operator, operands, node.at, label(node))
+        return self._arithmetic(node.operator, operands, node.at, self._label(node))
 
     def _boolean(self, node: s.Operation) -> Value:
         first = self.expr(node.operands[0])

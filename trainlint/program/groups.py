@@ -10,6 +10,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -49,10 +50,7 @@ def check_program(
     paths: Sequence[str], contents: Contents, cache: Cache, jobs: int | None, progress: Progress
 ) -> Checked:
     """Read what matters of these files and of what they import, and let the rules look at it."""
-    if cache.folder is not None:
-        return _Program(paths, contents, cache, jobs, progress).check()
-    with tempfile.TemporaryDirectory(prefix="trainlint-") as folder:
-        return _Program(paths, contents, Cache(Path(folder)), jobs, progress).check()
+    return _Program(paths, contents, cache, jobs, progress).check()
 
 
 class _Program:
@@ -75,7 +73,11 @@ class _Program:
         self._unreadable(path for path in self._paths if not self._contents.hash(path))
         size = sum(len(self._contents.get(path)) for path in wanted)
         if self._jobs > 1 and size > _WORTH_A_POOL:
-            with _pool(self._jobs) as pool:
+            with ExitStack() as stack:
+                if self._cache.folder is None:  # processes hand modules on through files
+                    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="trainlint-"))
+                    self._cache = Cache(Path(folder))
+                pool = stack.enter_context(_pool(self._jobs))
                 self._read_all(wanted, pool)
                 return self._collect(self._evaluated(pool))
         self._read_all(wanted, None)

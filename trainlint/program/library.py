@@ -409,7 +409,7 @@ def _passed_through(
     if first is None:
         first = given.options.get("iterable") or given.options.get("model") or given.options.get("module")
     if name == "itertools.chain" and len(given.args) > 1:
-        return Items(items=[one for one in given.args], exact=False)
+        return Items(items=list(given.args), exact=False)
     if name == "itertools.cycle" and first is not None:
         return ev.op("filter", (first,), at, text)
     return first if first is not None else ev.op(name, given.args, at, text)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import warnings
 from collections.abc import Iterable
 
 from trainlint.bytes_on_disk import Contents
@@ -21,6 +23,17 @@ def speaks_of_training(data: bytes) -> bool:
     return (b"torch" in data or b"Tensor" in data) and _TRAINS.search(data) is not None
 
 
+def parses(data: bytes) -> bool:
+    """Whether Python itself accepts a file: a quick look at those that are not worth reading."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(data)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return True
+
+
 def imports(path: str, data: bytes, files: Files) -> set[str]:
     """The files that a file seems to import."""
     found = set()
@@ -34,14 +47,14 @@ def imports(path: str, data: bytes, files: Files) -> set[str]:
 
 
 def worth_reading(paths: Iterable[str], contents: Contents, files: Files) -> set[str]:
-    """Files that speak of training, and those that import them, directly or not."""
+    """Files that speak of training, those that import them, directly or not, and those with something to complain of."""
     importers: dict[str, set[str]] = {}
     wanted: set[str] = set()
+    texts: dict[str, bytes] = {}
     for path in paths:
-        try:
-            data = contents.get(path)
-        except OSError:
+        if not contents.hash(path):
             continue
+        data = texts[path] = contents.get(path)
         if speaks_of_training(data):
             wanted.add(path)
         else:
@@ -53,4 +66,5 @@ def worth_reading(paths: Iterable[str], contents: Contents, files: Files) -> set
             if importer not in wanted:
                 wanted.add(importer)
                 pending.append(importer)
+    wanted |= {path for path in set(texts) - wanted if not parses(texts[path])}
     return wanted

@@ -7,7 +7,7 @@ that (linking files, evaluating, facts) works on these nodes alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 Span = tuple[int, int]
 """Offsets in characters of the first character and of the one after the last."""
@@ -133,23 +133,23 @@ class Yield:
     at: Span
 
 
-Expr = Union[
-    Name,
-    Attribute,
-    Constant,
-    Call,
-    Subscript,
-    Collection,
-    Mapping,
-    Operation,
-    Conditional,
-    Lambda,
-    Starred,
-    Comprehension,
-    Walrus,
-    Text,
-    Yield,
-]
+Expr = (
+    Name
+    | Attribute
+    | Constant
+    | Call
+    | Subscript
+    | Collection
+    | Mapping
+    | Operation
+    | Conditional
+    | Lambda
+    | Starred
+    | Comprehension
+    | Walrus
+    | Text
+    | Yield
+)
 
 
 @dataclass(slots=True)
@@ -320,26 +320,26 @@ class Scope:
     at: Span
 
 
-Statement = Union[
-    Assign,
-    AugmentedAssign,
-    Evaluate,
-    Return,
-    Raise,
-    Jump,
-    Delete,
-    If,
-    For,
-    While,
-    With,
-    Try,
-    Match,
-    Function,
-    Class,
-    Import,
-    ImportFrom,
-    Scope,
-]
+Statement = (
+    Assign
+    | AugmentedAssign
+    | Evaluate
+    | Return
+    | Raise
+    | Jump
+    | Delete
+    | If
+    | For
+    | While
+    | With
+    | Try
+    | Match
+    | Function
+    | Class
+    | Import
+    | ImportFrom
+    | Scope
+)
 
 Block = tuple[Statement, ...]
 
