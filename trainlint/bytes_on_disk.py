@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
@@ -19,6 +21,8 @@ class Contents:
     def get(self, path: str) -> bytes:
         """Raises OSError where the file cannot be read."""
         if path not in self._bytes:
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                raise OSError("not a file")  # a folder, or a pipe that would be waited for
             with open(path, "rb") as file:
                 self._bytes[path] = file.read()
         return self._bytes[path]

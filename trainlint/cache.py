@@ -86,7 +86,8 @@ class Cache:
 
     def save_module(self, key: str, module: Module) -> None:
         if self._folder is not None:
-            self._save("modules", key, pickle.dumps(module, protocol=5))
+            with contextlib.suppress(RecursionError):  # one that nests too deeply is read again each time
+                self._save("modules", key, pickle.dumps(module, protocol=5))
 
     def has_module(self, key: str) -> bool:
         return self._folder is not None and (self._folder / "modules" / key).exists()

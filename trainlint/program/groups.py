@@ -158,7 +158,12 @@ class _Program:
         assert folder is not None
         pending.sort(key=lambda one: -sum(len(self._contents.get(path)) for path in one[1]))
         tasks = [
-            pool.submit(_check_stored, key, [(path, self._read[path].key) for path in group], folder.parent)
+            pool.submit(
+                _check_group,
+                key,
+                [(path, self._read[path].key, self._contents.get(path)) for path in group],
+                folder.parent,
+            )
             for key, group in pending
         ]
         for task in as_completed(tasks):
@@ -167,10 +172,7 @@ class _Program:
 
     def _module(self, path: str) -> s.Module | None:
         if path not in self._modules:
-            found = self._cache.load_module(self._read[path].key)
-            if found is None:
-                loaded = load(path, self._contents.get(path))
-                found = loaded if isinstance(loaded, s.Module) else None
+            found = _module(path, self._read[path].key, self._contents.get(path), self._cache)
             if found is None:
                 return None
             self._modules[path] = found
@@ -287,9 +289,15 @@ def _read_files(chunk: list[tuple[str, bytes]], folder: Path, known: Sequence[st
     return [_read_file(path, data, cache, files)[0] for path, data in chunk]
 
 
-def _check_stored(key: str, group: list[tuple[str, str]], folder: Path) -> Checked:
+def _check_group(key: str, group: list[tuple[str, str, bytes]], folder: Path) -> Checked:
     cache = Cache(folder)
-    modules = {path: module for path, stored in group if (module := cache.load_module(stored)) is not None}
-    checked = check_group(modules)
+    modules = {path: _module(path, stored, data, cache) for path, stored, data in group}
+    checked = check_group({path: one for path, one in modules.items() if one is not None})
     cache.save_findings("groups", key, checked)
     return checked
+
+
+def _module(path: str, key: str, data: bytes, cache: Cache) -> s.Module | None:
+    """A file that has been read, from the cache, or again where that could not keep it."""
+    found = cache.load_module(key) or load(path, data)
+    return found if isinstance(found, s.Module) else None

@@ -9,9 +9,14 @@ from trainlint.finding import Problem
 from trainlint.program import syntax as s
 from trainlint.program.read import Unreadable, read
 
+_LARGEST = 1_000_000
+"""Bytes of a file that is read: about ten seconds, and more than anyone writes by hand."""
+
 
 def load(path: str, data: bytes) -> s.Module | Problem:
     """Read one file."""
+    if len(data) > _LARGEST:
+        return Problem(path, None, f"too large to be read: {len(data) / 1e6:.1f} MB, and {_LARGEST / 1e6:.0f} MB is the most")
     try:
         return read(decode(data))
     except Unreadable as error:

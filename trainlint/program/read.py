@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import libcst as cst
 
 from trainlint.program import syntax as s
+from trainlint.program.nesting import too_deep
 from trainlint.program.tokens import Tokens
 
 _OPERATORS = {
@@ -46,6 +48,10 @@ _OPERATORS = {
     cst.IsNot: "is not",
 }
 _PREFIX = re.compile(r"^parser error: error at \d+:\d+: ")
+_BRANCHES = 400
+"""Of one `if`: each nests in the one before."""
+_FRAMES = 8_000
+"""Python frames that reading may nest: a few for each level that `too_deep` lets through."""
 _LINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -59,8 +65,12 @@ class Unreadable(Exception):
 
 def read(text: str) -> s.Module:
     """Parse a file's text. Raises `Unreadable`."""
-    collecting = gc.isenabled()
+    line = too_deep(text)
+    if line is not None:
+        raise Unreadable("nested too deeply to be read", line)
+    collecting, depth = gc.isenabled(), sys.getrecursionlimit()
     gc.disable()  # a parse only makes objects: collecting in between costs a fifth of the time
+    sys.setrecursionlimit(max(depth, _FRAMES))
     try:
         with _trusting_the_parser():
             tree = cst.parse_module(text)
@@ -70,6 +80,7 @@ def read(text: str) -> s.Module:
     except RecursionError:
         raise Unreadable("nested too deeply to be read", None) from None
     finally:
+        sys.setrecursionlimit(depth)
         if collecting:
             gc.enable()
 
@@ -166,12 +177,14 @@ class _Reader:
             self._expr(node.msg)
         return s.Evaluate(test, at)
 
-    def _if(self, node: cst.If) -> s.Statement:
+    def _if(self, node: cst.If, branches: int = 1) -> s.Statement:
+        if branches > _BRANCHES:
+            raise Unreadable(f"an `if` of more than {_BRANCHES} branches cannot be followed", None)
         test = self._expr(node.test)
         body = self._suite(node.body)
         orelse: s.Block = ()
         if isinstance(node.orelse, cst.If):
-            orelse = (self._if(node.orelse),)
+            orelse = (self._if(node.orelse, branches + 1),)
         elif node.orelse is not None:
             orelse = self._suite(node.orelse.body)
         return s.If(test, body, orelse, test.at)
