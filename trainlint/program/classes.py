@@ -17,7 +17,7 @@ from trainlint.facts.torch_api import (
     library_bases,
 )
 from trainlint.facts.values import Constant, Items, Object, Op, Table, Value, alternatives
-from trainlint.program import library
+from trainlint.program import library, statements
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments, Bound, ClassValue, Env, FunctionValue, Library, Super
 
@@ -81,7 +81,7 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
             known |= library_bases(one.name)
         else:
             has_unknown = True
-    env = Env(next(ev._env_numbers), ev.env.path, ev.env, is_class=True)
+    env = Env(next(ev.env_numbers), ev.env.path, ev.env, is_class=True)
     made = ClassValue(
         code=code, env=env, bases=tuple(bases), library_bases=frozenset(known), has_unknown_base=has_unknown
     )
@@ -94,7 +94,7 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
     frame = ev.frames[-1]
     outer, frame.env = frame.env, env
     try:
-        ev.block(code.body)
+        statements.block(ev, code.body)
     finally:
         frame.env = outer
     for node in code.body:

@@ -16,7 +16,11 @@ _LARGEST = 1_000_000
 def load(path: str, data: bytes) -> s.Module | Problem:
     """Read one file."""
     if len(data) > _LARGEST:
-        return Problem(path, None, f"too large to be read: {len(data) / 1e6:.1f} MB, and {_LARGEST / 1e6:.0f} MB is the most")
+        return Problem(
+            path,
+            None,
+            f"too large to be read: {len(data) / 1e6:.1f} MB, and {_LARGEST / 1e6:.0f} MB is the most",
+        )
     try:
         return read(decode(data))
     except Unreadable as error:

@@ -11,7 +11,7 @@ from trainlint.facts.torch_api import MODULE, OPAQUE_LOOPS
 from trainlint.facts.training import Training
 from trainlint.facts.values import Object, Value
 from trainlint.finding import Problem
-from trainlint.program import classes
+from trainlint.program import classes, statements
 from trainlint.program.evaluator import PART_STEPS, Evaluator, Root
 from trainlint.program.relevance import Relevance, needs_instance
 from trainlint.program.values import Arguments, ClassValue, FunctionValue
@@ -100,7 +100,7 @@ def _enter(ev: Evaluator, path: str, function: FunctionValue, receiver: Value | 
             result = ev.call_function(function, given, function.code.at, receiver)
             ev.emit(Returned, function.code.at, value=result)
             return
-        with ev.loop(function.code.at):
+        with statements.loop(ev, function.code.at):
             result = ev.call_function(function, given, function.code.at, receiver)
             if role == "returns-loss":
                 ev.emit(Backward, function.code.at, loss=result, accumulates=False, by_framework=True)
