@@ -28,7 +28,7 @@ from trainlint.facts.values import (
     one_of,
 )
 from trainlint.finding import Place
-from trainlint.program import builtin, classes, conditions, expressions, library, shape, statements
+from trainlint.program import builtin, classes, conditions, expressions, library, methods, shape, statements
 from trainlint.program import syntax as s
 from trainlint.program.project import Project
 from trainlint.program.store import Store
@@ -369,7 +369,7 @@ class Evaluator:
             case Bound(function=FunctionValue() as function):
                 return self.call_function(function, _with_receiver(func.receiver, given), at, func.receiver)
             case Bound():
-                return library.call_method(self, func.receiver, func.name, given, at, text)
+                return methods.call_method(self, func.receiver, func.name, given, at, text)
             case Library():
                 if func.name.startswith("builtins."):
                     return builtin.call(self, func.name[9:], given, at, text)

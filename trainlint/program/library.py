@@ -13,15 +13,8 @@ from trainlint.facts.events import (
     Forward,
     LibraryCall,
     LossCall,
-    ModeChange,
-    ModuleChanged,
-    Moved,
-    OptimizerStep,
-    ParametersListed,
     ParametersRead,
     RequiresGrad,
-    Unscale,
-    ZeroGrad,
 )
 from trainlint.facts.values import (
     Choice,
@@ -32,10 +25,9 @@ from trainlint.facts.values import (
     Table,
     Unknown,
     Value,
-    alternatives,
     one_of,
 )
-from trainlint.program import builtin, classes, frameworks
+from trainlint.program import builtin, classes, frameworks, methods
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments, ClassValue, FunctionValue, Library, Partial, Super
 
@@ -127,11 +119,6 @@ _HARMLESS = (
 """Libraries that step no optimizer, clear no gradients and change no mode of what they are given."""
 
 _GRAD_MODES = {"torch.no_grad": False, "torch.inference_mode": False, "torch.enable_grad": True}
-_PARAMETER_LISTS = frozenset(("parameters", "named_parameters", "trainable_parameters"))
-_MODULE_LISTS = frozenset(("modules", "children", "named_modules", "named_children"))
-_SAME_MODULE = frozenset(
-    "cuda cpu to half float double bfloat16 share_memory apply type compile xpu to_empty".split()
-)
 
 
 # Contexts
@@ -334,11 +321,11 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
         if first is not None:
             ev.store.set((first.uid, classes.INITIALISED), Constant(value=True))
         return Constant(value=None)
-    if name == "torch.nn.init" or name.startswith(("torch.nn.init.", "torch.manual_seed", "torch.cuda.")):
+    if name.startswith(("torch.nn.init.", "torch.manual_seed", "torch.cuda.")):
         return ev.op(name, args, at, text, given.options)
     operation = api.operation(name)
     if operation in api.LOSS_FUNCTIONS and name != operation:
-        return _loss(ev, operation, given, at, text)
+        return loss_of(ev, operation, given, at, text)
     bases = api.library_bases(name)
     if len(bases) > 1 or name in (api.LOADER, api.SCALER):
         made = ev.object(name, bases, at, given)
@@ -351,8 +338,8 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
     if not name.startswith(_HARMLESS):
         ev.emit(Escape, at, values=given.all())
         for one in args:
-            _called_back(ev, one, at)
-    return _noted(ev, ev.op(operation, args, at, text, given.options), at)
+            called_back(ev, one, at)
+    return noted(ev, ev.op(operation, args, at, text, given.options), at)
 
 
 def note_use(ev: Evaluator, name: str, at: s.Span, text: str) -> None:
@@ -361,7 +348,7 @@ def note_use(ev: Evaluator, name: str, at: s.Span, text: str) -> None:
         ev.emit(LibraryCall, at, name=name, text=text, is_fallback=ev.in_fallback())
 
 
-def _loss(
+def loss_of(
     ev: Evaluator, function: str, given: Arguments, at: s.Span, text: str, owner: Object | None = None
 ) -> Op:
     """A loss of torch's is computed."""
@@ -380,7 +367,7 @@ def _loss(
     return output
 
 
-def _noted(ev: Evaluator, made: Op, at: s.Span) -> Op:
+def noted(ev: Evaluator, made: Op, at: s.Span) -> Op:
     """The log-softmax in a function of the program's own makes that function a loss, or the end of a model."""
     frame = ev.frames[-1]
     if made.name == "log_softmax" and frame.code is not None:
@@ -397,7 +384,7 @@ def _noted(ev: Evaluator, made: Op, at: s.Span) -> Op:
     return made
 
 
-def _called_back(ev: Evaluator, value: Value, at: s.Span) -> None:
+def called_back(ev: Evaluator, value: Value, at: s.Span) -> None:
     """A nested function that is handed to a library is called by it, sooner or later."""
     if isinstance(value, FunctionValue) and value.env.parent is not None and id(value.code) not in ev.reached:
         ev.call_function(value, Arguments(open=True), at)
@@ -462,20 +449,20 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
             with_self = Arguments((value, *given.args), given.options, given.open)
             return _through(ev, value, lambda: ev.call_function(found, with_self, at, value), given, at, text)
         if "torch.nn.Sequential" in value.bases:
-            return _through(ev, value, lambda: _sequential(ev, value, given, at, text), given, at, text)
+            return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
         ev.emit(Escape, at, values=given.all())
         return ev.op("call", given.args, at, text, given.options, owner=value)
     if "torch.nn.Sequential" in value.bases:
-        return _through(ev, value, lambda: _sequential(ev, value, given, at, text), given, at, text)
+        return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
     if value.type in api.LOSSES:
-        return _loss(ev, api.LOSSES[value.type][0], given, at, text, value)
+        return loss_of(ev, api.LOSSES[value.type][0], given, at, text, value)
     if value.is_a(api.MODULE):
         name = value.type.removeprefix("torch.nn.")
         operation = api.LAYERS.get(name, value.type)
         return _through(
             ev,
             value,
-            lambda: _noted(ev, ev.op(operation, given.args, at, text, given.options, owner=value), at),
+            lambda: noted(ev, ev.op(operation, given.args, at, text, given.options, owner=value), at),
             given,
             at,
             text,
@@ -483,7 +470,7 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
 
-def _sequential(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
+def sequential(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
     contents = builtin.held(ev, value)
     if not isinstance(contents, Items) or not given.args:
         return ev.op("call", given.args, at, text, owner=value)
@@ -549,277 +536,8 @@ def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text:
     if isinstance(func, Op) and func.name == "getattr":
         name = func.options["name"]
         assert isinstance(name, Constant)
-        return call_method(ev, func.inputs[0], name.value, given, at, text)
+        return methods.call_method(ev, func.inputs[0], name.value, given, at, text)
     ev.emit(Escape, at, values=given.all())
     for one in given.args:
-        _called_back(ev, one, at)
+        called_back(ev, one, at)
     return ev.op("call", (func, *given.args), at, text, given.options)
-
-
-# Calls of methods
-
-
-def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    """`receiver.name(...)` where the program itself does not define the method."""
-    if isinstance(receiver, Choice):
-        results = [
-            (guards, ev.call(ev.attribute(one, name, at, text), given, at, text))
-            for guards, one in receiver.options[:4]
-        ]
-        return one_of(tuple(results))
-    if name.startswith("super."):
-        return _call_super(ev, receiver, name[6:], given, at, text)
-    if isinstance(receiver, (Items, Table)):
-        found = builtin.container_method(ev, receiver, name, given, at)
-        if found is not None:
-            return found
-    if isinstance(receiver, Object):
-        handled = frameworks.call_method(ev, receiver, name, given, at)
-        if handled is not None:
-            return handled
-        return _object_method(ev, receiver, name, given, at, text)
-    return _value_method(ev, receiver, name, given, at, text)
-
-
-def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    if name == "__init__":
-        ev.store.set((receiver.uid, classes.INITIALISED), Constant(value=True))
-        if isinstance(receiver, Object):
-            if not receiver.bases.isdisjoint(api.CONTAINERS):
-                fill_container(ev, receiver, given)
-            elif receiver.bases & {api.LOADER, *api.LOSSES}:
-                receiver.args, receiver.options = given.args, given.options
-        return Constant(value=None)
-    if not isinstance(receiver, Object):
-        return ev.op("call", given.args, at, text)
-    if name in ("forward", "__call__"):
-        if "torch.nn.Sequential" in receiver.bases:
-            return _sequential(ev, receiver, given, at, text)
-        losses = [base for base in receiver.bases if base in api.LOSSES]
-        if losses:
-            return _loss(ev, api.LOSSES[losses[0]][0], given, at, text, receiver)
-        return ev.op("call", given.args, at, text, given.options, owner=receiver)
-    handled = frameworks.call_method(ev, receiver, name, given, at)
-    if handled is not None:
-        return handled
-    return _object_method(ev, receiver, name, given, at, text)
-
-
-def _object_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    if value.is_a(api.OPTIMIZER):
-        return _optimizer_method(ev, value, name, given, at, text)
-    if value.is_a(api.SCALER):
-        return _scaler_method(ev, value, name, given, at, text)
-    if value.is_a(api.MODULE):
-        return _module_method(ev, value, name, given, at, text)
-    if value.type.startswith("argparse."):
-        return _parser_method(ev, value, name, given, at, text)
-    if isinstance(value.definition, ClassValue):
-        return _value_method(ev, value, name, given, at, text)
-    if value.is_a(api.LOADER) and name == "__iter__":
-        return value
-    if not value.is_a(api.SCHEDULER) and any(isinstance(one, (Object, FunctionValue)) for one in given.all()):
-        ev.emit(Escape, at, values=(value, *given.all()))
-    return ev.op("call", given.args, at, text, given.options, owner=value)
-
-
-def _optimizer_method(
-    ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str
-) -> Value:
-    if name == "zero_grad":
-        ev.emit(ZeroGrad, at, target=value)
-    elif name == "step":
-        closure = given.get(0, "closure")
-        result: Value = Constant(value=None)
-        if closure is not None and not (isinstance(closure, Constant) and closure.value is None):
-            result = ev.call(closure, Arguments(), at, "closure(…)")
-        ev.emit(OptimizerStep, at, optimizer=value)
-        return result
-    elif name == "add_param_group" and given.args:
-        value.args = (*value.args, *given.args)
-    return ev.op("call", given.args, at, text, given.options, owner=value)
-
-
-def _scaler_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    first = given.args[0] if given.args else None
-    if name == "scale" and first is not None:
-        return ev.op("scale", (first,), at, text, owner=value)
-    if name == "unscale_" and first is not None:
-        ev.emit(Unscale, at, scaler=value, optimizer=first)
-    elif name == "step" and first is not None:
-        ev.emit(OptimizerStep, at, optimizer=first, scaler=value)
-    return ev.op("call", given.args, at, text, given.options, owner=value)
-
-
-def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    first = given.args[0] if given.args else None
-    if name in ("train", "eval"):
-        mode = given.get(0, "mode")
-        known = mode.value if isinstance(mode, Constant) and isinstance(mode.value, bool) else None
-        training = name == "train" if mode is None or name == "eval" else known
-        ev.emit(ModeChange, at, module=value, training=training)
-        return value
-    if name == "zero_grad":
-        ev.emit(ZeroGrad, at, target=value)
-    elif name == "load_state_dict":
-        ev.emit(ModuleChanged, at, module=value, what=name)
-    elif name in _PARAMETER_LISTS:
-        ev.emit(ParametersListed, at, target=value)
-        listed = ev.op("parameters", (value,), at, text)
-        return ev.op("items", (Table(others=[listed]),), at) if name == "named_parameters" else listed
-    elif name in _MODULE_LISTS:
-        return ev.op(name, (value,), at, text)
-    elif name in _SAME_MODULE:
-        if name == "cuda" or (name == "to" and first is not None):
-            device = ev.op("device", (Constant(value="cuda"),), at) if name == "cuda" else first
-            ev.emit(Moved, at, what=value, device=device)
-        return value
-    elif name == "requires_grad_":
-        set_requires_grad(ev, value, first or Constant(value=True), at)
-        return value
-    elif name in ("add_module", "register_module") and len(given.args) == 2:
-        key = given.args[0]
-        held = (
-            key.value
-            if isinstance(key, Constant) and isinstance(key.value, str)
-            else f"module added at {at[0]}"
-        )
-        ev.set_attribute(value, held, given.args[1], at)
-        inside = builtin.held(ev, value)
-        if isinstance(inside, Items):
-            builtin.append(ev, inside, given.args[1])
-    elif name in ("append", "extend", "insert", "update", "values", "items", "keys", "pop"):
-        inside = builtin.held(ev, value)
-        if inside is not None:
-            found = builtin.container_method(ev, inside, name, given, at)
-            return value if name in ("append", "extend", "insert") else found or ev.unknown(name)
-    elif name in ("forward", "__call__"):
-        return call_object(ev, value, given, at, text)
-    elif name == "backward" and first is not None:
-        ev.emit(Backward, at, loss=first)
-    return ev.op("call", given.args, at, text, given.options, owner=value)
-
-
-def _parser_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    """argparse: what each option holds if the user does not give it."""
-    if name == "add_argument":
-        names = [one.value for one in given.args if isinstance(one, Constant) and isinstance(one.value, str)]
-        if names:
-            chosen = (
-                next((one for one in names if one.startswith("--")), names[0]).lstrip("-").replace("-", "_")
-            )
-            dest = given.options.get("dest")
-            if isinstance(dest, Constant) and isinstance(dest.value, str):
-                chosen = dest.value
-            ev.store.set((value.uid, f"option {chosen}"), _option_default(ev, given))
-        return ev.unknown(name)
-    if name in ("parse_args", "parse_known_args"):
-        made = ev.object("argparse.Namespace", frozenset(("argparse.Namespace",)), at, Arguments())
-        for key, held in ev.store.owned(value.uid).items():
-            if key.startswith("option "):
-                ev.store.set((made.uid, key[7:]), held)
-        return made if name == "parse_args" else Items(kind="tuple", items=[made, ev.unknown("rest")])
-    if name in ("add_argument_group", "add_mutually_exclusive_group"):
-        return value
-    if name == "set_defaults":
-        for key, held in given.options.items():
-            ev.store.set((value.uid, f"option {key}"), held)
-    return ev.op("call", given.args, at, text, given.options, owner=value)
-
-
-def _option_default(ev: Evaluator, given: Arguments) -> Value:
-    action = given.options.get("action")
-    default = given.options.get("default")
-    if default is None and isinstance(action, Constant) and action.value in ("store_true", "store_false"):
-        return Constant(value=action.value == "store_false", is_default=True)
-    if isinstance(default, Constant):
-        return Constant(value=default.value, at=default.at, is_default=True)
-    return ev.unknown("option")
-
-
-def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    """A method of a tensor or of something unknown."""
-    first = given.args[0] if given.args else None
-    match name:
-        case "backward":
-            if isinstance(value, Unknown) and first is not None and not isinstance(first, Constant):
-                ev.emit(Backward, at, loss=first)
-                ev.emit(Escape, at, values=(value,))
-            else:
-                ev.emit(Backward, at, loss=value)
-            return Constant(value=None)
-        case "zero_grad":
-            ev.emit(ZeroGrad, at, target=value)
-            return Constant(value=None)
-        case "zero_" | "fill_" | "detach_" if isinstance(value, Op) and _is_gradient(value):
-            ev.emit(ZeroGrad, at, target=holder_of(value))
-            return value
-        case "train" | "eval" if not isinstance(value, Constant) and (not given.args or name == "train"):
-            if len(given.all()) <= 1 and (first is None or isinstance(first, Constant)):
-                training = name == "train" if first is None else getattr(first, "value", None)
-                ev.emit(
-                    ModeChange, at, module=value, training=training if isinstance(training, bool) else None
-                )
-                return value
-        case "step" if not given.args or isinstance(first, (FunctionValue, Constant)):
-            result: Value = Constant(value=None)
-            if isinstance(first, FunctionValue):
-                result = ev.call(first, Arguments(), at, "closure(…)")
-            ev.emit(OptimizerStep, at, optimizer=value)
-            return result
-        case "requires_grad_":
-            set_requires_grad(ev, value, first or Constant(value=True), at)
-            return value
-        case "to" | "cuda" | "cpu":
-            device = ev.op("device", (Constant(value=name),), at) if name != "to" else first
-            if device is not None:
-                ev.emit(Moved, at, what=value, device=device)
-        case "parameters" | "trainable_parameters":
-            return ev.op("parameters", (value,), at, text)
-        case "named_parameters":
-            return ev.op("items", (Table(others=[ev.op("parameters", (value,), at, text)]),), at)
-        case "add_" | "sub_" | "copy_" | "mul_" | "addcdiv_" | "set_":
-            written_by_hand(ev, value, "", at)
-    if isinstance(value, Constant):
-        return ev.op("call", (value, *given.args), at, text, given.options)
-    if _passes_objects(given):
-        ev.emit(Escape, at, values=(value, *given.all()))
-        for one in given.args:
-            _called_back(ev, one, at)
-    elif isinstance(value, Unknown) or (isinstance(value, Op) and value.name in ("getattr", "call")):
-        ev.emit(Escape, at, values=(value,))
-    return _noted(ev, ev.op(_method_operation(name), (value, *given.args), at, text, given.options), at)
-
-
-def _is_gradient(value: Op) -> bool:
-    while value.name in ("data", "detach") and isinstance(value.inputs[0], Op):
-        value = value.inputs[0]
-    return value.name == "grad"
-
-
-def _passes_objects(given: Arguments) -> bool:
-    return any(
-        isinstance(one, (Object, FunctionValue)) for value in given.all() for one in alternatives(value)
-    )
-
-
-_TENSOR_OPERATIONS = (
-    set(api.MAKES)
-    | set(api.TURNS)
-    | api.KEEPS
-    | api.CLAMPS
-    | api.CUTS
-    | api.NO_GRADIENT
-    | api.ADDITIVE
-    | api.SCALING
-    | set(api.LOSS_FUNCTIONS)
-    | set(
-        "matmul bmm mm mean sum pow exp log sqrt abs norm max min logsumexp relu tanh masked_fill masked_fill_ "
-        "std var prod cumsum dot einsum baddbmm where add_ sub_ mul_ div_ log_prob entropy topk sort".split()
-    )
-)
-
-
-def _method_operation(name: str) -> str:
-    """The operation that a method of a tensor is; `call` for what tensors do not have."""
-    return name if name in _TENSOR_OPERATIONS else "call"

@@ -1,0 +1,310 @@
+"""What calling a method does, where the program itself does not define it: of modules, optimizers, tensors and parsers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts import torch_api as api
+from trainlint.facts.events import (
+    Backward,
+    Escape,
+    ModeChange,
+    ModuleChanged,
+    Moved,
+    OptimizerStep,
+    ParametersListed,
+    Unscale,
+    ZeroGrad,
+)
+from trainlint.facts.values import (
+    Choice,
+    Constant,
+    Items,
+    Object,
+    Op,
+    Table,
+    Unknown,
+    Value,
+    alternatives,
+    one_of,
+)
+from trainlint.program import builtin, classes, frameworks, library
+from trainlint.program import syntax as s
+from trainlint.program.values import Arguments, ClassValue, FunctionValue
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluator import Evaluator
+
+_PARAMETER_LISTS = frozenset(("parameters", "named_parameters", "trainable_parameters"))
+_MODULE_LISTS = frozenset(("modules", "children", "named_modules", "named_children"))
+_SAME_MODULE = frozenset(
+    "cuda cpu to half float double bfloat16 share_memory apply type compile xpu to_empty".split()
+)
+
+
+def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """`receiver.name(...)` where the program itself does not define the method."""
+    if isinstance(receiver, Choice):
+        results = [
+            (guards, ev.call(ev.attribute(one, name, at, text), given, at, text))
+            for guards, one in receiver.options[:4]
+        ]
+        return one_of(tuple(results))
+    if name.startswith("super."):
+        return _call_super(ev, receiver, name[6:], given, at, text)
+    if isinstance(receiver, (Items, Table)):
+        found = builtin.container_method(ev, receiver, name, given, at)
+        if found is not None:
+            return found
+    if isinstance(receiver, Object):
+        handled = frameworks.call_method(ev, receiver, name, given, at)
+        if handled is not None:
+            return handled
+        return _object_method(ev, receiver, name, given, at, text)
+    return _value_method(ev, receiver, name, given, at, text)
+
+
+def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    if name == "__init__":
+        ev.store.set((receiver.uid, classes.INITIALISED), Constant(value=True))
+        if isinstance(receiver, Object):
+            if not receiver.bases.isdisjoint(api.CONTAINERS):
+                library.fill_container(ev, receiver, given)
+            elif receiver.bases & {api.LOADER, *api.LOSSES}:
+                receiver.args, receiver.options = given.args, given.options
+        return Constant(value=None)
+    if not isinstance(receiver, Object):
+        return ev.op("call", given.args, at, text)
+    if name in ("forward", "__call__"):
+        if "torch.nn.Sequential" in receiver.bases:
+            return library.sequential(ev, receiver, given, at, text)
+        losses = [base for base in receiver.bases if base in api.LOSSES]
+        if losses:
+            return library.loss_of(ev, api.LOSSES[losses[0]][0], given, at, text, receiver)
+        return ev.op("call", given.args, at, text, given.options, owner=receiver)
+    handled = frameworks.call_method(ev, receiver, name, given, at)
+    if handled is not None:
+        return handled
+    return _object_method(ev, receiver, name, given, at, text)
+
+
+def _object_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    if value.is_a(api.OPTIMIZER):
+        return _optimizer_method(ev, value, name, given, at, text)
+    if value.is_a(api.SCALER):
+        return _scaler_method(ev, value, name, given, at, text)
+    if value.is_a(api.MODULE):
+        return _module_method(ev, value, name, given, at, text)
+    if value.type.startswith("argparse."):
+        return _parser_method(ev, value, name, given, at, text)
+    if isinstance(value.definition, ClassValue):
+        return _value_method(ev, value, name, given, at, text)
+    if value.is_a(api.LOADER) and name == "__iter__":
+        return value
+    if not value.is_a(api.SCHEDULER) and any(isinstance(one, (Object, FunctionValue)) for one in given.all()):
+        ev.emit(Escape, at, values=(value, *given.all()))
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _optimizer_method(
+    ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str
+) -> Value:
+    if name == "zero_grad":
+        ev.emit(ZeroGrad, at, target=value)
+    elif name == "step":
+        closure = given.get(0, "closure")
+        result: Value = Constant(value=None)
+        if closure is not None and not (isinstance(closure, Constant) and closure.value is None):
+            result = ev.call(closure, Arguments(), at, "closure(…)")
+        ev.emit(OptimizerStep, at, optimizer=value)
+        return result
+    elif name == "add_param_group" and given.args:
+        value.args = (*value.args, *given.args)
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _scaler_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    first = given.args[0] if given.args else None
+    if name == "scale" and first is not None:
+        return ev.op("scale", (first,), at, text, owner=value)
+    if name == "unscale_" and first is not None:
+        ev.emit(Unscale, at, scaler=value, optimizer=first)
+    elif name == "step" and first is not None:
+        ev.emit(OptimizerStep, at, optimizer=first, scaler=value)
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    first = given.args[0] if given.args else None
+    if name in ("train", "eval"):
+        mode = given.get(0, "mode")
+        known = mode.value if isinstance(mode, Constant) and isinstance(mode.value, bool) else None
+        training = name == "train" if mode is None or name == "eval" else known
+        ev.emit(ModeChange, at, module=value, training=training)
+        return value
+    if name == "zero_grad":
+        ev.emit(ZeroGrad, at, target=value)
+    elif name == "load_state_dict":
+        ev.emit(ModuleChanged, at, module=value, what=name)
+    elif name in _PARAMETER_LISTS:
+        ev.emit(ParametersListed, at, target=value)
+        listed = ev.op("parameters", (value,), at, text)
+        return ev.op("items", (Table(others=[listed]),), at) if name == "named_parameters" else listed
+    elif name in _MODULE_LISTS:
+        return ev.op(name, (value,), at, text)
+    elif name in _SAME_MODULE:
+        if name == "cuda" or (name == "to" and first is not None):
+            device = ev.op("device", (Constant(value="cuda"),), at) if name == "cuda" else first
+            ev.emit(Moved, at, what=value, device=device)
+        return value
+    elif name == "requires_grad_":
+        library.set_requires_grad(ev, value, first or Constant(value=True), at)
+        return value
+    elif name in ("add_module", "register_module") and len(given.args) == 2:
+        key = given.args[0]
+        held = (
+            key.value
+            if isinstance(key, Constant) and isinstance(key.value, str)
+            else f"module added at {at[0]}"
+        )
+        ev.set_attribute(value, held, given.args[1], at)
+        inside = builtin.held(ev, value)
+        if isinstance(inside, Items):
+            builtin.append(ev, inside, given.args[1])
+    elif name in ("append", "extend", "insert", "update", "values", "items", "keys", "pop"):
+        inside = builtin.held(ev, value)
+        if inside is not None:
+            found = builtin.container_method(ev, inside, name, given, at)
+            return value if name in ("append", "extend", "insert") else found or ev.unknown(name)
+    elif name in ("forward", "__call__"):
+        return library.call_object(ev, value, given, at, text)
+    elif name == "backward" and first is not None:
+        ev.emit(Backward, at, loss=first)
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _parser_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """argparse: what each option holds if the user does not give it."""
+    if name == "add_argument":
+        names = [one.value for one in given.args if isinstance(one, Constant) and isinstance(one.value, str)]
+        if names:
+            chosen = (
+                next((one for one in names if one.startswith("--")), names[0]).lstrip("-").replace("-", "_")
+            )
+            dest = given.options.get("dest")
+            if isinstance(dest, Constant) and isinstance(dest.value, str):
+                chosen = dest.value
+            ev.store.set((value.uid, f"option {chosen}"), _option_default(ev, given))
+        return ev.unknown(name)
+    if name in ("parse_args", "parse_known_args"):
+        made = ev.object("argparse.Namespace", frozenset(("argparse.Namespace",)), at, Arguments())
+        for key, held in ev.store.owned(value.uid).items():
+            if key.startswith("option "):
+                ev.store.set((made.uid, key[7:]), held)
+        return made if name == "parse_args" else Items(kind="tuple", items=[made, ev.unknown("rest")])
+    if name in ("add_argument_group", "add_mutually_exclusive_group"):
+        return value
+    if name == "set_defaults":
+        for key, held in given.options.items():
+            ev.store.set((value.uid, f"option {key}"), held)
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _option_default(ev: Evaluator, given: Arguments) -> Value:
+    action = given.options.get("action")
+    default = given.options.get("default")
+    if default is None and isinstance(action, Constant) and action.value in ("store_true", "store_false"):
+        return Constant(value=action.value == "store_false", is_default=True)
+    if isinstance(default, Constant):
+        return Constant(value=default.value, at=default.at, is_default=True)
+    return ev.unknown("option")
+
+
+def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """A method of a tensor or of something unknown."""
+    first = given.args[0] if given.args else None
+    match name:
+        case "backward":
+            if isinstance(value, Unknown) and first is not None and not isinstance(first, Constant):
+                ev.emit(Backward, at, loss=first)
+                ev.emit(Escape, at, values=(value,))
+            else:
+                ev.emit(Backward, at, loss=value)
+            return Constant(value=None)
+        case "zero_grad":
+            ev.emit(ZeroGrad, at, target=value)
+            return Constant(value=None)
+        case "zero_" | "fill_" | "detach_" if isinstance(value, Op) and _is_gradient(value):
+            ev.emit(ZeroGrad, at, target=library.holder_of(value))
+            return value
+        case "train" | "eval" if not isinstance(value, Constant) and (not given.args or name == "train"):
+            if len(given.all()) <= 1 and (first is None or isinstance(first, Constant)):
+                training = name == "train" if first is None else getattr(first, "value", None)
+                ev.emit(
+                    ModeChange, at, module=value, training=training if isinstance(training, bool) else None
+                )
+                return value
+        case "step" if not given.args or isinstance(first, (FunctionValue, Constant)):
+            result: Value = Constant(value=None)
+            if isinstance(first, FunctionValue):
+                result = ev.call(first, Arguments(), at, "closure(…)")
+            ev.emit(OptimizerStep, at, optimizer=value)
+            return result
+        case "requires_grad_":
+            library.set_requires_grad(ev, value, first or Constant(value=True), at)
+            return value
+        case "to" | "cuda" | "cpu":
+            device = ev.op("device", (Constant(value=name),), at) if name != "to" else first
+            if device is not None:
+                ev.emit(Moved, at, what=value, device=device)
+        case "parameters" | "trainable_parameters":
+            return ev.op("parameters", (value,), at, text)
+        case "named_parameters":
+            return ev.op("items", (Table(others=[ev.op("parameters", (value,), at, text)]),), at)
+        case "add_" | "sub_" | "copy_" | "mul_" | "addcdiv_" | "set_":
+            library.written_by_hand(ev, value, "", at)
+    if isinstance(value, Constant):
+        return ev.op("call", (value, *given.args), at, text, given.options)
+    if _passes_objects(given):
+        ev.emit(Escape, at, values=(value, *given.all()))
+        for one in given.args:
+            library.called_back(ev, one, at)
+    elif isinstance(value, Unknown) or (isinstance(value, Op) and value.name in ("getattr", "call")):
+        ev.emit(Escape, at, values=(value,))
+    return library.noted(
+        ev, ev.op(_method_operation(name), (value, *given.args), at, text, given.options), at
+    )
+
+
+def _is_gradient(value: Op) -> bool:
+    while value.name in ("data", "detach") and isinstance(value.inputs[0], Op):
+        value = value.inputs[0]
+    return value.name == "grad"
+
+
+def _passes_objects(given: Arguments) -> bool:
+    return any(
+        isinstance(one, (Object, FunctionValue)) for value in given.all() for one in alternatives(value)
+    )
+
+
+_TENSOR_OPERATIONS = (
+    set(api.MAKES)
+    | set(api.TURNS)
+    | api.KEEPS
+    | api.CLAMPS
+    | api.CUTS
+    | api.NO_GRADIENT
+    | api.ADDITIVE
+    | api.SCALING
+    | set(api.LOSS_FUNCTIONS)
+    | set(
+        "matmul bmm mm mean sum pow exp log sqrt abs norm max min logsumexp relu tanh masked_fill masked_fill_ "
+        "std var prod cumsum dot einsum baddbmm where add_ sub_ mul_ div_ log_prob entropy topk sort".split()
+    )
+)
+
+
+def _method_operation(name: str) -> str:
+    """The operation that a method of a tensor is; `call` for what tensors do not have."""
+    return name if name in _TENSOR_OPERATIONS else "call"
