@@ -44,7 +44,7 @@ for x, y in data:
     loss.backward()
     optimizer.step()
 """
-BOTH = [("TL101", "net.py", 9), ("TL301", "train.py", 9)]
+BOTH = [("TL101", "net.py", 9), ("TL301", "train.py", 10)]
 
 
 @pytest.fixture
@@ -73,7 +73,11 @@ def places(report: dict[str, Any]) -> list[tuple[str, str, int]]:
 
 
 def entries(tree: Path) -> list[Path]:
-    return [path for path in (tree / ".trainlint_cache").rglob("*") if path.is_file() and path.name != ".gitignore"]
+    return [
+        path
+        for path in (tree / ".trainlint_cache").rglob("*")
+        if path.is_file() and path.name != ".gitignore"
+    ]
 
 
 def test_a_second_run_says_the_same_and_reads_no_syntax(tree: Path) -> None:
@@ -85,7 +89,10 @@ def test_a_second_run_says_the_same_and_reads_no_syntax(tree: Path) -> None:
     assert check() == first == check("--no-cache")
     watch = "import sys; from trainlint.cli import app\ntry: app(['check', '-q'])\nfinally: print('libcst' in sys.modules)"
     again = subprocess.run(
-        [sys.executable, "-c", watch], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+        [sys.executable, "-c", watch],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
     )
     assert again.stdout.endswith("False\n")
 
@@ -101,13 +108,17 @@ def test_a_second_run_says_the_same_and_reads_no_syntax(tree: Path) -> None:
         lambda data: b"[]",
         lambda data: b'{"findings": [[]], "problems": {"a": 1}, "also_read": 3}',
         lambda data: b'{"findings": [{"at": [], "because": [[]]}], "problems": [], "also_read": []}',
-        lambda data: b'{"findings": [{"at": ["a", 1, 1, 1, 1], "message": "", "because": 1}], "problems": []}',
+        lambda data: (
+            b'{"findings": [{"at": ["a", 1, 1, 1, 1], "message": "", "because": 1}], "problems": []}'
+        ),
         lambda data: b'{"findings": "", "problems": [[]], "also_read": [1]}',
         lambda data: pickle.dumps([1]),
         lambda data: b"[" * 100_000,
     ],
 )
-def test_damaged_entries_are_made_again(tree: Path, damage: Callable[[bytes], bytes], kinds: set[str]) -> None:
+def test_damaged_entries_are_made_again(
+    tree: Path, damage: Callable[[bytes], bytes], kinds: set[str]
+) -> None:
     first = check()
     for path in entries(tree):
         if path.parent.name in kinds:
@@ -159,15 +170,15 @@ def test_code_in_the_cache_is_not_run(tree: Path) -> None:
     assert (tree / "owned").exists()
 
 
-@pytest.mark.parametrize("jobs", [(), ("--jobs", "2")])
-def test_a_cache_that_cannot_be_written(tree: Path, jobs: tuple[str, ...]) -> None:
-    big = "\n" + "# a comment that makes this file worth another process\n" * 8_000
-    (tree / "big.py").write_text(TRAIN.replace("net", "other") + big)
-    first = check("--no-cache")
-    assert places(first) == [("TL301", "big.py", 9), *BOTH] or jobs
+def test_a_cache_that_cannot_be_written(tree: Path) -> None:
+    comments = "\n" + "# a comment that makes this file worth another process\n" * 8_000
+    (tree / "big.py").write_text(TRAIN.replace("net", "other") + comments)
+    first = check("--no-cache", "--jobs", "1")
+    assert places(first) == [("TL301", "big.py", 10), *BOTH]
     (tree / "file").write_text("")
-    for folder in ("file", "file/inside", "/proc/nowhere"):
-        assert check("--cache-dir", folder, *jobs) == first
+    assert check("--cache-dir", "file", "--jobs", "1") == first
+    assert check("--cache-dir", "/proc/nowhere", "--jobs", "1") == first
+    assert check("--cache-dir", "file/inside", "--jobs", "2") == first
     assert (tree / "file").read_text() == ""
 
 
@@ -175,11 +186,12 @@ def test_runs_side_by_side(tree: Path) -> None:
     command = [sys.executable, "-m", "trainlint", "check", "-q", "--output-format", "concise"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     runs = [
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(4)
     ]
     said = {run.communicate(timeout=120) for run in runs}
     assert len(said) == 1
-    assert [run.returncode for run in runs] == [1] * 4
+    assert [run.returncode for run in runs] == [1] * 4, said
     assert places(check()) == BOTH
     assert not [path for path in entries(tree) if path.name.startswith(".")]
 
@@ -190,11 +202,11 @@ def test_a_changed_import_changes_what_is_found_in_the_importer(tree: Path) -> N
         TRAIN.replace("from net import Net", "from net import wipe").replace("Net()", "nn.Linear(4, 2)")
         + "    wipe(optimizer)\n"
     )
-    assert places(check("train.py")) == [("TL301", "train.py", 9)]
+    assert places(check("train.py")) == [("TL301", "train.py", 10)]
     (tree / "net.py").write_text("def wipe(optimizer):\n    optimizer.zero_grad()\n")
     assert places(check("train.py")) == []
     (tree / "net.py").write_text("def wipe(optimizer):\n    pass\n")
-    assert places(check("train.py")) == [("TL301", "train.py", 9)]
+    assert places(check("train.py")) == [("TL301", "train.py", 10)]
     (tree / "net.py").unlink()
     assert places(check("train.py")) == []
 
@@ -211,7 +223,7 @@ def test_jobs_do_not_matter(tree: Path) -> None:
     for number in range(4):
         (tree / f"train{number}.py").write_text(TRAIN + filler)
     alone = check("--no-cache", "--jobs", "1")
-    assert places(alone) == [*BOTH[:1], *(("TL301", f"train{end}.py", 9) for end in ("", 0, 1, 2, 3))]
+    assert places(alone) == [*BOTH[:1], *(("TL301", f"train{end}.py", 10) for end in ("", 0, 1, 2, 3))]
     assert check("--no-cache", "--jobs", "2") == alone
     assert check("--jobs", "2") == alone
 

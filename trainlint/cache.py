@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from trainlint.program.syntax import Module
 
 _HERE = Path(__file__).parent
+Import = tuple[int, str, tuple[str, ...]]
+"""An import statement: its leading dots, the module, the names."""
+
 _UNUSED_FOR = 14 * 24 * 3600
 """Seconds after which an entry that no run has used is removed."""
 
@@ -66,7 +69,7 @@ class Cache:
             return None
         try:
             return _checked(json.loads(data))
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return None
 
     def save_findings(self, kind: str, key: str, checked: Checked) -> None:
@@ -89,8 +92,18 @@ class Cache:
             with contextlib.suppress(RecursionError):  # one that nests too deeply is read again each time
                 self._save("modules", key, pickle.dumps(module, protocol=5))
 
-    def has_module(self, key: str) -> bool:
-        return self._folder is not None and (self._folder / "modules" / key).exists()
+    def load_imports(self, key: str) -> tuple[Import, ...] | None:
+        """What a module imports, where the module itself is kept too."""
+        if self._folder is None or not (self._folder / "modules" / key).exists():
+            return None
+        try:
+            found = json.loads(self._load("imports", key) or b"")
+            return tuple((int(level), str(module), tuple(map(str, names))) for level, module, names in found)
+        except (ValueError, TypeError, RecursionError):
+            return None
+
+    def save_imports(self, key: str, imports: tuple[Import, ...]) -> None:
+        self._save("imports", key, json.dumps(imports).encode(errors="surrogatepass"))
 
     def tidy(self) -> None:
         """Remove what no run has used for long, and what other versions have left."""

@@ -269,15 +269,17 @@ def _quiet() -> None:
 
 
 def _read_file(path: str, data: bytes, cache: Cache, files: Files) -> tuple[_Read, s.Module | None]:
+    """What a file imports, and the file as read, where that had to be done now."""
     key = cache.key([("", _hash(data))])
-    module = cache.load_module(key)
-    if module is None:
+    imports, module = cache.load_imports(key), None
+    if imports is None:
         loaded = load(path, data)
         if isinstance(loaded, Problem):
             return _Read(path, key, (), loaded), None
-        module = loaded
+        module, imports = loaded, loaded.imports
         cache.save_module(key, module)
-    return _Read(path, key, tuple(sorted(set(files.imported(path, module))))), module
+        cache.save_imports(key, imports)
+    return _Read(path, key, tuple(sorted(set(files.imported(path, imports))))), module
 
 
 def _hash(data: bytes) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from trainlint.program import syntax as s
@@ -44,9 +44,9 @@ class Files:
             return None
         return self._file(os.path.dirname(path), [name])
 
-    def imported(self, path: str, module: s.Module) -> Iterator[str]:
-        """Every file that a module imports directly."""
-        for level, name, names in module.imports:
+    def imported(self, path: str, imports: Iterable[tuple[int, str, tuple[str, ...]]]) -> Iterator[str]:
+        """Every file that the module in `path` imports directly."""
+        for level, name, names in imports:
             found = self.resolve(path, level, name)
             if found is None:
                 continue

@@ -492,17 +492,17 @@ class _Reader:
             s.Function("<lambda>", parameters, (s.Return(body, body.at),), (), False, frozenset(), at), at
         )
 
-    def _comprehension(self, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> s.Expr:
-        kind = _COMPREHENSIONS[type(node)]
-        element = self._expr(node.elt)
+    def _comprehension(self, node: cst.ListComp | cst.SetComp | cst.DictComp | cst.GeneratorExp) -> s.Expr:
+        kind, bracket = _COMPREHENSIONS[type(node)]
+        opened = self._tokens.enter(bracket) if bracket else -1
+        key = self._expr(node.key) if isinstance(node, cst.DictComp) else None
+        element = self._expr(node.value if isinstance(node, cst.DictComp) else node.elt)
         loops = tuple(self._loops(node.for_in))
-        return s.Comprehension(kind, None, element, loops, (element.at[0], loops[-1][1].at[1]))
-
-    def _dict_comprehension(self, node: cst.DictComp) -> s.Expr:
-        key = self._expr(node.key)
-        value = self._expr(node.value)
-        loops = tuple(self._loops(node.for_in))
-        return s.Comprehension("dict", key, value, loops, (key.at[0], loops[-1][1].at[1]))
+        if bracket:
+            at = (self._tokens.start_of(opened), self._tokens.leave(opened))
+        else:  # the parentheses are those of a call, or `_expr` puts them around
+            at = (element.at[0], loops[-1][1].at[1])
+        return s.Comprehension(kind, key, element, loops, at)
 
     def _loops(self, node: cst.CompFor | None) -> Iterator[tuple[s.Expr, s.Expr, tuple[s.Expr, ...]]]:
         while node is not None:
@@ -534,6 +534,10 @@ class _Reader:
 
 def _literal(source: str) -> Any:
     """A number's or string's value; None for one that this Python does not accept."""
+    if source.isdecimal() and source[0] != "0":
+        return int(source)
+    if source[0] in "\"'" and "\\" not in source and not source.startswith(('""', "''")):
+        return source[1:-1]
     try:
         return ast.literal_eval(source)
     except (ValueError, SyntaxError):
@@ -556,7 +560,12 @@ _AUGMENTED = {
     "LeftShiftAssign": "<<",
     "RightShiftAssign": ">>",
 }
-_COMPREHENSIONS = {cst.ListComp: "list", cst.SetComp: "set", cst.GeneratorExp: "generator"}
+_COMPREHENSIONS: dict[type, tuple[str, str]] = {
+    cst.ListComp: ("list", "["),
+    cst.SetComp: ("set", "{"),
+    cst.DictComp: ("dict", "{"),
+    cst.GeneratorExp: ("generator", ""),
+}
 _STATEMENTS: dict[type, Any] = {
     cst.Assign: _Reader._assign,
     cst.AnnAssign: _Reader._ann_assign,
@@ -607,7 +616,7 @@ _EXPRESSIONS: dict[type, Any] = {
     cst.ListComp: _Reader._comprehension,
     cst.SetComp: _Reader._comprehension,
     cst.GeneratorExp: _Reader._comprehension,
-    cst.DictComp: _Reader._dict_comprehension,
+    cst.DictComp: _Reader._comprehension,
     cst.NamedExpr: _Reader._walrus,
     cst.Await: _Reader._await,
     cst.Yield: _Reader._yield,
