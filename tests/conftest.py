@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from typer.testing import CliRunner
 
 from trainlint import checking
@@ -17,7 +17,19 @@ from trainlint.catalogue import names
 from trainlint.cli import app
 from trainlint.finding import Because, Finding, Level, Place, Problem
 
-Trainlint = Callable[..., Result]
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    output: str
+    exception: BaseException | None
+
+
+Trainlint = Callable[..., Outcome]
 Project = Callable[[Mapping[str, str]], Path]
 
 LEVELS: Mapping[str, Level] = {"": "error", "_warning": "warning", "_info": "info"}
@@ -46,8 +58,9 @@ def trainlint(monkeypatch: pytest.MonkeyPatch) -> Trainlint:
     findings.
     """
 
-    def run(*arguments: str, stdin: str | None = None, env: Mapping[str, str] | None = None) -> Result:
-        return CliRunner().invoke(app, arguments, input=stdin, env=dict(env or {}))
+    def run(*arguments: str, stdin: str | None = None, env: Mapping[str, str] | None = None) -> Outcome:
+        ran = CliRunner().invoke(app, arguments, input=stdin, env=dict(env or {}))
+        return Outcome(ran.exit_code, ran.stdout, ran.stderr, ran.output, ran.exception)
 
     monkeypatch.setattr(checking, "analyse", _toy_analysis)
     for variable in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):

@@ -105,6 +105,14 @@ class Cache:
     def save_imports(self, key: str, imports: tuple[Import, ...]) -> None:
         self._save("imports", key, json.dumps(imports).encode(errors="surrogatepass"))
 
+    def knows(self, kind: str, key: str) -> bool:
+        """Whether `note` was called for this in an earlier run."""
+        return self._load(kind, key) is not None
+
+    def note(self, kind: str, key: str) -> None:
+        """Remember a plain fact about some content."""
+        self._save(kind, key, b"")
+
     def tidy(self) -> None:
         """Remove what no run has used for long, and what other versions have left."""
         if self._folder is None:

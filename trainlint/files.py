@@ -108,7 +108,7 @@ def _walk(
             ignoring = (*ignoring, *_ignore_file(folder, os.path.join(folder, ".gitignore")))
         for entry in entries:
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and not (entry.name.endswith(".py") and entry.is_file()):
+            if not is_folder and not (entry.name.endswith(".py") and os.path.isfile(entry.path)):
                 continue
             if exclusion.takes_out(entry, is_folder) or _ignored(entry.path, is_folder, ignoring):
                 continue

@@ -10,6 +10,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -26,6 +27,7 @@ from trainlint.program.loading import load
 from trainlint.program.project import Files, Project
 from trainlint.program.roots import trainings
 from trainlint.rules import Entry, entries
+from trainlint.usage_error import UsageError
 
 Progress = Callable[[int, int], None] | None
 
@@ -69,19 +71,26 @@ class _Program:
         self._done = 0
 
     def check(self) -> Checked:
-        wanted = sieve.worth_reading(self._paths, self._contents, self._files)
+        wanted = sieve.worth_reading(self._paths, self._contents, self._files, self._cache)
         self._unreadable(path for path in self._paths if not self._contents.hash(path))
         size = sum(len(self._contents.get(path)) for path in wanted)
         if self._jobs > 1 and size > _WORTH_A_POOL:
-            with ExitStack() as stack:
-                if self._cache.folder is None:  # processes hand modules on through files
-                    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="trainlint-"))
-                    self._cache = Cache(Path(folder))
-                pool = stack.enter_context(_pool(self._jobs))
-                self._read_all(wanted, pool)
-                return self._collect(self._evaluated(pool))
+            try:
+                return self._in_processes(wanted)
+            except BrokenProcessPool:
+                said = "a worker process died, perhaps for lack of memory: try again with --jobs 1"
+                raise UsageError(said) from None
         self._read_all(wanted, None)
         return self._collect(self._evaluated(None))
+
+    def _in_processes(self, wanted: set[str]) -> Checked:
+        with ExitStack() as stack:
+            if self._cache.folder is None:  # processes hand modules on through files
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="trainlint-"))
+                self._cache = Cache(Path(folder))
+            pool = stack.enter_context(_pool(self._jobs))
+            self._read_all(wanted, pool)
+            return self._collect(self._evaluated(pool))
 
     def _unreadable(self, paths: Iterator[str]) -> None:
         for path in paths:

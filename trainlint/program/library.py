@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 CONTENTS = "what the container holds"
 """The name under which a container module keeps its items."""
 
+MAX_NESTED = 60
+"""Modules inside modules, beyond which a forward is not followed: one may hold itself."""
+
 GRADIENT_FUNCTIONS = frozenset(
     "_grad_fn grad_fn _backward _ctx _prev creator _op creation_op _parents".split()
 )
@@ -497,6 +500,8 @@ def _layer(ev: Evaluator, layer: Value, flow: Value, at: s.Span, text: str) -> V
 
 def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.Span, text: str) -> Value:
     """The result of a module's forward, marked as that module's output, and the event of it."""
+    if ev.forwards > MAX_NESTED:
+        return ev.op("call", given.args, at, text, given.options, owner=module)
     ev.forwards += 1
     try:
         result = work()

@@ -20,6 +20,7 @@ class Files:
     def __init__(self, known: Mapping[str, object] | None = None) -> None:
         self._known = known or {}
         self._exists: dict[str, bool] = {}
+        self._listed: dict[str, frozenset[str]] = {}
         self._starts: dict[str, tuple[str, ...]] = {}
 
     def resolve(self, path: str, level: int, module: str) -> str | None:
@@ -74,15 +75,25 @@ class Files:
         return self._starts[folder]
 
     def _file(self, folder: str, parts: list[str]) -> str | None:
-        base = os.path.join(folder, *parts) if parts else folder
-        for candidate in (
-            (base + ".py", os.path.join(base, "__init__.py"))
-            if parts
-            else (os.path.join(base, "__init__.py"),)
-        ):
-            if candidate in self._known or self._is_file(candidate):
+        base = os.path.join(folder, *parts)
+        candidates = [os.path.join(base, "__init__.py")]
+        if parts:
+            candidates.insert(0, base + ".py")
+        for candidate in candidates:
+            if candidate in self._known:
                 return candidate
-        return None
+        if parts and self._names(folder).isdisjoint((parts[0], parts[0] + ".py")):
+            return None
+        return next((one for one in candidates if self._is_file(one)), None)
+
+    def _names(self, folder: str) -> frozenset[str]:
+        """What a folder holds: most imports are of libraries, and one look at it tells that."""
+        if folder not in self._listed:
+            try:
+                self._listed[folder] = frozenset(os.listdir(folder or "."))
+            except OSError:
+                self._listed[folder] = frozenset()
+        return self._listed[folder]
 
     def _is_file(self, path: str) -> bool:
         if path not in self._exists:

@@ -52,6 +52,8 @@ def trainings(ev: Evaluator, paths: Iterable[str], problems: dict[Problem, None]
 def _caught(path: str, problems: dict[Problem, None]) -> Iterator[None]:
     try:
         yield
+    except RecursionError:
+        problems[Problem(path, None, "nested too deeply to be followed")] = None
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         said = (

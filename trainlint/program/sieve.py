@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable
 
 from trainlint.bytes_on_disk import Contents
+from trainlint.cache import Cache
 from trainlint.program.project import Files
 
 _TRAINS = re.compile(
@@ -46,7 +47,7 @@ def imports(path: str, data: bytes, files: Files) -> set[str]:
     return found
 
 
-def worth_reading(paths: Iterable[str], contents: Contents, files: Files) -> set[str]:
+def worth_reading(paths: Iterable[str], contents: Contents, files: Files, cache: Cache) -> set[str]:
     """Files that speak of training, those that import them, directly or not, and those with something to complain of."""
     importers: dict[str, set[str]] = {}
     wanted: set[str] = set()
@@ -66,5 +67,11 @@ def worth_reading(paths: Iterable[str], contents: Contents, files: Files) -> set
             if importer not in wanted:
                 wanted.add(importer)
                 pending.append(importer)
-    wanted |= {path for path in set(texts) - wanted if not parses(texts[path])}
+    for path in texts.keys() - wanted:
+        key = contents.hash(path)
+        if not cache.knows("parses", key):
+            if parses(texts[path]):
+                cache.note("parses", key)
+            else:
+                wanted.add(path)
     return wanted
