@@ -17,6 +17,7 @@ import trees
 from measured import Cost, median, run, table, trainlint
 
 from trainlint.bytes_on_disk import Contents
+from trainlint.cache import Cache
 from trainlint.program import sieve
 from trainlint.program.loading import load
 from trainlint.program.project import Files
@@ -59,11 +60,11 @@ def _groups(paths: list[str]) -> list[list[str]]:
     """Files that import each other, as the linter sees them."""
     contents, files = Contents({}), Files(dict.fromkeys(paths))
     near: dict[str, set[str]] = {}
-    for path in sieve.worth_reading(paths, contents, files):
+    for path in sieve.worth_reading(paths, contents, files, Cache(None)):
         module = load(path, contents.get(path))
         if isinstance(module, Module):
             near.setdefault(path, set())
-            for target in files.imported(path, module):
+            for target in files.imported(path, module.imports):
                 near[path].add(target)
                 near.setdefault(target, set()).add(path)
     groups, seen = [], set[str]()

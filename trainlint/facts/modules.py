@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from trainlint.facts.flow import has_parameters
@@ -23,20 +23,22 @@ class Unregistered:
     layers: tuple[Place, ...]
 
 
-def unregistered(module: Object, handed_over: frozenset[int]) -> Iterator[Unregistered]:
+def unregistered(module: Object, handed_over: Callable[[], frozenset[int]]) -> Iterator[Unregistered]:
     """The plain containers of a module whose layers torch will not see.
 
     Args:
-        handed_over: numbers of values that the program passes on by other ways, to an optimizer for example.
+        handed_over: gives the numbers of values that the program passes on by other ways, to an optimizer for example.
     """
     if not module.is_a(MODULE) or module.definition is None or module.bases & CONTAINERS:
         return
     known = _registered(module)
     for name, value in module.attributes.items():
-        if not isinstance(value, (Items, Table)) or value.uid in handed_over:
+        if not isinstance(value, (Items, Table)):
             continue
         layers = [one for one in _objects(value) if one.is_a(MODULE) and has_parameters(one)]
-        lost = [one for one in layers if one.uid not in known and one.uid not in handed_over]
+        if not layers or value.uid in handed_over():
+            continue
+        lost = [one for one in layers if one.uid not in known and one.uid not in handed_over()]
         if lost and len(lost) == len(layers):
             at = (value.at if isinstance(value, Items) else None) or lost[0].at
             if at is None:

@@ -38,7 +38,7 @@ class Training:
         if isinstance(self, kind):
             return [self]
         if kind is Unregistered:
-            return [found for one in self.objects for found in unregistered(one, self._handed_over)]  # type: ignore[misc]
+            return [found for one in self.objects for found in unregistered(one, lambda: self._handed_over)]  # type: ignore[misc]
         return [event for event in self._events if isinstance(event, kind)]
 
     def events(self, kind: type[E]) -> list[E]:

@@ -73,7 +73,7 @@ class _Program:
     def check(self) -> Checked:
         wanted = sieve.worth_reading(self._paths, self._contents, self._files, self._cache)
         self._unreadable(path for path in self._paths if not self._contents.hash(path))
-        size = sum(len(self._contents.get(path)) for path in wanted)
+        size = sum(len(self._contents.get(path)) for path in wanted if not self._is_read(path))
         if self._jobs > 1 and size > _WORTH_A_POOL:
             try:
                 return self._in_processes(wanted)
@@ -82,6 +82,10 @@ class _Program:
                 raise UsageError(said) from None
         self._read_all(wanted, None)
         return self._collect(self._evaluated(None))
+
+    def _is_read(self, path: str) -> bool:
+        """Whether an earlier run has read this very content."""
+        return self._cache.knows("imports", _key(self._contents.get(path), self._cache))
 
     def _in_processes(self, wanted: set[str]) -> Checked:
         with ExitStack() as stack:
@@ -279,7 +283,7 @@ def _quiet() -> None:
 
 def _read_file(path: str, data: bytes, cache: Cache, files: Files) -> tuple[_Read, s.Module | None]:
     """What a file imports, and the file as read, where that had to be done now."""
-    key = cache.key([("", _hash(data))])
+    key = _key(data, cache)
     imports, module = cache.load_imports(key), None
     if imports is None:
         loaded = load(path, data)
@@ -291,8 +295,8 @@ def _read_file(path: str, data: bytes, cache: Cache, files: Files) -> tuple[_Rea
     return _Read(path, key, tuple(sorted(set(files.imported(path, imports))))), module
 
 
-def _hash(data: bytes) -> str:
-    return Contents({"": data}).hash("")
+def _key(data: bytes, cache: Cache) -> str:
+    return cache.key([("", Contents({"": data}).hash(""))])
 
 
 def _read_files(chunk: list[tuple[str, bytes]], folder: Path, known: Sequence[str]) -> list[_Read]:
