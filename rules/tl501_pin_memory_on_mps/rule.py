@@ -1,15 +1,12 @@
 from collections.abc import Iterator
-from typing import Any
 
-from trainlint.facts.devices import ways_to_be_on
+from trainlint.facts.devices import may_ask_for_device, ways_to_be_on
 from trainlint.facts.events import Built, Moved
 from trainlint.facts.torch_api import LOADER
 from trainlint.facts.training import Training
 from trainlint.facts.values import Guards, compatible, ways_to_be
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
-
-_DEVICES = frozenset(("cuda", "mps", "cpu", "xpu", "gpu"))
 
 
 @rule(Training, level="warning")
@@ -41,24 +38,5 @@ def check(training: Training) -> Iterator[Finding]:
 def _can_meet(pinned: Guards, moved: Guards) -> bool:
     """Whether memory can be pinned while the device is MPS: no condition rules it out, or may do so."""
     return compatible(moved, pinned) and not any(
-        _may_ask_for_device(condition) for condition, outcome in pinned if (condition, outcome) not in moved
+        may_ask_for_device(condition) for condition, outcome in pinned if (condition, outcome) not in moved
     )
-
-
-def _may_ask_for_device(condition: Any) -> bool:
-    """Whether a condition names a device, or is some value, such as that of `torch.cuda.is_available()`."""
-    match condition:
-        case ("value", _):
-            return True
-        case ("and" | "or" | "not", *parts):
-            return any(_may_ask_for_device(part) for part in parts)
-        case ("==" | "in", *operands):
-            return any(_names_device(operand) for operand in operands)
-    return False
-
-
-def _names_device(operand: Any) -> bool:
-    match operand:
-        case ("constant", str(text)):
-            return text.strip("'\"").partition(":")[0] in _DEVICES
-    return False

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from trainlint.facts.values import Constant, Guards, Items, Op, Value, ways
+
+_DEVICES = frozenset(("cuda", "mps", "cpu", "xpu", "gpu"))
 
 
 def ways_to_be_on(device: Value | None, kind: str, depth: int = 0) -> Iterator[Guards]:
@@ -18,3 +21,22 @@ def ways_to_be_on(device: Value | None, kind: str, depth: int = 0) -> Iterator[G
             case Op(name="or" | "and") if depth < 6:
                 for part in one.inputs:
                     yield from ((*guards, *more) for more in ways_to_be_on(part, kind, depth + 1))
+
+
+def may_ask_for_device(condition: Any) -> bool:
+    """Whether a condition names a device, or is some value, such as that of `torch.cuda.is_available()`."""
+    match condition:
+        case ("value", _):
+            return True
+        case ("and" | "or" | "not", *parts):
+            return any(may_ask_for_device(part) for part in parts)
+        case ("==" | "in", *operands):
+            return any(_names_device(operand) for operand in operands)
+    return False
+
+
+def _names_device(operand: Any) -> bool:
+    match operand:
+        case ("constant", str(text)):
+            return text.strip("'\"").partition(":")[0] in _DEVICES
+    return False
