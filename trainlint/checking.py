@@ -20,7 +20,7 @@ from trainlint.source_texts import SourceTexts
 from trainlint.usage_error import UsageError
 
 _STDIN = "-"
-_CACHE_DIR = Path(".trainlint_cache")
+CACHE_DIR = Path(".trainlint_cache")
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,11 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     given = _standard_input(request)
     paths = [path for path in request.paths if path != _STDIN]
     config = (
-        read_config(request.config_file) if request.config_file else find_config(_folder([*paths, *given]))
+        read_config(request.config_file)
+        if request.config_file
+        else find_config(common_folder([*paths, *given]))
     )
-    selection = _selection(request, config)
+    selection = selection_for(request.select, request.ignore, config)
     found = python_files(
         paths,
         root=config.root,
@@ -63,7 +65,7 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
         analysis = analyse(
             sources,
             jobs=request.jobs or config.jobs,
-            cache_dir=(request.cache_dir or config.cache_dir or _CACHE_DIR) if request.cached else None,
+            cache_dir=(request.cache_dir or config.cache_dir or CACHE_DIR) if request.cached else None,
             progress=progress,
         )
     problems = sorted(
@@ -86,7 +88,7 @@ def _standard_input(request: Request) -> dict[str, bytes]:
     return {name: sys.stdin.buffer.read()}
 
 
-def _folder(paths: list[str]) -> Path:
+def common_folder(paths: list[str]) -> Path:
     """The innermost folder that holds all the paths."""
     absolute = [os.path.abspath(path) for path in paths]
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in absolute]
@@ -96,11 +98,11 @@ def _folder(paths: list[str]) -> Path:
         return Path.cwd()
 
 
-def _selection(request: Request, config: Config) -> Selection:
+def selection_for(select: tuple[str, ...], ignore: tuple[str, ...], config: Config) -> Selection:
     """What is on. `--select` replaces what the configuration selects and ignores, `--ignore` adds to it."""
     known = names()
     configured = str(config.file)
-    ignored = code_prefixes(request.ignore, known, "--ignore")
+    ignored = code_prefixes(ignore, known, "--ignore")
     ignore_in = {
         pattern: code_prefixes(selectors, known, configured)
         for pattern, selectors in config.per_file_ignores.items()
@@ -108,9 +110,9 @@ def _selection(request: Request, config: Config) -> Selection:
     config_select = None if config.select is None else code_prefixes(config.select, known, configured)
     extend_select = code_prefixes(config.extend_select, known, configured)
     config_ignored = code_prefixes(config.ignore, known, configured)
-    if request.select:
+    if select:
         return Selection(
-            select=code_prefixes(request.select, known, "--select"),
+            select=code_prefixes(select, known, "--select"),
             ignore=ignored,
             ignore_in=ignore_in,
             root=config.root,

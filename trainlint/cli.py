@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from trainlint import __version__
-from trainlint.exits import CLEAN, FAILED, FOUND, exit_codes
+from trainlint.exits import CLEAN, FAILED, FOUND, INTERRUPTED, PROGRAM_FAILED, exit_codes
 from trainlint.output.output_format import OutputFormat
 from trainlint.output.style import Piece, plain
 from trainlint.usage_error import UsageError
 from trainlint.writing import wants_colour, write, write_file, write_pieces
+
+if TYPE_CHECKING:
+    from trainlint.report import Report
+    from trainlint.traced_program import Outcome, Program
 
 app = typer.Typer(
     help="Find what silently breaks PyTorch training.",
@@ -110,6 +114,120 @@ def check(
         if report.shown:
             raise typer.Exit(CLEAN if exit_zero else FOUND)
         raise typer.Exit(FAILED if report.problems else CLEAN)
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def run(
+    script: Annotated[
+        list[str] | None,
+        typer.Argument(help="A script and its arguments.", metavar="[SCRIPT [ARGS]...]", show_default=False),
+    ] = None,
+    module: Annotated[
+        str | None,
+        typer.Option("-m", help="Run a module, as `python -m` does.", metavar="MODULE"),
+    ] = None,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Record a training step of the program, and judge it.")
+    ] = False,
+    steps: Annotated[int, typer.Option(help="How many optimizer steps to record.", min=1)] = 1,
+    timeout: Annotated[
+        float | None, typer.Option(help="End the program after so many seconds.", metavar="SECONDS", min=0)
+    ] = None,
+    max_steps_wait: Annotated[
+        int, typer.Option(help="End it after so many backward passes without a step.", min=1)
+    ] = 100,
+    save_trace: Annotated[Path | None, typer.Option(help="Keep the recording.", metavar="FILE")] = None,
+    from_trace: Annotated[
+        Path | None, typer.Option(help="Judge a recording that was kept; runs nothing.", metavar="FILE")
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(help="Only these rules: codes, beginnings of codes, names, or ALL.", metavar="RULES"),
+    ] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="Not these rules.", metavar="RULES")] = None,
+    output_format: Annotated[
+        OutputFormat, typer.Option(help="How findings are written.")
+    ] = OutputFormat.text,
+    output_file: Annotated[
+        Path | None, typer.Option(help="Write here instead of to standard output.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Findings alone.")] = False,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even with findings.")] = False,
+    config: Annotated[
+        Path | None, typer.Option(help="This configuration, instead of the nearest.", metavar="FILE")
+    ] = None,
+    cache_dir: Annotated[Path | None, typer.Option(help="Where facts are kept between runs.")] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep facts.")] = False,
+) -> None:
+    """Run a training program, record one step of it, and say which findings are true.
+
+    Exits with 0 if all is clear, 1 with findings, 2 if nothing could be recorded, and 3 if the program failed.
+    """
+    with exit_codes():
+        from trainlint.output.run_output import run_output
+        from trainlint.running import RunRequest
+        from trainlint.running import run as run_program
+
+        program = _program(script or [], module, trace, from_trace)
+        report, texts, outcome = run_program(
+            RunRequest(
+                program=program,
+                from_trace=from_trace,
+                save_trace=save_trace,
+                steps=steps,
+                max_wait=max_steps_wait,
+                timeout=timeout,
+                config_file=config,
+                select=_separated(select),
+                ignore=_separated(ignore),
+                cache_dir=cache_dir,
+                cached=not no_cache,
+            ),
+            _say_waiting(quiet),
+        )
+        _deliver(
+            run_output(report, texts.lines, output_format, closed=not quiet, room=_room_for_source()),
+            output_file,
+        )
+        raise typer.Exit(_code(report, outcome, exit_zero))
+
+
+def _program(script: list[str], module: str | None, trace: bool, from_trace: Path | None) -> Program | None:
+    """What to run, from what stands on the command line."""
+    from trainlint.traced_program import Program
+
+    if from_trace is not None:
+        if script or module:
+            raise UsageError("--from-trace judges a recording: there is nothing to run beside it")
+        return None
+    if not trace:
+        raise UsageError("say `run --trace`: without it, `python` runs a program as well")
+    if module is not None:
+        return Program("module", module, tuple(script))
+    if not script:
+        raise UsageError("name a script, or a module with -m")
+    return Program("script", script[0], tuple(script[1:]))
+
+
+def _say_waiting(quiet: bool) -> Callable[[str], None]:
+    """Tells people at a terminal what the recording waits for."""
+    if quiet or not sys.stderr.isatty():
+        return lambda _: None
+    return lambda text: write(f"trainlint: waiting for {text}\n", sys.stderr)
+
+
+def _code(report: Report, outcome: Outcome, exit_zero: bool) -> int:
+    run = report.run
+    assert run is not None
+    if run.ending.how == "interrupted" and not outcome.timed_out:
+        return INTERRUPTED
+    if run.ending.how == "failed":
+        return PROGRAM_FAILED
+    if report.standing:
+        return CLEAN if exit_zero else FOUND
+    if report.problems or not (run.ending.steps or run.ending.by_hand):
+        return FAILED
+    return CLEAN
 
 
 @app.command()

@@ -11,7 +11,7 @@ import typer
 from trainlint.usage_error import UsageError
 from trainlint.writing import complain
 
-CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+CLEAN, FOUND, FAILED, PROGRAM_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 @contextmanager

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 Level = Literal["error", "warning", "info"]
+Verdict = Literal["confirmed", "refuted", "not-reached", "observed"]
 
 
 class Place(NamedTuple):
@@ -29,8 +30,9 @@ class Because(NamedTuple):
 class Finding:
     """One thing that is wrong, where it is, and the places that show why.
 
-    A rule fills in `at`, `message` and `because`, and `level` only where it departs from the rule's
-    own. The machine adds the rest.
+    A rule fills in `at`, `message` and `because`, `level` only where it departs from the rule's own, and where
+    it judges a run, `subject` (the parameter or module that it is about) and `evidence` (numbers and shapes).
+    The machine adds the rest.
     """
 
     at: Place
@@ -40,6 +42,9 @@ class Finding:
     code: str = ""
     name: str = ""
     suppressed: bool = False
+    subject: str | None = None
+    evidence: dict[str, Any] = field(default_factory=dict, hash=False)
+    verdict: Verdict | None = None
 
 
 class Problem(NamedTuple):

@@ -19,8 +19,14 @@ class Rule(Generic[Fact]):
     fact: type[Fact]
     check: Check[Fact]
     level: Level
+    refutable: bool = True
 
 
-def rule(fact: type[Fact], *, level: Level) -> Callable[[Check[Fact]], Rule[Fact]]:
-    """Make a generator of findings into a rule that is handed every `fact` of the program."""
-    return lambda check: Rule(fact, check, level)
+def rule(fact: type[Fact], *, level: Level, refutable: bool = True) -> Callable[[Check[Fact]], Rule[Fact]]:
+    """Make a generator of findings into a rule that is handed every `fact` of the program.
+
+    Args:
+        refutable: whether a run that comes by and shows nothing proves a finding wrong. It does not where the
+            rule speaks of other machines, or of later versions of torch.
+    """
+    return lambda check: Rule(fact, check, level, refutable)

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, OptimizerStep, ZeroGrad
-from trainlint.facts.training import Training, same_parameters
+from trainlint.facts.events import Backward, OptimizerStep
+from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -16,10 +16,7 @@ def check(training: Training) -> Iterator[Finding]:
             if not backwards:
                 continue
             made_here = training.is_made_inside(step.optimizer, number)
-            cleared = any(
-                same_parameters(one.target, step.optimizer) for one in training.inside(number, ZeroGrad)
-            )
-            if not made_here and not cleared and not training.may_touch(step.optimizer, number):
+            if not made_here and not training.is_cleared(step, number):
                 yield Finding(
                     step.at,
                     f"`{training.name_of(step)}` uses the gradients of all earlier rounds added up, because nothing in "
@@ -28,5 +25,6 @@ def check(training: Training) -> Iterator[Finding]:
                         Because(backwards[0].at, "gradients are added here"),
                         Because(training.loops[number].at, "in every round of this loop"),
                     ),
+                    evidence=training.left_over(step),
                 )
             break

@@ -6,7 +6,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(LibraryCall, level="warning")
+@rule(LibraryCall, level="warning", refutable=False)
 def check(call: LibraryCall) -> Iterator[Finding]:
     if call.name in DEPRECATED_AMP and not call.is_fallback:
         yield Finding(

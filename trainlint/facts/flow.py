@@ -211,7 +211,28 @@ class _Walk:
             found.add(self.attachment(one))
         return found
 
+    def _of_seen(self, op: Op) -> Attachment:
+        """A run has shown that no gradient gets to here: where does it end?"""
+        if op.name in api.CREATES or op.name in api.NO_GRADIENT or op.name == api.PARAMETER or _is_index(op):
+            return Attachment()
+        if op.seen is not None and not op.seen.dtype.startswith(("float", "bfloat", "complex")):
+            return Attachment()
+        inputs = self._any_of([*op.inputs, *op.options.values()])
+        inputs.uncertain = False
+        if op.records is False:
+            is_model = op.name == "output" and (inputs.attached or bool(inputs.unrecorded))
+            stopped = [op] if inputs.attached or is_model else inputs.unrecorded
+            return Attachment(cuts=inputs.cuts, unrecorded=stopped)
+        if inputs.attached:
+            return Attachment(cuts=[op])
+        if op.name in api.REBUILDS and inputs.cuts:
+            named = [cut if cut.name in api.REBUILDS else op for cut in inputs.cuts]
+            return Attachment(cuts=list(dict.fromkeys(named)), unrecorded=inputs.unrecorded)
+        return inputs
+
     def _of_op(self, op: Op) -> Attachment:
+        if op.attached is not None:
+            return Attachment(attached=True) if op.attached else self._of_seen(op)
         if op.reattached:
             return self._of_hung(op)
         if op.name in (api.PARAMETER, "parameters"):

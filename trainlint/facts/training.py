@@ -114,6 +114,16 @@ class Training:
             isinstance(one, Object) for escape in escapes for value in escape.values for one in _leaves(value)
         )
 
+    def is_cleared(self, step: ev.OptimizerStep, loop: int) -> bool:
+        """Whether something in a loop clears the gradients that a step uses, or may do so."""
+        return any(
+            same_parameters(one.target, step.optimizer) for one in self.inside(loop, ev.ZeroGrad)
+        ) or self.may_touch(step.optimizer, loop)
+
+    def left_over(self, step: ev.OptimizerStep) -> dict[str, float]:
+        """What a run has measured of the gradients that were not cleared; empty where nothing ran."""
+        return {}
+
     def guards_around(self, loop: int) -> tuple[object, ...]:
         """The conditions under which a loop itself stands: those that all events in it share."""
         inside = self.inside(loop, ev.Event)

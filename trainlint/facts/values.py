@@ -22,6 +22,16 @@ Guards = tuple[tuple[Any, bool], ...]
 _uids = itertools.count()
 
 
+@dataclass(frozen=True)
+class TensorSeen:
+    """A tensor as it was in a run; `numbers` are what was measured of it, by name."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+    numbers: dict[str, float] = field(default_factory=dict)
+
+
 @dataclass(eq=False)
 class Value:
     """Anything a program can hold. `loops` are the loops inside which it is made anew each time."""
@@ -128,6 +138,12 @@ class Op(Value):
     """The program asked for its gradient, by `requires_grad`."""
     reattached: bool = False
     """The program itself hung a gradient function on it, as a small autograd framework does."""
+    attached: bool | None = None
+    """Whether its result required a gradient, where a run has shown it."""
+    in_place: bool = False
+    """Whether it changed its first input, where a run has shown it."""
+    seen: TensorSeen | None = None
+    """What its result was in a run."""
 
     def option(self, position: int, name: str) -> Value | None:
         """An argument by keyword, or by position counted with the receiver; None where not given."""

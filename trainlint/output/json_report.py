@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 from trainlint.finding import Because, Finding
+from trainlint.output.json_run import as_json, run_as_json
 from trainlint.report import Report
 
 
 def json_report(report: Report) -> str:
-    document = {
+    document: dict[str, Any] = {
         "version": 1,
         "findings": [_finding(finding) for finding in report.findings],
         "errors": [
@@ -21,9 +22,11 @@ def json_report(report: Report) -> str:
             "files": report.files,
             "seconds": round(report.seconds, 3),
             "by_level": report.by_level,
-            "by_verdict": {"confirmed": 0, "refuted": 0, "not-reached": 0, "observed": 0},
+            "by_verdict": report.by_verdict,
         },
     }
+    if report.run is not None:
+        document["run"] = run_as_json(report.run, report.not_checked)
     return json.dumps(document, indent=2) + "\n"
 
 
@@ -39,10 +42,10 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "column": finding.at.column,
         "end_line": finding.at.end_line,
         "end_column": finding.at.end_column,
-        "subject": None,
+        "subject": finding.subject,
         "because": [_because(because) for because in finding.because],
-        "verdict": None,
-        "evidence": {},
+        "verdict": finding.verdict,
+        "evidence": as_json(finding.evidence),
         "fix": None,
         "suppressed": finding.suppressed,
     }

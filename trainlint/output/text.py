@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from trainlint.finding import Finding, Place
 from trainlint.output.excerpt import excerpt
@@ -36,6 +37,9 @@ def closing(report: Report) -> str:
         *([_count(counts["warning"], "warning")] if counts["warning"] else []),
         *([f"{counts['info']} info"] if counts["info"] else []),
     ]
+    verdicts = {verdict: count for verdict, count in report.by_verdict.items() if count}
+    if verdicts:
+        aside = f" ({', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}){aside}"
     if found:
         return f"Found {_listed(found)} in {files}{aside}{problems}.\n"
     return f"Found nothing in {files}{aside}{problems}.\n"
@@ -47,11 +51,34 @@ def _finding(finding: Finding, lines: Lines, room: int) -> Iterator[Piece]:
     yield Piece(f" {finding.name}: ", "strong")
     yield Piece(printable(finding.message))
     yield _END
+    yield from _verdict(finding)
     shown = [finding.at, *(because.at for because in finding.because)]
     gutter = max(len(str(place.end_line)) for place in shown)
     yield from _place(finding.at, "-->", level, "", lines, gutter, room)
     for because in finding.because:
         yield from _place(because.at, ":::", "related", because.message, lines, gutter, room)
+
+
+def _verdict(finding: Finding) -> Iterator[Piece]:
+    """What a run has shown of a finding."""
+    if finding.verdict is None:
+        return
+    meaning: Meaning = (
+        "related" if finding.verdict in ("refuted", "not-reached") else (finding.level or "error")
+    )
+    yield Piece(f"  {finding.verdict}", meaning)
+    about = [f"`{finding.subject}`"] if finding.subject else []
+    numbers = [f"{name} {shown(value)}" for name, value in finding.evidence.items()]
+    if about or numbers:
+        yield Piece(f": {printable('; '.join([*about, *numbers]))}")
+    yield _END
+
+
+def shown(value: Any) -> str:
+    """A number as people read it."""
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e6 else f"{value:.3g}"
+    return str(value)
 
 
 def _place(

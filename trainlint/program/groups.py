@@ -7,26 +7,24 @@ import os
 import signal
 import sys
 import tempfile
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
 from trainlint.bytes_on_disk import Contents
 from trainlint.cache import Cache, Checked
-from trainlint.facts.training import Training
 from trainlint.finding import Finding, Problem
+from trainlint.judging import judged
 from trainlint.program import sieve
 from trainlint.program import syntax as s
 from trainlint.program.evaluator import Evaluator
 from trainlint.program.loading import load
 from trainlint.program.project import Files, Project
 from trainlint.program.roots import trainings
-from trainlint.rules import Entry, entries
 from trainlint.usage_error import UsageError
 
 Progress = Callable[[int, int], None] | None
@@ -248,24 +246,6 @@ def check_group(modules: dict[str, s.Module]) -> Checked:
         if collecting:
             gc.enable()
     return Checked(tuple(found.values()), tuple(problems))
-
-
-def judged(training: Training, problems: dict[Problem, None]) -> Iterator[Finding]:
-    """What every rule says of one entry point. A rule that raises is a problem of that file, not of the rest."""
-    for entry in entries():
-        try:
-            yield from _findings(entry, training)
-        except Exception as error:
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            said = f"rule {entry.code} failed, which is a bug in it: {error!r} ({Path(where.filename).name}:{where.lineno})"
-            problems[Problem(training.path, None, said)] = None
-
-
-def _findings(entry: Entry, training: Training) -> Iterator[Finding]:
-    rule = entry.rule
-    for fact in training.facts(rule.fact):
-        for finding in rule.check(fact):
-            yield replace(finding, code=entry.code, name=entry.name, level=finding.level or rule.level)
 
 
 # In other processes

@@ -1,0 +1,59 @@
+"""A training step that was recorded in a run: the same events and values, in the order that happened, with numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+from trainlint.facts import events as ev
+from trainlint.facts import step
+from trainlint.facts.training import Training
+from trainlint.finding import Place
+
+F = TypeVar("F")
+
+
+@dataclass(eq=False)
+class Recorded(Training):
+    """What one process of a program did until its recording ended.
+
+    Args:
+        seen: facts that only a run can show, in the words of `trainlint.facts.step`.
+        heads: where each loop begins, by number.
+        remains: for each optimizer that stepped twice, what was left of the gradients of its first step at the
+            second.
+        lines: every line of the program that was seen at work.
+        ending: how the recording ended.
+    """
+
+    seen: tuple[Any, ...] = ()
+    heads: dict[int, Place] = field(default_factory=dict)
+    remains: tuple[step.Remains, ...] = ()
+    lines: frozenset[tuple[str, int]] = frozenset()
+    ending: step.Ending = field(default_factory=lambda: step.Ending("finished", 0, 0, 0))
+    rank: step.Rank = field(default_factory=step.Rank)
+    torch: str = ""
+    argv: tuple[str, ...] = ()
+    unsettled: set[Place] = field(default_factory=set)
+    """Places of which a rule has asked what the recording does not show."""
+
+    def facts(self, kind: type[F]) -> list[F]:
+        return [*(one for one in self.seen if isinstance(one, kind)), *super().facts(kind)]
+
+    @cached_property
+    def loops(self) -> dict[int, ev.Loop]:
+        return {number: ev.Loop(number, at) for number, at in self.heads.items()}
+
+    def is_cleared(self, step: ev.OptimizerStep, loop: int) -> bool:
+        known = self._remains(step)
+        if known is None:
+            self.unsettled.add(step.at)
+        return known is None or known.cleared
+
+    def left_over(self, step: ev.OptimizerStep) -> dict[str, float]:
+        known = self._remains(step)
+        return known.numbers if known is not None else {}
+
+    def _remains(self, event: ev.OptimizerStep) -> step.Remains | None:
+        return next((one for one in self.remains if one.optimizer is event.optimizer), None)

@@ -1,0 +1,414 @@
+"""What only a run can show: the numbers of a recorded training step. Plain data, no tensors.
+
+A `Training` that was recorded hands these to rules beside the events; one that was read from source has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from trainlint.facts.values import Object
+from trainlint.finding import Place
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """A gradient as the optimizer was about to use it, unscaled.
+
+    Args:
+        norm: Euclidean norm.
+        largest: largest absolute value.
+        zeros: share of elements that are exactly 0.
+        non_finite: how many elements are NaN or infinite.
+    """
+
+    norm: float
+    largest: float
+    zeros: float
+    non_finite: int
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The elements of a tensor in five numbers; `non_finite` counts NaN and infinities."""
+
+    mean: float
+    std: float
+    smallest: float
+    largest: float
+    non_finite: int = 0
+
+
+@dataclass(frozen=True)
+class ParameterSeen:
+    """A parameter of a model that was trained, over the recorded step.
+
+    Args:
+        name: as `named_parameters()` of its model gives it, such as `layers.0.fc.weight`.
+        module: the path of the module that holds it, such as `layers.0.fc`.
+        module_type: class of that module: `torch.nn.Linear`, or the plain name of the program's own.
+        at: where the program makes that module.
+        order: position of that module among all modules by their first call; None if it was never called.
+        trainable: `requires_grad`.
+        optimizers: the optimizers that hold it, as in `OptimizerSeen.number`.
+        stepped: whether one of these has stepped.
+        start: its elements before the first step.
+        gradient: what the first step used; None if there was no gradient.
+        expected: whether a backward was run from a loss of its model before that step.
+        update: norm of the change by one step over the norm of the weights, beyond weight decay.
+        unchanged: bit-identical after the step.
+        uses: how many modules hold this same parameter.
+    """
+
+    name: str
+    module: str
+    module_type: str
+    at: Place | None
+    order: int | None
+    shape: Shape
+    dtype: str
+    device: str
+    trainable: bool
+    optimizers: tuple[int, ...] = ()
+    stepped: bool = False
+    start: Spread | None = None
+    gradient: Gradient | None = None
+    expected: bool = False
+    update: float | None = None
+    unchanged: bool | None = None
+    uses: int = 1
+
+
+@dataclass(frozen=True)
+class OptimizerSeen:
+    """An optimizer.
+
+    Args:
+        at: where it is made.
+        step_at: where it stepped first; None if it never did.
+        learning_rates: one for each parameter group.
+        parameters: how many parameters it holds.
+        elsewhere: how many of them belong to no module that the recorded step called.
+        skipped: steps that a scaler left out because of non-finite gradients.
+        state_devices: devices of its state.
+    """
+
+    number: int
+    type: str
+    at: Place | None
+    step_at: Place | None
+    steps: int
+    learning_rates: tuple[float, ...]
+    weight_decays: tuple[float, ...]
+    parameters: int
+    elsewhere: int
+    skipped: int = 0
+    state_devices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Remains:
+    """What was left of the gradients of an optimizer's step when it stepped again.
+
+    Args:
+        cleared: whether they were cleared between the two.
+        numbers: where they were not, how many were left, of how many, and their norm.
+    """
+
+    optimizer: Object
+    cleared: bool
+    numbers: dict[str, float]
+
+
+@dataclass(frozen=True)
+class ModuleSeen:
+    """A module of a model that was trained.
+
+    Args:
+        path: such as `layers.0.attention`; empty for the model itself.
+        model: class of the model.
+        at: where the program makes it.
+        order: position by first call in a recorded forward; None if it was never called.
+        parameters: how many trainable elements it holds itself, without its children.
+        training: its mode when it was called last; None if it was never called.
+        output: shape of its (first) output.
+        spread: the elements of that output.
+        dead: share of its units (features or channels) that are 0 for the whole batch; None where it is no
+            rectifier.
+        saturated: share of its outputs at the flat ends of a sigmoid or tanh; None where it is neither.
+    """
+
+    path: str
+    type: str
+    model: str
+    at: Place | None
+    order: int | None
+    calls: int
+    parameters: int
+    training: bool | None
+    output: Shape | None = None
+    spread: Spread | None = None
+    dead: float | None = None
+    saturated: float | None = None
+
+
+@dataclass(frozen=True)
+class MaskSeen:
+    """A mask that met attention scores, or a function that takes one.
+
+    Args:
+        at: where it is applied.
+        way: `masked_fill`, `where`, `add`, `sdpa`, `attention` (`nn.MultiheadAttention` and what is built on it),
+            `key_padding` (its `key_padding_mask`).
+        shape: of the mask.
+        scores: shape of what it is applied to, `(…, queries, keys)`.
+        masked: share of the scores that it takes out.
+        empty_rows: queries that are left without any key, counted after broadcasting.
+        rows: all queries, counted likewise.
+        axes: for each axis of the mask, the axis of `scores` (from the front) that it is broadcast along.
+        batch: size of the batch, where it is known.
+        is_padding: built by comparing tokens or lengths: each row says which keys of one sample are real.
+        fill: value that takes the place of what is masked; None for boolean masks of a function.
+        before_softmax: whether a softmax over keys follows; None where that is not seen.
+    """
+
+    at: Place
+    way: str
+    shape: Shape
+    dtype: str
+    scores: Shape
+    masked: float
+    empty_rows: int
+    rows: int
+    axes: tuple[int, ...]
+    batch: int | None = None
+    is_padding: bool = False
+    fill: float | None = None
+    before_softmax: bool | None = None
+
+
+@dataclass(frozen=True)
+class BatchSeen:
+    """A tensor that the trained model was given, or that its loss compares with.
+
+    Args:
+        at: where the model or loss is called with it.
+        role: `input` or `target`.
+        name: how it was handed over: the position, or the keyword.
+        to: class of the model or loss.
+        constant: whether all its elements are equal, with more than one of them.
+    """
+
+    at: Place
+    role: str
+    name: str
+    to: str
+    shape: Shape
+    dtype: str
+    device: str
+    spread: Spread | None
+    constant: bool = False
+    weights: tuple[str, ...] = ()
+    """Floating dtypes of the parameters that it meets."""
+
+
+@dataclass(frozen=True)
+class ScalerSeen:
+    """A gradient scaler over the recorded steps.
+
+    Args:
+        first: scale before the first step.
+        last: scale after the last.
+        skipped: steps that were left out because of non-finite gradients.
+    """
+
+    at: Place | None
+    first: float
+    last: float
+    steps: int
+    skipped: int
+
+
+@dataclass(frozen=True)
+class AutocastSeen:
+    """A region of autocast.
+
+    Args:
+        device: the device type that it was asked for.
+        dtype: of what it casts to.
+        models: device types of the parameters of the modules that were called in it.
+    """
+
+    at: Place
+    device: str
+    dtype: str
+    enabled: bool
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An operation that raised.
+
+    Args:
+        operation: its canonical name, as in `Op.name`; `backward` for the backward pass.
+        inputs: shape, dtype and device of each tensor that it was given.
+        smallest: smallest element of its first integer input; None where there is none.
+        largest: largest element of that input.
+        error: class of the exception.
+        culprit: for a backward that met a changed tensor, the in-place operation that changed it.
+    """
+
+    at: Place
+    operation: str
+    text: str
+    error: str
+    message: str
+    inputs: tuple[tuple[Shape, str, str], ...] = ()
+    smallest: float | None = None
+    largest: float | None = None
+    culprit: Place | None = None
+    culprit_text: str = ""
+
+
+@dataclass(frozen=True)
+class NonFinite:
+    """The first operation of a step whose result holds NaN although none of its inputs does, or that is infinite
+    where the loss is."""
+
+    at: Place | None
+    operation: str
+    text: str
+    module: str
+    kind: str
+    """`nan` or `inf`."""
+    shape: Shape = ()
+
+
+@dataclass(frozen=True)
+class Probe:
+    """An experiment on a copy of the model, after the step.
+
+    Args:
+        kind: `causal` (do outputs depend on later inputs?) or `batch` (does a sample depend on another?).
+        leaked: whether they do.
+        change: largest change of an output that should not have changed.
+        scale: largest change of those that may change.
+        shifted: for `causal`: whether the targets are the inputs one step on, so that it must hold.
+        normalises: for `batch`: whether the model holds layers that mix samples on purpose, such as batch norm.
+    """
+
+    kind: str
+    at: Place
+    model: str
+    leaked: bool
+    change: float
+    scale: float
+    shifted: bool = False
+    normalises: bool = False
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A warning that was raised during the run, with the line of the program that led to it."""
+
+    at: Place | None
+    category: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """A module or function that the recorder could not enter, because torch compiles or scripts it."""
+
+    at: Place | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A call of a recurrent, attention or transformer module.
+
+    Args:
+        batch_first: how the module was built.
+        shape: of its first input.
+        batch: size of the batch, where the program's loader or loss says it.
+    """
+
+    at: Place
+    module: str
+    type: str
+    batch_first: bool
+    shape: Shape
+    batch: int | None
+
+
+@dataclass(frozen=True)
+class GraphNode:
+    """A node of the picture of a model: the module or operation, and the nodes that feed it."""
+
+    name: str
+    operation: str
+    module: str
+    inputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The graph of a model.
+
+    Args:
+        by: `torch.fx`, `torch.export`, or `calls` where neither could trace the model.
+        because: why the ones before could not.
+    """
+
+    model: str
+    by: str
+    nodes: tuple[GraphNode, ...]
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the recording ended.
+
+    Args:
+        how: `recorded` (the steps that were asked for), `finished` (the program ended before), `failed` (it raised),
+            `interrupted`, `waited` (too long without a step), `exited` (by `os._exit`).
+        error: last line of the traceback, where it raised.
+        at: the program's line that raised.
+    """
+
+    how: str
+    steps: int
+    backwards: int
+    forwards: int
+    by_hand: int = 0
+    """Updates of parameters by hand, past any optimizer."""
+    by_hand_at: Place | None = None
+    imported_torch: bool = True
+    children: int = 0
+    """Processes that the program started."""
+    error: str = ""
+    at: Place | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Where a process stands among those that train together."""
+
+    number: int = 0
+    world: int = 1
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Something that the ranks of a distributed run do not have in common."""
+
+    at: Place | None
+    what: str
+    subject: str = ""
+    ranks: dict[int, str] = field(default_factory=dict)

@@ -1,0 +1,31 @@
+"""The report of a traced run in the format that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainlint.output.concise import concise
+from trainlint.output.json_report import json_report
+from trainlint.output.output_format import OutputFormat
+from trainlint.output.problems import problem_lines
+from trainlint.output.step_report import step_report
+from trainlint.output.style import Piece
+from trainlint.output.text import Lines, closing, text
+from trainlint.report import Report
+
+
+def run_output(
+    report: Report, lines: Lines, output_format: OutputFormat, *, closed: bool, room: int
+) -> Iterator[Piece]:
+    """The findings with their verdicts; in text, also what the step showed and what was not checked."""
+    if output_format is OutputFormat.json:
+        yield Piece(json_report(report))
+        return
+    if output_format is OutputFormat.concise:
+        yield from concise(report)
+        return
+    yield from problem_lines(report.problems)
+    yield from text(report, lines, room)
+    if closed and report.run is not None:
+        yield from step_report(report.run, report.not_checked)
+        yield Piece(closing(report))

@@ -1,0 +1,139 @@
+"""A traced run from the request to the report: run, record, check the same source, join, select."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trainlint.analysis import Source, analyse
+from trainlint.catalogue import names
+from trainlint.checking import CACHE_DIR, selection_for
+from trainlint.config import Config, find_config, read_config
+from trainlint.facts.recorded import Recorded
+from trainlint.files import shown_path
+from trainlint.finding import Finding, Problem
+from trainlint.ignore import silence
+from trainlint.judging import judged
+from trainlint.report import Report
+from trainlint.select import selected
+from trainlint.source_texts import SourceTexts
+from trainlint.trace_file import NotATrace, dumped, load
+from trainlint.traced_program import Outcome, Program, folder_of, run_traced
+from trainlint.usage_error import UsageError
+from trainlint.verdict import joined, not_checked
+from trainlint.writing import write_file
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What the user asked for: a program to run, or a trace to judge again."""
+
+    program: Program | None
+    from_trace: Path | None = None
+    save_trace: Path | None = None
+    steps: int = 1
+    max_wait: int = 100
+    timeout: float | None = None
+    config_file: Path | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    jobs: int | None = None
+    cache_dir: Path | None = None
+    cached: bool = True
+
+
+def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, SourceTexts, Outcome]:
+    """The report, the source that it points into, and how the program ended.
+
+    Raises UsageError where there is nothing to run or to judge, or nothing was recorded.
+    """
+    began = time.perf_counter()
+    config = _config(request)
+    selection = selection_for(request.select, request.ignore, config)
+    outcome = _outcome(request, waiting)
+    recorded = outcome.recorded
+    if recorded is None:
+        raise UsageError(f"{outcome.message}: there is nothing to report")
+    if request.save_trace is not None:
+        write_file(request.save_trace, dumped(recorded))
+    read, problems, paths = _checked(request, recorded, config)
+    found: dict[Problem, None] = {}
+    ran = list(judged(recorded, found))
+    findings = [replace(one, level=one.level or "error") for one in joined(read, ran, recorded)]
+    texts = SourceTexts()
+    kept = selected(
+        silence(findings, [path for path in paths if _exists(path)], texts.raw, names()), selection
+    )
+    report = Report(
+        tuple(kept),
+        (*problems, *found),
+        len(paths),
+        time.perf_counter() - began,
+        recorded,
+        tuple(not_checked(kept, recorded)),
+    )
+    return report, texts, outcome
+
+
+def _config(request: RunRequest) -> Config:
+    if request.config_file is not None:
+        return read_config(request.config_file)
+    return find_config(folder_of(request.program) if request.program is not None else Path.cwd())
+
+
+def _outcome(request: RunRequest, waiting: Callable[[str], None]) -> Outcome:
+    if request.from_trace is not None:
+        try:
+            return Outcome(load(request.from_trace), "", 0)
+        except OSError as error:
+            raise UsageError(f"{request.from_trace} cannot be read: {error.strerror}") from error
+        except NotATrace as error:
+            raise UsageError(f"{request.from_trace} cannot be judged: {error}") from error
+    program = request.program
+    assert program is not None
+    if program.kind == "script" and not os.path.isfile(program.target):
+        raise UsageError(f"{program.target} does not exist")
+    if importlib.util.find_spec("torch") is None:
+        raise UsageError(
+            f"a trace needs torch, and {sys.executable} has none: pip install 'trainlint[trace]'"
+        )
+    outcome = run_traced(
+        program,
+        steps=request.steps,
+        max_wait=request.max_wait,
+        timeout=request.timeout,
+        waiting=waiting,
+    )
+    if outcome.recorded is None:
+        return outcome
+    argv = (program.target, *program.arguments)
+    return replace(outcome, recorded=replace(outcome.recorded, argv=argv))
+
+
+def _checked(
+    request: RunRequest, recorded: Recorded, config: Config
+) -> tuple[list[Finding], tuple[Problem, ...], list[str]]:
+    """What the source says of every file that was at work."""
+    paths = {path for path, _ in recorded.lines if not path.startswith("<")}
+    if request.program is not None and request.program.kind == "script":
+        paths.add(shown_path(request.program.target))
+    existing = sorted(path for path in paths if _exists(path))
+    analysis = analyse(
+        [Source(path) for path in existing],
+        jobs=request.jobs or config.jobs,
+        cache_dir=(request.cache_dir or config.cache_dir or CACHE_DIR) if request.cached else None,
+    )
+    missing = tuple(
+        Problem(path, None, "the recording tells of this file, and it is not there")
+        for path in paths - {*existing}
+    )
+    return list(analysis.findings), (*analysis.problems, *missing), existing
+
+
+def _exists(path: str) -> bool:
+    return os.path.isfile(path)

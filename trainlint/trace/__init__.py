@@ -1,0 +1,1 @@
+"""A run becomes facts: the only room that imports torch."""

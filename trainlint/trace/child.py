@@ -1,0 +1,15 @@
+"""The process in which a traced program runs: as `python` would run it, until enough is recorded.
+
+Started as `python child.py OUTCOME STATUS STEPS MAX_WAIT (script|module) TARGET [ARGS]`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[2])
+    from trainlint.trace.launch import main
+
+    main(sys.argv[1:])

@@ -1,0 +1,116 @@
+"""Numbers of a tensor, measured without keeping it. Nothing here draws random numbers or records gradients."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from trainlint.facts.step import Gradient, Spread
+
+_SAMPLE = 4096
+"""Elements of a weight that are compared before and after a step."""
+
+
+def plain(tensor: torch.Tensor) -> torch.Tensor | None:
+    """The tensor as numbers that can be measured; None for what has no such numbers here."""
+    if tensor.is_meta or tensor.layout is not torch.strided or tensor.is_quantized or tensor.is_nested:
+        return None
+    local = getattr(tensor, "_local_tensor", None)  # a shard of a DTensor
+    found = (tensor if local is None else local).detach()
+    if found.is_complex():
+        found = torch.view_as_real(found)
+    return found
+
+
+def spread(tensor: torch.Tensor) -> Spread | None:
+    """Mean, standard deviation and range; NaN and infinities are counted, and make the rest NaN."""
+    values = plain(tensor)
+    if values is None or values.numel() == 0:
+        return None
+    if not values.is_floating_point():
+        if values.dtype == torch.bool:
+            values = values.to(torch.uint8)
+        smallest, largest = torch.aminmax(values)
+        return Spread(
+            float(values.sum(dtype=torch.float64)) / values.numel(), 0.0, float(smallest), float(largest)
+        )
+    std, mean = torch.std_mean(values, correction=0)
+    smallest, largest = torch.aminmax(values)
+    numbers = torch.stack([mean, std, smallest, largest]).double().tolist()
+    total = sum(numbers)
+    bad = non_finite(values) if total != total or abs(total) == float("inf") else 0
+    return Spread(numbers[0], numbers[1], numbers[2], numbers[3], bad)
+
+
+def non_finite(values: torch.Tensor) -> int:
+    return int((~torch.isfinite(values)).sum())
+
+
+def has_nan(tensor: torch.Tensor) -> bool:
+    """Whether any element is NaN. A sum is looked at first, which needs no memory."""
+    values = plain(tensor)
+    if values is None or not values.is_floating_point() or values.numel() == 0:
+        return False
+    total = float(values.sum())
+    return total != total and bool(torch.isnan(values).any())
+
+
+def has_inf(tensor: torch.Tensor) -> bool:
+    values = plain(tensor)
+    if values is None or not values.is_floating_point() or values.numel() == 0:
+        return False
+    return bool(torch.isinf(torch.stack(torch.aminmax(values))).any())
+
+
+def gradients(found: list[torch.Tensor]) -> list[Gradient]:
+    """What each gradient is like, in few passes over all."""
+    result = []
+    for one in found:
+        values = plain(one.coalesce().values() if one.is_sparse else one)
+        if values is None or values.numel() == 0:
+            result.append(Gradient(0.0, 0.0, 1.0, 0))
+            continue
+        norm = torch.linalg.vector_norm(values, dtype=torch.float32)
+        low, high = torch.aminmax(values)
+        some = torch.count_nonzero(values)
+        numbers = torch.stack([norm, low.float(), high.float(), some.float()]).tolist()
+        largest = max(abs(numbers[1]), abs(numbers[2]))
+        broken = not all(map(math.isfinite, numbers[:3]))
+        result.append(
+            Gradient(
+                numbers[0],
+                largest,
+                1.0 - float(some) / values.numel(),
+                non_finite(values) if broken else 0,
+            )
+        )
+    return result
+
+
+def checksums(found: list[torch.Tensor]) -> list[float]:
+    """A number for each tensor that another tensor does not have, in practice."""
+    result: list[float] = []
+    for one in found:
+        values = plain(one.coalesce().values() if one.is_sparse else one)
+        if values is None or values.numel() == 0:
+            result.append(0.0)
+        else:
+            result.append(float(torch.linalg.vector_norm(values, dtype=torch.float64)))
+    return result
+
+
+def sample(tensor: torch.Tensor) -> torch.Tensor | None:
+    """A few thousand elements, evenly spaced, as a copy."""
+    values = plain(tensor)
+    if values is None or values.numel() == 0:
+        return None
+    flat = values.reshape(-1) if values.is_contiguous() else values.flatten()
+    stride = max(1, flat.numel() // _SAMPLE)
+    return flat[::stride].clone()
+
+
+def total(tensor: torch.Tensor) -> float:
+    """The sum of all elements, to notice any change."""
+    values = plain(tensor)
+    return 0.0 if values is None else float(values.sum(dtype=torch.float64))

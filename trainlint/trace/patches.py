@@ -1,0 +1,495 @@
+"""Where the recorder stands in torch: its entry points, wrapped while a recording lasts and put back after it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.overrides import TorchFunctionMode
+from torch.utils.data import dataloader
+
+from trainlint.facts import events as ev
+from trainlint.facts import step as seen_facts
+from trainlint.facts.torch_api import DEPRECATED_AMP
+from trainlint.facts.values import Constant, Items, Op, Unknown
+from trainlint.trace.graph import seen, tensors
+from trainlint.trace.names import Name, name_of
+
+if TYPE_CHECKING:
+    from trainlint.trace.recorder import Recorder
+
+_HERE = os.path.abspath(__file__)
+_DEPRECATED = re.compile(r"`(torch\.(?:cuda|cpu)\.amp\.\w+)")
+_TRANSPARENT = ("__init__", "__call__")
+
+
+class FunctionMode(TorchFunctionMode):
+    """Sees every function of torch's that Python calls."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+        self._names: dict[Any, Name] = {}
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        recorder = self._recorder
+        if not recorder.is_on or torch.compiler.is_compiling():
+            return func(*args, **(kwargs or {}))
+        name = self._names.get(func)
+        if name is None:
+            name = self._names[func] = name_of(func)
+        if not name.text:
+            return func(*args, **(kwargs or {}))
+        try:
+            result = func(*args, **(kwargs or {}))
+        except Exception as error:
+            if recorder.listens:
+                recorder.failed(name.text, args, kwargs or {}, error)
+            raise
+        if recorder.listens:
+            recorder.operation(name, args, kwargs or {}, result)
+        return result
+
+
+class Patches:
+    """Attributes that are replaced, and what they were."""
+
+    def __init__(self) -> None:
+        self._replaced: list[tuple[Any, str, Any, bool, Any]] = []
+
+    def replace(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+        """Put something in the place of an attribute, made from what is there now."""
+        original = getattr(owner, name, None)
+        if original is None:
+            return
+        own = name in vars(owner)
+        kept = vars(owner)[name] if own else original
+        wrapper = make(original)
+        setattr(owner, name, wrapper)
+        self._replaced.append((owner, name, kept, own, wrapper))
+
+    def undo(self) -> None:
+        """Put everything back that is still as it was replaced."""
+        for owner, name, kept, own, wrapper in reversed(self._replaced):
+            if vars(owner).get(name) is not wrapper:
+                continue
+            if own:
+                setattr(owner, name, kept)
+            else:
+                delattr(owner, name)
+        self._replaced.clear()
+
+
+class Installed:
+    """The recorder in place, until `remove`."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._patches = Patches()
+        self._mode = FunctionMode(recorder)
+        self._hooks = [
+            register_optimizer_step_pre_hook(self._before_step),
+            register_optimizer_step_post_hook(self._after_step),
+        ]
+        replace = self._patches.replace
+        replace(torch.nn.Module, "__call__", self._module_call)
+        replace(torch.nn.Module, "__init__", self._module_init)
+        replace(torch.nn.Module, "train", self._train)
+        replace(torch.nn.Module, "zero_grad", self._zero_grad)
+        replace(torch.nn.Module, "to", self._to)
+        replace(torch.nn.Module, "parameters", self._parameters)
+        replace(torch.nn.Module, "load_state_dict", self._load_state_dict)
+        replace(torch.optim.Optimizer, "__init__", self._optimizer_init)
+        replace(torch.optim.Optimizer, "zero_grad", self._zero_grad)
+        replace(torch.autograd, "backward", self._backward)
+        replace(torch.autograd, "grad", self._autograd_grad)
+        for name in ("clip_grad_norm_", "clip_grad_value_"):
+            for module in (torch.nn.utils.clip_grad, torch.nn.utils):
+                replace(module, name, self._clip)
+        scaler = torch.amp.grad_scaler.GradScaler
+        replace(scaler, "__init__", self._scaler_init)
+        replace(scaler, "step", self._scaler_step)
+        replace(scaler, "unscale_", self._unscale)
+        replace(torch.utils.data.DataLoader, "__init__", self._loader_init)
+        replace(dataloader._BaseDataLoaderIter, "__next__", self._loader_next)
+        replace(torch.autocast, "__enter__", self._autocast)
+        replace(torch, "compile", self._compile)
+        replace(warnings, "showwarning", self._show_warning)
+        os.register_at_fork(after_in_child=_forgetful(recorder))
+        self._mode.__enter__()  # type: ignore[no-untyped-call]
+        recorder.is_on = True
+
+    def remove(self) -> None:
+        """Leave no hook, patch or mode behind."""
+        self._recorder.is_on = False
+        self._mode.__exit__(None, None, None)  # type: ignore[no-untyped-call]
+        self.unhook()
+
+    def unhook(self) -> None:
+        """Take out everything but the mode, which others may stand upon."""
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks.clear()
+        self._patches.undo()
+
+    # Modules
+
+    def _module_call(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def __call__(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+            if not recorder.listens:
+                return original(module, *args, **kwargs)
+            if _is_compiled(module):
+                return self._unwatched(recorder.modules.call, original, module, args, kwargs)
+            return recorder.modules.call(original, module, args, kwargs)
+
+        return _like(__call__, original)
+
+    def _module_init(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def __init__(module: torch.nn.Module, *args: Any, **kwargs: Any) -> None:
+            original(module, *args, **kwargs)
+            if recorder.listens:
+                frame = sys._getframe(1)
+                while (
+                    frame.f_back is not None
+                    and frame.f_code.co_name in _TRANSPARENT
+                    and frame.f_locals.get(frame.f_code.co_varnames[0] if frame.f_code.co_varnames else "")
+                    in (module, None)
+                ):
+                    frame = frame.f_back
+                recorder.objects.made(module, recorder.at(recorder.own.innermost(frame)))
+
+        return _like(__init__, original)
+
+    def _train(self, original: Any) -> Any:
+        recorder, depth = self._recorder, [0]
+
+        def train(module: torch.nn.Module, mode: bool = True) -> torch.nn.Module:
+            if not recorder.listens:
+                return original(module, mode)  # type: ignore[no-any-return]
+            depth[0] += 1
+            try:
+                result = original(module, mode)
+            finally:
+                depth[0] -= 1
+            if depth[0] == 0:
+                about = self._named(module)
+                recorder.emit(ev.ModeChange, recorder.frame(), about, module=about, training=bool(mode))
+            return result  # type: ignore[no-any-return]
+
+        return _like(train, original)
+
+    def _to(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def to(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+            result = original(module, *args, **kwargs)
+            if recorder.listens:
+                about = self._named(module)
+                device = next(
+                    (one for one in (*args, *kwargs.values()) if isinstance(one, (str, torch.device))), None
+                )
+                if device is not None:
+                    recorder.emit(
+                        ev.Moved, recorder.frame(), about, what=about, device=Constant(value=str(device))
+                    )
+            return result
+
+        return _like(to, original)
+
+    def _parameters(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def parameters(module: torch.nn.Module, recurse: bool = True) -> Any:
+            if recorder.listens and recorder.own.innermost(sys._getframe(1)) is sys._getframe(1):
+                self._named(module)
+            return original(module, recurse)
+
+        return _like(parameters, original)
+
+    def _load_state_dict(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def load_state_dict(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+            result = original(module, *args, **kwargs)
+            if recorder.listens:
+                about = self._named(module)
+                recorder.emit(ev.ModuleChanged, recorder.frame(), about, module=about, what="load_state_dict")
+            return result
+
+        return _like(load_state_dict, original)
+
+    def _named(self, module: torch.nn.Module) -> Any:
+        self._recorder.modules.named[id(module)] = weakref.ref(module)
+        return self._recorder.objects.of(module)
+
+    def _compile(self, original: Any) -> Any:
+        """A function that torch compiles is one operation: nothing inside it is watched."""
+        recorder = self._recorder
+
+        def compile(model: Any = None, **kwargs: Any) -> Any:
+            result = original(model, **kwargs) if model is not None else original(**kwargs)
+            if model is None:
+                return lambda function: compile(function, **kwargs)
+            if isinstance(model, torch.nn.Module) or not recorder.is_on:
+                return result
+
+            @functools.wraps(model)
+            def compiled(*args: Any, **options: Any) -> Any:
+                return (
+                    self._unwatched(result, *args, **options)
+                    if recorder.listens
+                    else result(*args, **options)
+                )
+
+            return compiled
+
+        return _like(compile, original)
+
+    def _unwatched(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call something with torch as it is when nobody watches."""
+        call = vars(torch.nn.Module)["__call__"]
+        torch.nn.Module.__call__ = torch.nn.Module._wrapped_call_impl  # type: ignore[method-assign]
+        try:
+            with torch._C.DisableTorchFunction():
+                return function(*args, **kwargs)
+        finally:
+            torch.nn.Module.__call__ = call  # type: ignore[method-assign]
+
+    # Optimizers
+
+    def _optimizer_init(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def __init__(optimizer: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> None:
+            original(optimizer, *args, **kwargs)
+            if recorder.listens:
+                recorder.steps.optimizer_made(optimizer, recorder.frame())
+
+        return _like(__init__, original)
+
+    def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if self._recorder.listens:
+            self._recorder.steps.before_step(optimizer, _has_closure(args, kwargs))
+
+    def _after_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if self._recorder.listens:
+            self._recorder.steps.after_step(optimizer, _has_closure(args, kwargs))
+
+    def _zero_grad(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def zero_grad(target: Any, *args: Any, **kwargs: Any) -> None:
+            original(target, *args, **kwargs)
+            if recorder.listens:
+                about = recorder.objects.of(target)
+                recorder.emit(ev.ZeroGrad, recorder.frame(), about, target=about)
+
+        return _like(zero_grad, original)
+
+    # Gradients
+
+    def _backward(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def backward(tensors: Any, *args: Any, **kwargs: Any) -> None:
+            if not recorder.listens:
+                return original(tensors, *args, **kwargs)  # type: ignore[no-any-return]
+            losses = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
+            recorder.steps.before_backward(losses, recorder.frame())
+            try:
+                original(tensors, *args, **kwargs)
+            except Exception as error:
+                recorder.failed("backward", losses, {}, error)
+                raise
+            if recorder.listens:
+                recorder.steps.after_backward()
+            return None
+
+        return _like(backward, original)
+
+    def _autograd_grad(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+            if recorder.listens:
+                frame = recorder.frame()
+                recorder.emit(ev.ParametersRead, frame, None, target=recorder.graph.value(outputs))
+            return original(outputs, inputs, *args, **kwargs)
+
+        return _like(grad, original)
+
+    def _clip(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+            if recorder.listens:
+                if not isinstance(parameters, torch.Tensor):
+                    parameters = list(parameters)
+                held = [recorder.graph.value(one) for one in tensors(parameters)]
+                recorder.emit(ev.Clip, recorder.frame(), None, parameters=Items(items=held))
+            return original(parameters, *args, **kwargs)
+
+        return _like(clip, original)
+
+    def _scaler_init(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def __init__(scaler: Any, *args: Any, **kwargs: Any) -> None:
+            original(scaler, *args, **kwargs)
+            if recorder.listens:
+                frame = recorder.own.innermost(sys._getframe(1))
+                recorder.steps.scaler_made(scaler, frame)
+
+        return _like(__init__, original)
+
+    def _scaler_step(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            if not recorder.listens:
+                return original(scaler, optimizer, *args, **kwargs)
+            steps = recorder.steps
+            before, steps.scaler = steps.of(optimizer).steps, scaler
+            try:
+                result = original(scaler, optimizer, *args, **kwargs)
+            finally:
+                steps.scaler = None
+            if recorder.listens:
+                steps.scaler_stepped(scaler, optimizer, before)
+            return result
+
+        return _like(step, original)
+
+    def _unscale(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def unscale_(scaler: Any, optimizer: Any) -> Any:
+            result = original(scaler, optimizer)
+            if recorder.listens:
+                recorder.emit(
+                    ev.Unscale,
+                    recorder.frame(),
+                    None,
+                    scaler=recorder.objects.of(scaler),
+                    optimizer=recorder.objects.of(optimizer),
+                )
+            return result
+
+        return _like(unscale_, original)
+
+    # Data
+
+    def _loader_init(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:
+            original(loader, *args, **kwargs)
+            if recorder.listens:
+                frame = recorder.frame()
+                made = recorder.objects.made(loader, recorder.at(frame))
+                recorder.objects.describe_loader(loader)
+                recorder.emit(ev.Built, frame, made, object=made)
+
+        return _like(__init__, original)
+
+    def _loader_next(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def __next__(iterator: Any) -> Any:
+            batch = original(iterator)
+            if recorder.listens:
+                found = tensors(batch)
+                place = recorder.at(recorder.frame())
+                for one in found:
+                    made = Op(
+                        name="iterate",
+                        inputs=(Unknown(text="loader"),),
+                        at=place,
+                        attached=one.requires_grad,
+                        seen=seen(one),
+                    )
+                    recorder.graph.note(one, made)
+                recorder.steps.batch_of_loader(found)
+            return batch
+
+        return _like(__next__, original)
+
+    # The rest
+
+    def _autocast(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def __enter__(region: Any) -> Any:
+            result = original(region)
+            if recorder.listens:
+                recorder.autocast(region, recorder.frame())
+            return result
+
+        return _like(__enter__, original)
+
+    def _show_warning(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def showwarning(
+            message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: str | None = None
+        ) -> None:
+            frame = recorder.frame()
+            if filename == _HERE:  # raised inside a wrapper: the line is the caller's
+                outside = sys._getframe(1)
+                while outside.f_back is not None and outside.f_code.co_filename == _HERE:
+                    outside = outside.f_back
+                filename, lineno = outside.f_code.co_filename, outside.f_lineno
+            if recorder.listens:
+                place = recorder.at(frame)
+                text = str(message)
+                recorder.fact(seen_facts.Warned(place, category.__name__, text), (place, text))
+                deprecated = _DEPRECATED.search(text)
+                if deprecated and deprecated[1] in DEPRECATED_AMP:
+                    recorder.emit(
+                        ev.LibraryCall, frame, deprecated[1], name=deprecated[1], text=deprecated[1]
+                    )
+            original(message, category, filename, lineno, file, line)
+
+        return _like(showwarning, original)
+
+
+def _forgetful(recorder: Recorder) -> Callable[[], None]:
+    """Python never lets go of what is to be called at a fork; it must not hold the recorder."""
+    held = weakref.ref(recorder)
+
+    def forked() -> None:
+        found = held()
+        if found is not None:
+            found.forked()
+
+    return forked
+
+
+def _like(wrapper: Any, original: Any) -> Any:
+    return functools.update_wrapper(wrapper, original)
+
+
+def _is_compiled(module: torch.nn.Module) -> bool:
+    return (
+        type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None
+    )
+
+
+def _has_closure(args: Any, kwargs: Any) -> bool:
+    """Hooks are handed the optimizer itself first, then what `step` was given."""
+    given = args[1] if len(args) > 1 else kwargs.get("closure")
+    return callable(given)

@@ -1,0 +1,402 @@
+"""What happens in a run, written down as it happens: operations, calls of modules, events, and numbers."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeVar
+
+import torch
+
+from trainlint.facts import events as ev
+from trainlint.facts import step as seen_facts
+from trainlint.facts.torch_api import CREATES, LOSS_FUNCTIONS, Meaning
+from trainlint.facts.values import Constant, Op, Value
+from trainlint.finding import Place
+from trainlint.trace import losses, masks, numbers
+from trainlint.trace.graph import Graph, seen, tensors
+from trainlint.trace.module_calls import ModuleCalls
+from trainlint.trace.names import Name
+from trainlint.trace.objects import Objects
+from trainlint.trace.own_code import OwnCode
+from trainlint.trace.steps import Steps
+
+E = TypeVar("E", bound=ev.Event)
+
+_MOST_ALIKE = 8
+"""Events of one kind at one place that are kept: the latest."""
+
+_MOST_FACTS = 4
+"""Facts of one kind at one place that are kept: the first."""
+
+_BY_HAND = frozenset(("+", "-", "sub", "add", "addcdiv", "setitem", "copy", "*"))
+"""In-place operations that make an update of a parameter."""
+
+
+class Recorder:
+    """One recording, in one process and one thread.
+
+    Args:
+        steps: how many optimizer steps to record.
+        root: a folder whose files are the program's own even where it lies among libraries.
+        max_wait: how many backward passes to wait for an optimizer's step.
+        ended: called once, when all that was asked for is recorded; None to just stop recording.
+        waiting: told, in a few words, what the recording waits for.
+    """
+
+    def __init__(
+        self,
+        *,
+        steps: int = 1,
+        root: str | None = None,
+        max_wait: int = 100,
+        ended: Callable[[str], None] | None = None,
+        waiting: Callable[[str], None] | None = None,
+    ) -> None:
+        self.own = OwnCode(root)
+        self.graph = Graph()
+        self.objects = Objects(self._is_own_class)
+        self.graph.modules = self.objects.by_module
+        self.modules = ModuleCalls(self)
+        self.steps = Steps(self, steps, max_wait)
+        self.events: list[ev.Event | None] = []
+        self.facts: list[Any] = []
+        self.lines: set[tuple[str, int]] = set()
+        self.is_on = False
+        self.how = ""
+        self.backwards = 0
+        self._alike: dict[Any, deque[int]] = {}
+        self._fact_counts: dict[Any, int] = {}
+        self._masks: dict[int, seen_facts.MaskSeen] = {}
+        self._own_classes: dict[type, bool] = {}
+        self._thread = threading.get_ident()
+        self._process = os.getpid()
+        self._ended = ended
+        self._waiting = waiting
+        self._phase = ""
+        self.is_broken = False
+
+    # The state of the recording
+
+    @property
+    def listens(self) -> bool:
+        """Whether what happens now belongs to the recording."""
+        return self.is_on and threading.get_ident() == self._thread
+
+    def end(self, how: str) -> None:
+        """Stop listening, for good."""
+        if self.how:
+            return
+        self.how = how
+        self.is_on = False
+        if self._ended is not None:
+            self._ended(how)
+
+    def forked(self) -> None:
+        """This is another process now, such as a loader's worker."""
+        self.is_on = False
+        self.how = self.how or "forked"
+        self._ended = None
+
+    def phase(self, text: str) -> None:
+        if text != self._phase:
+            self._phase = text
+            if self._waiting is not None:
+                self._waiting(text)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Do something with tensors that is not the program's doing."""
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            yield
+
+    # Places
+
+    def frame(self, depth: int = 1) -> FrameType | None:
+        """The program's frame that is at work, above the caller."""
+        return self.own.innermost(sys._getframe(depth + 1))
+
+    def at(self, frame: FrameType | None) -> Place | None:
+        """Where the program is: the line of its own that is at work, or the layer that a container called."""
+        if frame is None:
+            return None
+        made = self.modules.place_of_layer(frame)
+        place = made if made is not None else self.own.place(frame)
+        self.lines.add((place.path, place.line))
+        return place
+
+    # Events and facts
+
+    def emit(self, kind: type[E], frame: FrameType | None, about: object = None, **fields: Any) -> E | None:
+        """Something happened. Of events that are alike, the latest are kept."""
+        place = self.at(frame)
+        if place is None:
+            return None
+        event = kind(at=place, calls=self.own.calls(frame), **fields)
+        self.lines.update((call.path, call.line) for call in event.calls)
+        alike = self._alike.setdefault((kind, place, id(about)), deque())
+        alike.append(len(self.events))
+        self.events.append(event)
+        if len(alike) > _MOST_ALIKE:
+            self.events[alike.popleft()] = None
+        return event
+
+    def fact(self, fact: Any, key: object) -> None:
+        """A fact of the step. Of those with one key, the first are kept."""
+        count = self._fact_counts.get((type(fact), key), 0)
+        if count < _MOST_FACTS:
+            self._fact_counts[type(fact), key] = count + 1
+            self.facts.append(fact)
+
+    def wants(self, kind: type, key: object) -> bool:
+        """Whether another fact of a kind would be kept."""
+        return self._fact_counts.get((kind, key), 0) < _MOST_FACTS
+
+    # Operations
+
+    def operation(
+        self, name: Name, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any, depth: int = 2
+    ) -> None:
+        """A function of torch's gave a result."""
+        frame = self.frame(depth)
+        inputs = tuple(self.graph.value(one) for one in args)
+        options = self.graph.options(kwargs) if kwargs else {}
+        records = torch.is_grad_enabled()
+        op = Op(
+            name=name.text,
+            inputs=inputs[::-1] if name.reflected else inputs,
+            options=options,
+            at=self.at(frame),
+            owner=self.modules.layer(),
+            records=records,
+            in_place=name.in_place,
+        )
+        if isinstance(result, torch.Tensor):
+            op.attached, op.seen = result.requires_grad, seen(result)
+            self.graph.note(result, op)
+            self._look(name, op, args, kwargs, result, frame)
+        elif name.in_place and args and isinstance(args[0], torch.Tensor):  # `x[i] = …` gives None
+            op.attached, op.seen = args[0].requires_grad, seen(args[0])
+            self.graph.note(args[0], op)
+        elif isinstance(result, (tuple, list)):
+            found = [one for one in result if isinstance(one, torch.Tensor)]
+            op.attached = any(one.requires_grad for one in found)
+            for position, one in enumerate(result):
+                if isinstance(one, torch.Tensor):
+                    part = Op(
+                        name="getitem",
+                        inputs=(op,),
+                        options={"index": Constant(value=position)},
+                        at=op.at,
+                        records=records,
+                        attached=one.requires_grad,
+                        seen=seen(one),
+                    )
+                    self.graph.note(one, part)
+            if found:
+                self._look(name, op, args, kwargs, found[0], frame)
+        elif name.text == "numpy":
+            op.attached = False
+            self.graph.shares(args[0], op)
+        if name.text == "+" and frame is not None and self.own.is_augmented(frame) and _starts_over(op):
+            value = op.inputs[1] if isinstance(op.inputs[1], Op) else op.inputs[0]
+            self.emit(ev.Accumulated, frame, None, value=value, result=op)
+        if name.text == "requires_grad_" or name.text == "set requires_grad":
+            wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+            self.emit(
+                ev.RequiresGrad,
+                frame,
+                target=inputs[0],
+                wanted=Constant(value=wanted),
+                assignment=name.text == "set requires_grad",
+            )
+        elif name.text in ("data", "detach") and isinstance(result, torch.Tensor):
+            self.graph.shares(result, op)
+        elif name.in_place and not self.steps.inside and name.text in _BY_HAND:
+            self.steps.changed_in_place(args, inputs, frame)
+
+    def _look(
+        self,
+        name: Name,
+        op: Op,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        result: torch.Tensor,
+        frame: FrameType | None,
+    ) -> None:
+        """Measure what rules ask of some operations."""
+        text = name.text
+        if text in LOSS_FUNCTIONS:
+            self.loss(text, op, args, kwargs, result, frame)
+        elif text in ("softmax", "log_softmax"):
+            self._softmax(op)
+            if text == "log_softmax":
+                self._own_loss(op, args, frame)
+        elif text in masks.ATTENTION:
+            for mask in masks.of_attention(text, args, kwargs, op, self.batch):
+                if self.wants(seen_facts.MaskSeen, mask.at):
+                    self.fact(mask, mask.at)
+        elif text in masks.APPLIES and op.at is not None and self.wants(seen_facts.MaskSeen, op.at):
+            found = masks.applied(text, args, kwargs, op, self.batch)
+            if found is not None:
+                self._masks[op.uid] = found
+        if not self.is_broken and self.modules.is_training_forward and numbers.has_nan(result):
+            given = [one for one in tensors([*args, *kwargs.values()]) if one.is_floating_point()]
+            self.is_broken = True
+            if not any(numbers.has_nan(one) for one in given):
+                self.facts.append(
+                    seen_facts.NonFinite(op.at, text, text, self.modules.path(), "nan", tuple(result.shape))
+                )
+
+    def _softmax(self, op: Op) -> None:
+        """Masks that were put on the scores on the way to this softmax were attention masks."""
+        pending: list[tuple[Value, int]] = [(one, 0) for one in op.inputs[:1]]
+        while pending:
+            value, depth = pending.pop()
+            if not isinstance(value, Op) or depth > 6:
+                continue
+            mask = self._masks.pop(value.uid, None)
+            if mask is not None:
+                self.fact(masks.before_softmax(mask), mask.at)
+            pending.extend((one, depth + 1) for one in value.inputs[:1])
+
+    @property
+    def batch(self) -> int | None:
+        """The size of the batch, where the program's loader or its loss has said it."""
+        return self.steps.batch
+
+    def loss(
+        self,
+        function: str,
+        op: Op,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        result: torch.Tensor,
+        frame: FrameType | None,
+    ) -> None:
+        op.seen = losses.measured(function, args, kwargs, result)
+        name = f"F.{function}" if op.owner is None else op.owner.type.removeprefix("torch.")
+        for value, tensor in zip(op.inputs[:2], args[:2], strict=False):
+            if isinstance(value, Op) and isinstance(tensor, torch.Tensor):
+                value.seen = losses.of_input(function, tensor)
+        self.emit(
+            ev.LossCall,
+            frame,
+            name=name,
+            function=function,
+            expects=LOSS_FUNCTIONS[function],
+            output=op,
+            built=op.owner.at if op.owner is not None else None,
+        )
+        self.steps.loss_computed(function, args, kwargs)
+        place = op.at
+        if place is not None:
+            given = list(args[:2]) + [kwargs[key] for key in ("input", "target") if key in kwargs]
+            if len(given) > 1 and isinstance(given[1], torch.Tensor):
+                self.batch_seen(given[1], place, "target", "1", name, ())
+
+    def _own_loss(self, op: Op, args: Sequence[Any], frame: FrameType | None) -> None:
+        """A log-softmax makes the program's own module or function a loss, or the end of a model."""
+        if frame is None:
+            return
+        if args and isinstance(args[0], torch.Tensor) and isinstance(op.inputs[0], Op):
+            op.inputs[0].seen = losses.of_input("log_softmax", args[0])
+        module = self.modules.own_module()
+        self.emit(
+            ev.LossCall,
+            frame,
+            name=module.type if module is not None else frame.f_code.co_name,
+            function="log_softmax",
+            expects=Meaning.LOGITS,
+            output=op,
+            built=module.at if module is not None else None,
+        )
+
+    def batch_seen(
+        self, tensor: torch.Tensor, at: Place, role: str, name: str, to: str, weights: tuple[str, ...]
+    ) -> None:
+        """A tensor that a trained model or its loss is given."""
+        key = (at, role, name)
+        if not self.wants(seen_facts.BatchSeen, key):
+            return
+        with self.aside():
+            found = numbers.spread(tensor)
+        look = seen(tensor)
+        same = found is not None and found.smallest == found.largest and tensor.numel() > 1
+        self.fact(
+            seen_facts.BatchSeen(
+                at, role, name, to, look.shape, look.dtype, look.device, found, same, weights
+            ),
+            key,
+        )
+
+    def failed(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], error: BaseException) -> None:
+        """An operation raised."""
+        frame = self.frame(2)
+        place = self.at(frame)
+        if place is None or not isinstance(error, Exception):
+            return
+        given = tensors([*args, *kwargs.values()])
+        whole = next((one for one in given if not one.is_floating_point() and one.numel()), None)
+        with self.aside():
+            found = numbers.spread(whole) if whole is not None and not whole.is_complex() else None
+        culprit = self.steps.culprit(str(error)) if name == "backward" else None
+        self.fact(
+            seen_facts.Failure(
+                place,
+                name,
+                name,
+                type(error).__name__,
+                str(error),
+                tuple((look.shape, look.dtype, look.device) for look in map(seen, given)),
+                found.smallest if found else None,
+                found.largest if found else None,
+                culprit.at if culprit is not None else None,
+                culprit.name if culprit is not None else "",
+            ),
+            place,
+        )
+
+    def autocast(self, region: Any, frame: FrameType | None) -> None:
+        """A region of autocast begins."""
+        place = self.at(frame)
+        if place is None or not self.wants(seen_facts.AutocastSeen, place):
+            return
+        dtype = str(getattr(region, "fast_dtype", "")).removeprefix("torch.")
+        devices = {one.device.type for root in self.steps.roots() for one in root.parameters()}
+        self.fact(
+            seen_facts.AutocastSeen(
+                place,
+                str(region.device),
+                dtype,
+                bool(getattr(region, "_enabled", True)),
+                tuple(sorted(devices)),
+            ),
+            place,
+        )
+
+    # Classes
+
+    def _is_own_class(self, kind: type) -> bool:
+        known = self._own_classes.get(kind)
+        if known is None:
+            module = sys.modules.get(kind.__module__)
+            file = getattr(module, "__file__", None)
+            known = True if kind.__module__ == "__main__" else file is not None and self.own.is_own_file(file)
+            self._own_classes[kind] = known
+        return known
+
+
+def _starts_over(op: Op) -> bool:
+    """Whether a sum goes on from the round before, or from 0."""
+    for one in op.inputs:
+        if isinstance(one, Constant) and one.value == 0:
+            return True
+        if isinstance(one, Op) and (one.at == op.at or one.name in CREATES):
+            return True
+    return False
