@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.in_process import findings_of_run
 from trainlint.analysis import Analysis, Source, analyse
+from trainlint.finding import Finding
 from trainlint.rules import Entry, entries
 
 SECTIONS = ("Why is this bad?", "Example", "Instead", "When it stays silent", "Known misses", "Source")
@@ -53,6 +55,11 @@ def blocks() -> Iterator[Block]:
 
 RULES = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.folder.name)
 BLOCKS = pytest.mark.parametrize("block", list(blocks()), ids=str)
+TRACED = pytest.mark.parametrize(
+    "entry",
+    [entry for entry in entries() if entry.rule.by != "S" and entry.rule.refutable],
+    ids=lambda entry: entry.folder.name,
+)
 SCRIPTS = pytest.mark.parametrize("script", ("bad.py", "good.py"))
 
 
@@ -86,17 +93,38 @@ def test_page_example(block: Block, tmp_path: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
         expected |= {(file, n) for n, line in enumerate(text.splitlines(), 1) if ERROR.search(line)}
-    analysis = checked(*sorted(tmp_path.rglob("*.py")))
-    assert not analysis.problems
-    found = {(Path(one.at.path), one.at.line) for one in analysis.findings if one.code == block.entry.code}
+    findings = (
+        _of_run(tmp_path) if block.entry.rule.by == "T" else checked(*sorted(tmp_path.rglob("*.py"))).findings
+    )
+    found = {(Path(one.at.path), one.at.line) for one in findings if one.code == block.entry.code}
     assert found == expected
+
+
+def _of_run(folder: Path) -> list[Finding]:
+    """The findings of a program that is run: `train.py`, or the only file there is."""
+    script = folder / "train.py"
+    return findings_of_run(script if script.exists() else folder / "page.py")
+
+
+def said_of_run(entry: Entry, script: str, steps: int = 1) -> list[Finding]:
+    found = findings_of_run(entry.folder / script, steps)
+    return [one for one in found if one.code == entry.code and one.verdict in ("confirmed", "observed")]
+
+
+@TRACED
+def test_run_of_bad_shows_it_and_run_of_good_does_not(entry: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(entry.folder)
+    shown = said_of_run(entry, "bad.py") or said_of_run(entry, "bad.py", steps=40)
+    assert shown, "the run of bad.py does not show what is wrong with it"
+    assert said_of_run(entry, "good.py") == []
 
 
 @RULES
 def test_bad_is_found_and_good_is_not(entry: Entry) -> None:
     bad = checked(entry.folder / "bad.py")
     assert not bad.problems
-    assert entry.rule.level in {one.level for one in bad.findings if one.code == entry.code}
+    if entry.rule.by != "T":
+        assert entry.rule.level in {one.level for one in bad.findings if one.code == entry.code}
     good = checked(entry.folder / "good.py")
     assert not good.problems
     assert [one for one in good.findings if one.level != "info" or one.code == entry.code] == []

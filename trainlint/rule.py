@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from trainlint.finding import Finding, Level
 
 Fact = TypeVar("Fact")
 Check = Callable[[Fact], Iterator[Finding]]
+Producers = Literal["S", "T", "S+T"]
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,17 @@ class Rule(Generic[Fact]):
     check: Check[Fact]
     level: Level
     refutable: bool = True
+    by: Producers = "S+T"
 
 
-def rule(fact: type[Fact], *, level: Level, refutable: bool = True) -> Callable[[Check[Fact]], Rule[Fact]]:
+def rule(
+    fact: type[Fact], *, level: Level, refutable: bool = True, by: Producers = "S+T"
+) -> Callable[[Check[Fact]], Rule[Fact]]:
     """Make a generator of findings into a rule that is handed every `fact` of the program.
 
     Args:
         refutable: whether a run that comes by and shows nothing proves a finding wrong. It does not where the
             rule speaks of other machines, or of later versions of torch.
+        by: what its facts come from: the source (`S`), a trace of a run (`T`), or both.
     """
-    return lambda check: Rule(fact, check, level, refutable)
+    return lambda check: Rule(fact, check, level, refutable, by)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from trainlint.facts import step
 from trainlint.facts.recorded import Recorded
 from trainlint.finding import Finding, Place
 from trainlint.rules import entries
@@ -38,6 +39,8 @@ def _judged(finding: Finding, ran: Sequence[Finding], recorded: Recorded) -> Fin
     ending = recorded.ending
     if ending.how == "failed" and ending.at is not None and _overlap(ending.at, finding.at):
         return replace(finding, verdict="confirmed", evidence={"the program failed here": ending.error})
+    if any(one.at == finding.at for one in recorded.facts(step.Numbered)):
+        return replace(finding, verdict="confirmed", evidence={"carried a gradient": True})
     if _has_run(finding.at, recorded) and _can_be_refuted(finding, recorded):
         return replace(finding, verdict="refuted")
     return replace(finding, verdict="not-reached")
@@ -58,8 +61,6 @@ def _overlap(first: Place, second: Place) -> bool:
 
 def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str]:
     """What nobody should take for approved, in sentences."""
-    from trainlint.facts import step
-
     ending = recorded.ending
     if ending.by_hand:
         at = ending.by_hand_at
@@ -78,9 +79,7 @@ def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str
     if opaque:
         yield f"nothing inside these was seen, because torch compiles them: {', '.join(opaque)}"
     absent = [
-        entry.code
-        for entry in entries()
-        if entry.rule.fact.__module__ == step.__name__ and not recorded.facts(entry.rule.fact)
+        entry.code for entry in entries() if entry.rule.by == "T" and not recorded.facts(entry.rule.fact)
     ]
     if absent:
         yield f"nothing of the kind ran for {', '.join(absent)}"

@@ -5,7 +5,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(RegisteredEarly, level="error")
+@rule(RegisteredEarly, level="error", by="S")
 def check(early: RegisteredEarly) -> Iterator[Finding]:
     yield Finding(
         early.at,

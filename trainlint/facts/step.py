@@ -320,6 +320,13 @@ class Warned:
 
 
 @dataclass(frozen=True)
+class Numbered:
+    """A tensor with a gradient that became a plain number of Python's, where no recorder can follow it."""
+
+    at: Place
+
+
+@dataclass(frozen=True)
 class Opaque:
     """A module or function that the recorder could not enter, because torch compiles or scripts it."""
 

@@ -34,6 +34,9 @@ _MOST_ALIKE = 8
 _MOST_FACTS = 4
 """Facts of one kind at one place that are kept: the first."""
 
+_NUMBERS = frozenset(("item", "tolist", "float_number", "int_number"))
+"""Operations that make plain numbers of Python's."""
+
 _BY_HAND = frozenset(("+", "-", "sub", "add", "addcdiv", "setitem", "copy", "*"))
 """In-place operations that make an update of a parameter."""
 
@@ -203,6 +206,8 @@ class Recorder:
         elif name.text == "numpy":
             op.attached = False
             self.graph.shares(args[0], op)
+        elif name.text in _NUMBERS and op.at is not None and args[0].requires_grad:
+            self.fact(seen_facts.Numbered(op.at), op.at)
         if name.text == "+" and frame is not None and self.own.is_augmented(frame) and _starts_over(op):
             value = op.inputs[1] if isinstance(op.inputs[1], Op) else op.inputs[0]
             self.emit(ev.Accumulated, frame, None, value=value, result=op)
@@ -280,6 +285,13 @@ class Recorder:
         frame: FrameType | None,
     ) -> None:
         op.seen = losses.measured(function, args, kwargs, result)
+        self._loss_called(function, op, args, frame)
+        self.steps.loss_computed(function, args, kwargs)
+        given = list(args[:2]) + [kwargs[key] for key in ("input", "target") if key in kwargs]
+        if op.at is not None and len(given) > 1 and isinstance(given[1], torch.Tensor):
+            self.batch_seen(given[1], op.at, "target", "1", f"F.{function}", ())
+
+    def _loss_called(self, function: str, op: Op, args: Sequence[Any], frame: FrameType | None) -> None:
         name = f"F.{function}" if op.owner is None else op.owner.type.removeprefix("torch.")
         for value, tensor in zip(op.inputs[:2], args[:2], strict=False):
             if isinstance(value, Op) and isinstance(tensor, torch.Tensor):
@@ -293,12 +305,20 @@ class Recorder:
             output=op,
             built=op.owner.at if op.owner is not None else None,
         )
-        self.steps.loss_computed(function, args, kwargs)
-        place = op.at
-        if place is not None:
-            given = list(args[:2]) + [kwargs[key] for key in ("input", "target") if key in kwargs]
-            if len(given) > 1 and isinstance(given[1], torch.Tensor):
-                self.batch_seen(given[1], place, "target", "1", name, ())
+
+    def _failed_loss(
+        self, function: str, args: Sequence[Any], kwargs: Mapping[str, Any], frame: FrameType | None
+    ) -> None:
+        """A loss that raised has no result, but what it was given is known."""
+        inputs = tuple(self.graph.value(one) for one in args)
+        op = Op(
+            name=function,
+            inputs=inputs,
+            options=self.graph.options(kwargs),
+            at=self.at(frame),
+            owner=self.modules.layer(),
+        )
+        self._loss_called(function, op, args, frame)
 
     def _own_loss(self, op: Op, args: Sequence[Any], frame: FrameType | None) -> None:
         """A log-softmax makes the program's own module or function a loss, or the end of a model."""
@@ -341,6 +361,8 @@ class Recorder:
         place = self.at(frame)
         if place is None or not isinstance(error, Exception):
             return
+        if name in LOSS_FUNCTIONS:
+            self._failed_loss(name, args, kwargs, frame)
         given = tensors([*args, *kwargs.values()])
         whole = next((one for one in given if not one.is_floating_point() and one.numel()), None)
         with self.aside():
