@@ -61,7 +61,7 @@ def _as_main(main: types.ModuleType, script: Path) -> Iterator[None]:
     kept, path = sys.modules["__main__"], list(sys.path)
     sys.modules["__main__"] = main
     sys.path.insert(0, str(script.parent))
-    own = {name for name in sys.modules}
+    own = set(sys.modules)
     try:
         yield
     finally:
