@@ -1,0 +1,5 @@
+"""Nothing is drawn."""
+
+
+def use(_):
+    pass

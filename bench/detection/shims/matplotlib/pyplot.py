@@ -1,0 +1,2 @@
+def __getattr__(_):
+    return lambda *arguments, **options: None

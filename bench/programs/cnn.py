@@ -1,0 +1,44 @@
+"""A small residual network on random images; prints the processor seconds of each training step."""
+
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, inside, outside, stride):
+        super().__init__()
+        self.first = nn.Conv2d(inside, outside, 3, stride, 1, bias=False)
+        self.first_norm = nn.BatchNorm2d(outside)
+        self.second = nn.Conv2d(outside, outside, 3, 1, 1, bias=False)
+        self.second_norm = nn.BatchNorm2d(outside)
+        self.short = nn.Conv2d(inside, outside, 1, stride, bias=False)
+
+    def forward(self, x):
+        y = F.relu(self.first_norm(self.first(x)))
+        return F.relu(self.second_norm(self.second(y)) + self.short(x))
+
+
+torch.manual_seed(0)
+model = nn.Sequential(
+    nn.Conv2d(3, 64, 3, 1, 1),
+    Block(64, 64, 1),
+    Block(64, 128, 2),
+    Block(128, 256, 2),
+    Block(256, 512, 2),
+    nn.AdaptiveAvgPool2d(1),
+    nn.Flatten(),
+    nn.Linear(512, 10),
+)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+for _ in range(int(sys.argv[1])):
+    images, labels = torch.randn(32, 3, 32, 32), torch.randint(0, 10, (32,))
+    began = time.process_time()
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(images), labels)
+    loss.backward()
+    optimizer.step()
+    print(f"step {time.process_time() - began:.4f}", flush=True)
