@@ -23,6 +23,7 @@ def recorded(script: Path, steps: int = 1) -> Recorded:
     import torch
 
     from trainlint.trace.experiments import experiments
+    from trainlint.trace.picture import pictures
     from trainlint.trace.session import Session
 
     def ended(_: str) -> None:
@@ -48,7 +49,9 @@ def recorded(script: Path, steps: int = 1) -> Recorded:
                 traceback = traceback.tb_next
         finally:
             session.recorder.is_on = False
-            extra = list(experiments(session.recorder)) if how != "failed" else []
+            extra: list[object] = []
+            if how != "failed":
+                extra = [*experiments(session.recorder), *pictures(session.recorder)]
             session.close()
     random.setstate(state[0])
     torch.set_rng_state(state[1])

@@ -14,8 +14,9 @@ from trainlint import __version__
 from trainlint.exits import CLEAN, FAILED, FOUND, INTERRUPTED, PROGRAM_FAILED, exit_codes
 from trainlint.output.output_format import OutputFormat
 from trainlint.output.style import Piece, plain
+from trainlint.program_arguments import RunsAProgram
 from trainlint.usage_error import UsageError
-from trainlint.writing import wants_colour, write, write_file, write_pieces
+from trainlint.writing import check_writable, complain, wants_colour, write, write_file, write_pieces
 
 if TYPE_CHECKING:
     from trainlint.report import Report
@@ -116,7 +117,7 @@ def check(
         raise typer.Exit(FAILED if report.problems else CLEAN)
 
 
-@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@app.command(cls=RunsAProgram, context_settings={"allow_interspersed_args": False})
 def run(
     script: Annotated[
         list[str] | None,
@@ -169,6 +170,8 @@ def run(
         from trainlint.running import run as run_program
 
         program = _program(script or [], module, trace, from_trace)
+        if output_file is not None:
+            check_writable(output_file)
         report, texts, outcome = run_program(
             RunRequest(
                 program=program,
@@ -189,6 +192,8 @@ def run(
             run_output(report, texts.lines, output_format, closed=not quiet, room=_room_for_source()),
             output_file,
         )
+        if outcome.timed_out:
+            complain(f"the program was ended after {timeout:g} s, as --timeout says")
         raise typer.Exit(_code(report, outcome, exit_zero))
 
 
@@ -219,9 +224,9 @@ def _say_waiting(quiet: bool) -> Callable[[str], None]:
 def _code(report: Report, outcome: Outcome, exit_zero: bool) -> int:
     run = report.run
     assert run is not None
-    if run.ending.how == "interrupted" and not outcome.timed_out:
+    if outcome.interrupted:
         return INTERRUPTED
-    if run.ending.how == "failed":
+    if run.ending.how in ("failed", "exited") and run.ending.error:
         return PROGRAM_FAILED
     if report.standing:
         return CLEAN if exit_zero else FOUND

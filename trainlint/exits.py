@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import typer
 
-from trainlint.usage_error import UsageError
+from trainlint.usage_error import ProgramFailed, ReportedElsewhere, UsageError
 from trainlint.writing import complain
 
 CLEAN, FOUND, FAILED, PROGRAM_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -21,9 +21,14 @@ def exit_codes() -> Iterator[None]:
         yield
     except typer.Exit:
         raise
+    except ReportedElsewhere as elsewhere:
+        raise typer.Exit(CLEAN) from elsewhere
     except UsageError as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
+    except ProgramFailed as error:
+        complain(str(error))
+        raise typer.Exit(PROGRAM_FAILED) from error
     except KeyboardInterrupt as interrupt:
         raise typer.Exit(INTERRUPTED) from interrupt
     except Exception as error:

@@ -19,14 +19,15 @@ from trainlint.files import shown_path
 from trainlint.finding import Finding, Problem
 from trainlint.ignore import silence
 from trainlint.judging import judged
+from trainlint.ranks import collected, compared, hand_in, world
 from trainlint.report import Report
 from trainlint.select import selected
 from trainlint.source_texts import SourceTexts
 from trainlint.trace_file import NotATrace, dumped, load
 from trainlint.traced_program import Outcome, Program, folder_of, run_traced
-from trainlint.usage_error import UsageError
+from trainlint.usage_error import ProgramFailed, ReportedElsewhere, UsageError
 from trainlint.verdict import joined, not_checked
-from trainlint.writing import write_file
+from trainlint.writing import check_writable, write_file
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,17 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
     config = _config(request)
     selection = selection_for(request.select, request.ignore, config)
     outcome = _outcome(request, waiting)
+    others = _of_other_ranks(outcome.recorded) if request.program is not None else {}
     recorded = outcome.recorded
     if recorded is None:
-        raise UsageError(f"{outcome.message}: there is nothing to report")
+        raise _nothing(outcome, request)
     if request.save_trace is not None:
         write_file(request.save_trace, dumped(recorded))
     read, problems, paths = _checked(request, recorded, config)
     found: dict[Problem, None] = {}
-    ran = list(judged(recorded, found))
+    runs = [recorded, *(one for one in others.values() if one is not None)]
+    recorded = compared(recorded, others)
+    ran = [finding for one in runs for finding in judged(one, found)]
     findings = [replace(one, level=one.level or "error") for one in joined(read, ran, recorded)]
     texts = SourceTexts()
     kept = selected(
@@ -80,6 +84,32 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
     return report, texts, outcome
 
 
+def _nothing(outcome: Outcome, request: RunRequest) -> BaseException:
+    """Why there is nothing to report."""
+    if outcome.interrupted:
+        return KeyboardInterrupt()
+    if outcome.timed_out:
+        return UsageError(
+            f"the program was ended after {request.timeout:g} s, as --timeout says, and nothing was recorded by then"
+        )
+    said = f"{outcome.message}: there is nothing to report"
+    return ProgramFailed(said) if outcome.failed else UsageError(said)
+
+
+def _of_other_ranks(recorded: Recorded | None) -> dict[int, Recorded | None]:
+    """The recordings of the processes that train together with this one.
+
+    Raises ReportedElsewhere where another process reports for this one.
+    """
+    rank = world()
+    if rank is None:
+        return {}
+    if rank.number != 0:
+        hand_in(recorded, rank)
+        raise ReportedElsewhere
+    return collected(rank)
+
+
 def _config(request: RunRequest) -> Config:
     if request.config_file is not None:
         return read_config(request.config_file)
@@ -89,7 +119,7 @@ def _config(request: RunRequest) -> Config:
 def _outcome(request: RunRequest, waiting: Callable[[str], None]) -> Outcome:
     if request.from_trace is not None:
         try:
-            return Outcome(load(request.from_trace), "", 0)
+            return Outcome(load(request.from_trace))
         except OSError as error:
             raise UsageError(f"{request.from_trace} cannot be read: {error.strerror}") from error
         except NotATrace as error:
@@ -97,7 +127,13 @@ def _outcome(request: RunRequest, waiting: Callable[[str], None]) -> Outcome:
     program = request.program
     assert program is not None
     if program.kind == "script" and not os.path.isfile(program.target):
-        raise UsageError(f"{program.target} does not exist")
+        raise UsageError(
+            f"{program.target} is a folder: name a script in it, or a module with -m"
+            if os.path.isdir(program.target)
+            else f"{program.target} does not exist"
+        )
+    if request.save_trace is not None:
+        check_writable(request.save_trace)
     if importlib.util.find_spec("torch") is None:
         raise UsageError(
             f"a trace needs torch, and {sys.executable} has none: pip install 'trainlint[trace]'"

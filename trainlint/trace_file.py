@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from trainlint.facts import events, step, values
+from trainlint.facts import events, modules, step, values
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.torch_api import Meaning
 from trainlint.facts.values import Value
@@ -19,11 +19,11 @@ VERSION = 1
 
 _CLASSES: dict[str, type] = {
     name: kind
-    for module in (values, events, step)
+    for module in (values, events, step, modules)
     for name, kind in vars(module).items()
     if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__")
 }
-_RECORDED = tuple(one.name for one in fields(Recorded) if one.name != "unsettled")
+_RECORDED = tuple(one.name for one in fields(Recorded) if one.name not in ("unsettled", "unread"))
 
 
 class NotATrace(Exception):

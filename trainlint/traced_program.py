@@ -10,17 +10,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from trainlint.facts.recorded import Recorded
+from trainlint.trace.stop import ENDS
 from trainlint.trace_file import NotATrace, load
 
 _CHILD = Path(__file__).parent / "trace" / "child.py"
 _POLL = 0.05
 _GRACE = 10.0
-"""Seconds that a program has to end after it was told to."""
+"""Seconds that a program has to end after it was told to by a signal."""
+_PATIENCE = 60.0
+"""Seconds that a program has to tidy up once enough is recorded."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +42,16 @@ class Outcome:
     Args:
         recorded: what was recorded; None if there is nothing at all.
         message: where there is nothing, why.
-        code: the program's exit code.
+        failed: where there is nothing, whether that is because the program failed.
         timed_out: whether it was ended because it took too long.
+        interrupted: whether the user has ended it.
     """
 
     recorded: Recorded | None
-    message: str
-    code: int
+    message: str = ""
+    failed: bool = False
     timed_out: bool = False
+    interrupted: bool = False
 
 
 def run_traced(
@@ -78,21 +83,23 @@ def run_traced(
             *program.arguments,
         ]
         child = subprocess.Popen(command)
-        with _signals_go_to(child):
-            timed_out = _wait(child, outcome, status, timeout, waiting)
-        return _outcome(outcome, child.returncode, timed_out)
+        with _signals_go_to(child) as interrupts:
+            timed_out = _wait(child, status, timeout, waiting)
+        found = _outcome(outcome, child.returncode)
+        ended = found.recorded is not None and found.recorded.ending.how == "interrupted"
+        interrupted = (ended or bool(interrupts)) and not timed_out
+        return replace(found, timed_out=timed_out, interrupted=interrupted)
 
 
 def _wait(
     child: subprocess.Popen[bytes],
-    outcome: Path,
     status: Path,
     timeout: float | None,
     waiting: Callable[[str], None],
 ) -> bool:
     """Wait for the program; end it where it takes too long, or where it does not end after its recording."""
     began = time.monotonic()
-    recorded_at: float | None = None
+    ends_at: float | None = None
     told = ""
     while child.poll() is None:
         time.sleep(_POLL)
@@ -104,13 +111,12 @@ def _wait(
         if text != told and text:
             told = text
             waiting(text)
-        if recorded_at is None and outcome.exists():
-            recorded_at = now
-        if recorded_at is not None and now - recorded_at > _GRACE:
+            ends_at = now if text == ENDS else None
+        if ends_at is not None and now - ends_at > _PATIENCE:
             _end(child, signal.SIGTERM)
-        elif timeout is not None and recorded_at is None and now - began > timeout:
+        elif timeout is not None and now - began > timeout:
             _end(child, signal.SIGINT)
-            return True
+            return ends_at is None
     return False
 
 
@@ -124,41 +130,46 @@ def _end(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
 
 
 @contextmanager
-def _signals_go_to(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Ctrl-C reaches the program by itself, from the terminal; other signals are passed on."""
+def _signals_go_to(child: subprocess.Popen[bytes]) -> Iterator[list[int]]:
+    """Ctrl-C reaches the program by itself, from the terminal, and is only noted here; others are passed on."""
+    interrupts: list[int] = []
     kept = {
-        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        signal.SIGINT: signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number)),
         signal.SIGTERM: signal.signal(signal.SIGTERM, lambda number, _: child.send_signal(number)),
     }
     try:
-        yield
+        yield interrupts
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
 
 
-def _outcome(file: Path, code: int, timed_out: bool) -> Outcome:
+def _outcome(file: Path, code: int) -> Outcome:
+    """What a program that has ended with an exit code left behind."""
     if file.exists():
         try:
-            return Outcome(load(file), "", code, timed_out)
+            return Outcome(load(file))
         except (NotATrace, OSError) as error:
-            return Outcome(None, f"the recording cannot be read: {error}", code, timed_out)
+            return Outcome(None, f"the recording cannot be read: {error}")
     refused = file.with_suffix(".refused")
     if refused.exists():
-        return Outcome(None, refused.read_text(), code, timed_out)
+        return Outcome(None, refused.read_text())
     nothing = file.with_suffix(".none")
     if nothing.exists():
         how, raised, children = [*nothing.read_text().split("\n"), "", ""][:3]
         reason = f" ({raised})" if raised else ""
-        others = f", though it started {children} other processes" if children not in ("", "0") else ""
+        others = f", though it started {_processes(int(children))}" if children not in ("", "0") else ""
         ended = "failed" if how == "failed" else "ended"
-        return Outcome(None, f"the program {ended} before it imported torch{reason}{others}", code, timed_out)
-    if timed_out:
-        return Outcome(None, "the program took too long and left nothing behind", code, True)
+        message = f"the program {ended} before it imported torch{reason}{others}"
+        return Outcome(None, message, failed=how == "failed" or (how == "exited" and code != 0))
     if code < 0:
         name = signal.Signals(-code).name
-        return Outcome(None, f"the program was killed by {name} before anything was recorded", code)
-    return Outcome(None, f"the program ended with exit code {code} and left no recording", code)
+        return Outcome(None, f"the program was killed by {name} and left no recording", failed=True)
+    return Outcome(None, f"the program ended with exit code {code} and left no recording", failed=code != 0)
+
+
+def _processes(count: int) -> str:
+    return "another process" if count == 1 else f"{count} other processes"
 
 
 def folder_of(program: Program) -> Path:

@@ -5,3 +5,11 @@ from __future__ import annotations
 
 class UsageError(Exception):
     """A wrong option, path or configuration; its text is shown as it is."""
+
+
+class ProgramFailed(Exception):
+    """A traced program that failed before anything was recorded; its text is shown as it is."""
+
+
+class ReportedElsewhere(Exception):
+    """Another process of the same distributed run reports for this one."""

@@ -75,6 +75,8 @@ def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str
         yield "no optimizer stepped: updates and what is left of gradients were not looked at"
     elif recorded.nodes and not recorded.remains and ending.steps:
         yield "no optimizer stepped a second time: whether gradients are cleared was not seen"
+    for one in recorded.facts(step.Missed):
+        yield f"the recorder failed at something, which is a bug in it: {one.text}"
     opaque = sorted({one.text for one in recorded.facts(step.Opaque)})
     if opaque:
         yield f"nothing inside these was seen, because torch compiles them: {', '.join(opaque)}"

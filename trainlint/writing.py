@@ -56,6 +56,17 @@ def write_file(path: Path, text: str) -> None:
         raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
 
 
+def check_writable(path: Path) -> None:
+    """Raise the UsageError of `write_file` before there is anything to write, as far as that can be known."""
+    folder = path.resolve().parent
+    if path.is_dir():
+        raise UsageError(f"{path}: cannot be written: it is a folder")
+    if not folder.is_dir():
+        raise UsageError(f"{path}: cannot be written: there is no folder {folder}")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise UsageError(f"{path}: cannot be written: no permission")
+
+
 def _replace(target: Path, content: bytes) -> None:
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:

@@ -150,7 +150,7 @@ PROGRAMS = (
         "projects/adder/adder.py",
         "karpathy+minGPT",
         keep=("mingpt", "projects/adder"),
-        arguments="--trainer.num_workers=0 --trainer.max_iters=4 --trainer.batch_size=16",
+        arguments="--data.ndigit=1 --trainer.num_workers=0 --trainer.max_iters=4 --trainer.batch_size=16",
     ),
     Program("gan", "gan.py", f"{_GAN}/gan", arguments="--n_epochs 1 --batch_size 32"),
     Program("wgan_gp", "wgan_gp.py", f"{_GAN}/wgan_gp", arguments="--n_epochs 1 --batch_size 32"),

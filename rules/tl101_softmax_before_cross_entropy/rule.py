@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
+from trainlint.facts.evidence import of_loss
 from trainlint.facts.flow import origins
 from trainlint.facts.torch_api import Meaning
 from trainlint.finding import Finding
@@ -20,4 +21,5 @@ def check(loss: LossCall) -> Iterator[Finding]:
                 f"`{op.text}` turns logits into probabilities, but {loss.name} applies log-softmax itself: "
                 "the gradients nearly vanish and the loss stays high. Pass the logits.",
                 loss.seen_as("probabilities reach"),
+                evidence=of_loss(loss, op),
             )

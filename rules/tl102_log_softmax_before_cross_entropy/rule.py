@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
+from trainlint.facts.evidence import of_loss
 from trainlint.facts.flow import origins
 from trainlint.facts.torch_api import Meaning
 from trainlint.finding import Finding
@@ -18,4 +19,5 @@ def check(loss: LossCall) -> Iterator[Finding]:
                 f"`{op.text}` is applied again inside {loss.name}. That changes nothing, but one of the two is "
                 "waste: pass the logits, or use `nn.NLLLoss`.",
                 loss.seen_as("log-probabilities reach"),
+                evidence=of_loss(loss, op),
             )

@@ -1,8 +1,10 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
+from trainlint.facts.evidence import numbers_of, of_loss
 from trainlint.facts.flow import origins
 from trainlint.facts.torch_api import Meaning
+from trainlint.facts.values import Op, Value, parts
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -16,11 +18,36 @@ HARM = {
 def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function != "nll_loss":
         return
-    for meaning, op in origins(loss.input):
+    found = list(origins(loss.input))
+    for meaning, op in found:
         if meaning is not Meaning.LOG_PROBABILITIES and op.at is not None:
             yield Finding(
                 op.at,
                 f"{loss.name} takes no logarithm, but `{op.text}` gives it {meaning.value}: {HARM[meaning]}. "
                 "Apply `log_softmax` to the logits, or use cross-entropy on them.",
                 loss.seen_as(f"{meaning.value} reach"),
+                evidence=of_loss(loss, op),
             )
+    largest = numbers_of(loss.input).get("largest", 0.0)
+    if not found and largest > 0 and not _has_logarithm(loss.input):
+        yield Finding(
+            loss.at,
+            f"{loss.name} takes log-probabilities, which are never above 0, but it is given values up to "
+            f"{largest:.3g} that no logarithm has made: {HARM[Meaning.LOGITS]}. Apply `log_softmax`, or use "
+            "cross-entropy on the logits.",
+            evidence=of_loss(loss),
+        )
+
+
+def _has_logarithm(value: Value | None) -> bool:
+    """Whether a logarithm was taken anywhere on the way; log-probabilities may have been weighted since."""
+    pending, known = [value], set[int]()
+    while pending:
+        one = pending.pop()
+        if one is None or one.uid in known:
+            continue
+        known.add(one.uid)
+        if isinstance(one, Op) and "log" in one.name:
+            return True
+        pending.extend(parts(one))
+    return False

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
+from trainlint.facts.evidence import of_loss
 from trainlint.facts.flow import origins
 from trainlint.facts.torch_api import Meaning
 from trainlint.finding import Finding
@@ -18,4 +19,5 @@ def check(loss: LossCall) -> Iterator[Finding]:
                 f"`{op.text}` makes probabilities, but {loss.name} applies the sigmoid itself: predictions cannot leave "
                 "[0.5, 0.73]. Pass the logits.",
                 loss.seen_as("probabilities reach"),
+                evidence=of_loss(loss, op),
             )

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
+from trainlint.facts.evidence import of_loss
 from trainlint.facts.flow import origins
 from trainlint.facts.torch_api import Meaning
 from trainlint.finding import Finding
@@ -18,4 +19,5 @@ def check(loss: LossCall) -> Iterator[Finding]:
                 f"{loss.name} expects probabilities in [0, 1], but `{op.text}` gives it {meaning.value}: it raises as soon "
                 "as a value leaves that range. Use `nn.BCEWithLogitsLoss` on the logits.",
                 loss.seen_as(f"{meaning.value} reach"),
+                evidence=of_loss(loss, op),
             )

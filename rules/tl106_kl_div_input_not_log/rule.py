@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
+from trainlint.facts.evidence import of_loss
 from trainlint.facts.flow import origins
 from trainlint.facts.torch_api import Meaning
 from trainlint.facts.values import constant
@@ -19,6 +20,7 @@ def check(loss: LossCall) -> Iterator[Finding]:
                 f"{loss.name} expects log-probabilities as its input, but `{op.text}` gives it {meaning.value}: "
                 "the result is no divergence and can be negative. Use `log_softmax`.",
                 loss.seen_as(f"{meaning.value} reach"),
+                evidence=of_loss(loss, op),
             )
     if constant(loss.setting("reduction", default="mean")) == "mean":
         yield Finding(
@@ -26,4 +28,5 @@ def check(loss: LossCall) -> Iterator[Finding]:
             f"{loss.name} averages over all elements, not over samples, which is not the KL divergence: "
             'it is too small by the number of classes. Write `reduction="batchmean"`.',
             level="warning",
+            evidence=of_loss(loss),
         )

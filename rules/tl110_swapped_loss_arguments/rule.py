@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
+from trainlint.facts.evidence import of_arguments
 from trainlint.facts.flow import is_data, is_prediction
 from trainlint.finding import Finding
 from trainlint.rule import rule
@@ -18,4 +19,5 @@ def check(loss: LossCall) -> Iterator[Finding]:
             loss.at,
             f"`{loss.output.text}` is given the target first and the prediction second, but {loss.name} takes them the "
             "other way round: where the shapes agree, it silently trains on something else. Swap the two.",
+            evidence=of_arguments(first, second),
         )

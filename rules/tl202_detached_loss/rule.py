@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, RequiresGrad
+from trainlint.facts.evidence import of_cut
 from trainlint.facts.flow import starving
 from trainlint.facts.torch_api import REBUILDS
 from trainlint.facts.training import Training
@@ -22,4 +23,5 @@ def check(training: Training) -> Iterator[Finding]:
                     f"`{cut.text}` cuts the loss off from the model: what is left has no gradient, and the parameters "
                     "behind it never learn from it. Detach only what is logged.",
                     (Because(backward.at, "the gradient starts here"),),
+                    evidence=of_cut(training, cut),
                 )

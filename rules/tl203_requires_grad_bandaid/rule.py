@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, RequiresGrad
+from trainlint.facts.evidence import of_cut
 from trainlint.facts.flow import attachment, starving, terms
 from trainlint.facts.torch_api import NO_GRADIENT
 from trainlint.facts.training import Training
@@ -20,18 +21,21 @@ def check(training: Training) -> Iterator[Finding]:
                     f"`{cut.text}` drops the graph and sets `requires_grad` on the copy: `backward()` then runs without "
                     "complaint, and reaches no parameter. Use the loss itself.",
                     (start,),
+                    evidence=of_cut(training, cut),
                 )
         summands = {term.uid for term in terms(backward.loss)}
         for event in training.events(RequiresGrad):
             if constant(event.wanted) is not True or not {one.uid for one in terms(event.target)} <= summands:
                 continue
-            places = [Because(op.at, "the graph ends here") for op in _ends(event) if op.at is not None]
+            ends = [op for op in _ends(event) if op.at is not None]
+            places = [Because(op.at, "the graph ends here") for op in ends if op.at is not None]
             if places:
                 yield Finding(
                     event.at,
                     "this loss has lost its graph, and setting `requires_grad` does not bring it back: `backward()` then "
                     "runs without complaint, and reaches no parameter. Remove this, and keep the graph.",
                     (*places, start),
+                    evidence=of_cut(training, ends[0]),
                 )
 
 

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Accumulated, Backward
+from trainlint.facts.evidence import of_sum
 from trainlint.facts.flow import attachment, is_made_of
 from trainlint.facts.training import Training
 from trainlint.facts.values import Op
@@ -23,4 +24,5 @@ def check(training: Training) -> Iterator[Finding]:
                 event.at,
                 f"`{event.total}` keeps the graph of every round's loss alive, so memory grows with each one. "
                 "Add `.item()` or `.detach()`.",
+                evidence=of_sum(training, event),
             )

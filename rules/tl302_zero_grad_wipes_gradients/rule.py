@@ -1,6 +1,7 @@
 from collections.abc import Iterator, Sequence
 
 from trainlint.facts.events import Backward, Event, OptimizerStep, ZeroGrad
+from trainlint.facts.evidence import of_gradients
 from trainlint.facts.training import Training, certainly_clears
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
@@ -26,6 +27,7 @@ def check(training: Training) -> Iterator[Finding]:
                 "This throws away the gradients that `backward()` has just made, so the step after it has nothing to "
                 "work with. Clear them before `backward()`, or after `step()`.",
                 (Because(backward.at, "gradients are made here"), Because(step.at, "and would be used here")),
+                evidence=of_gradients(training, step.optimizer),
             )
 
 

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, OptimizerStep
+from trainlint.facts.evidence import of_gradients
 from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
@@ -30,4 +31,5 @@ def check(training: Training) -> Iterator[Finding]:
                 f"`{training.name_of(step)}` runs before this batch has gradients, so it uses those of the batch "
                 "before, or none. Call `step()` after `backward()`.",
                 (Because(backward.at, "the gradients are only made here"),),
+                evidence=of_gradients(training, step.optimizer),
             )

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, Event, OptimizerStep, ParametersRead, ZeroGrad
+from trainlint.facts.evidence import of_idle
 from trainlint.facts.torch_api import OPTIMIZER
 from trainlint.facts.training import Training, same_parameters
 from trainlint.facts.values import Object, alternatives
@@ -31,6 +32,7 @@ def check(training: Training) -> Iterator[Finding]:
             f"Gradients are computed here in every round, but `{optimizer.type.rpartition('.')[2]}` never steps, so "
             "its parameters stay as they are. Call `step()` on it after `backward()`.",
             (Because(optimizer.at, "this optimizer never steps"),),
+            evidence=of_idle(training, optimizer),
         )
 
 

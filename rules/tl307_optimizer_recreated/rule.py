@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, Built, OptimizerStep
+from trainlint.facts.evidence import of_rebuilding
 from trainlint.facts.torch_api import OPTIMIZER
 from trainlint.facts.training import Training, modules_held
 from trainlint.facts.values import Constant, Object, alternatives
@@ -38,6 +39,7 @@ def check(training: Training) -> Iterator[Finding]:
                 f"This `{optimizer.type.rpartition('.')[2]}` is built anew in every round of the loop, so its momentum "
                 "and all other state are thrown away each time. Build it once, before the loop.",
                 (Because(training.loops[number].at, "in every round of this loop"),),
+                evidence=of_rebuilding(training, built.at),
             )
 
 

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, Event, Forward, ModeChange, OptimizerStep
+from trainlint.facts.evidence import of_mode
 from trainlint.facts.flow import is_made_of
 from trainlint.facts.training import Training, depends_on_mode, modules_held
 from trainlint.facts.values import Object, alternatives
@@ -21,6 +22,7 @@ def check(training: Training) -> Iterator[Finding]:
                 f"This training step runs `{module.type.removeprefix('torch.')}` in evaluation mode: dropout is off and "
                 "batch norm stands still. Call `train()` before it.",
                 (Because(switched.at, "switched to evaluation here, and not back"),),
+                evidence=of_mode(training, forward),
             )
 
 

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, Forward, ModeChange, ParametersRead, RequiresGrad
+from trainlint.facts.evidence import of_evaluation
 from trainlint.facts.flow import has_parameters, is_made_of
 from trainlint.facts.training import Training
 from trainlint.facts.values import Object, Value
@@ -29,4 +30,5 @@ def check(training: Training) -> Iterator[Finding]:
                 f"`{module.type.removeprefix('torch.')}` is evaluated while autograd records: every batch pays memory "
                 "and time for gradients that nobody uses. Put it under `torch.no_grad()`.",
                 (Because(last.at, "in evaluation since here"),),
+                evidence=of_evaluation(training, forward),
             )

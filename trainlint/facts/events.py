@@ -88,14 +88,78 @@ class Built(Event):
     """An object of interest is made: a module, loss, optimizer, scheduler, scaler or loader."""
 
     object: Object = field(default_factory=Object)
+    within: Object | None = None
+    """The module in whose forward it is made, where it is."""
+
+
+@dataclass(eq=False)
+class ForwardCalled(Event):
+    """The `forward` of another module is called as a method, past the module itself and its hooks."""
+
+    module: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class Dropped(Event):
+    """A function with dropout in it is called in the forward of a module.
+
+    Args:
+        function: `dropout`, `dropout2d`, ..., `scaled_dot_product_attention`.
+        share: what is dropped; None where that is left to the function.
+        training: what the program says about training; None if it says nothing.
+        module: the module whose forward it is.
+        mode: whether that module was training, where a run has shown it.
+        is_open: whether arguments were given that cannot be seen.
+    """
+
+    function: str = ""
+    share: Value | None = None
+    training: Value | None = None
+    module: Object = field(default_factory=Object)
+    mode: bool | None = None
+    is_open: bool = False
+
+
+@dataclass(eq=False)
+class Normalised(Event):
+    """A layer of batch normalisation is called; it is the owner of its output."""
+
+    output: Op = field(default_factory=Op)
+
+
+@dataclass(eq=False)
+class StateTaken(Event):
+    """`state_dict()` of a module hands out its weights, not a copy of them."""
+
+    output: Op = field(default_factory=Op)
+
+
+@dataclass(eq=False)
+class StateLoaded(Event):
+    """`load_state_dict` of a module, an optimizer, or something else that has it.
+
+    Args:
+        strict: the argument of that name; None where it was not given.
+        result: the keys that it reports.
+        missing: how many keys of a module were not in the state; None where no run has shown it.
+        unexpected: how many keys of the state were not in the module.
+    """
+
+    target: Value = field(default_factory=Value)
+    state: Value = field(default_factory=Value)
+    strict: Value | None = None
+    result: Op = field(default_factory=Op)
+    missing: int | None = None
+    unexpected: int | None = None
 
 
 @dataclass(eq=False)
 class Moved(Event):
-    """A module or tensor is moved to a device."""
+    """A module or tensor is moved to a device; `waits` is False where `non_blocking=True` is asked for."""
 
     what: Value = field(default_factory=Value)
     device: Value = field(default_factory=Value)
+    waits: bool = True
 
 
 @dataclass(eq=False)
@@ -185,6 +249,68 @@ class LibraryCall(Event):
 
 
 @dataclass(eq=False)
+class Called(Event):
+    """A function of a library's that `torch_api.is_noted` knows is called, or a method of such a name.
+
+    Args:
+        name: the full dotted name of the function; the plain name of a method.
+        args: positional arguments, the receiver first.
+        is_open: arguments were given that cannot be seen, by `**options`.
+    """
+
+    name: str = ""
+    args: tuple[Value, ...] = ()
+    options: dict[str, Value] = field(default_factory=dict)
+    is_open: bool = False
+
+    def argument(self, position: int, name: str) -> Value | None:
+        if name in self.options:
+            return self.options[name]
+        return self.args[position] if position < len(self.args) else None
+
+
+@dataclass(eq=False)
+class SettingChanged(Event):
+    """A library's setting is assigned, such as `torch.backends.cudnn.benchmark` or `os.environ["..."]`.
+
+    Of an object of a library's, such as a dataset, the `transform` alone counts.
+    """
+
+    name: str = ""
+    value: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class Drawn(Event):
+    """A loader hands out a batch, in a loop over it or by `next`."""
+
+    loader: Object = field(default_factory=Object)
+    batch: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class WorkersStart(Event):
+    """What each worker process of a loader does first, by `worker_init_fn`; `worker` is the number it is given."""
+
+    loader: Object = field(default_factory=Object)
+    worker: Value = field(default_factory=Value)
+    done: tuple[Called, ...] = ()
+
+
+@dataclass(eq=False)
+class ItemsMade(Event):
+    """A loader is made over a dataset of the program's own, whose `__getitem__` uses these names.
+
+    Args:
+        by_index: whether it looks at the index that it is given.
+    """
+
+    loader: Object = field(default_factory=Object)
+    names: frozenset[str] = frozenset()
+    by_index: bool = True
+
+
+@dataclass(eq=False)
 class Returned(Event):
     """The program's entry point hands a value to a caller that is not seen."""
 
@@ -238,6 +364,8 @@ class Loop:
     number: int
     at: Place
     body: list[Node] = field(default_factory=list)
+    over: Value | None = None
+    """What a `for` goes through, where it is known."""
 
 
 @dataclass(eq=False)
@@ -372,7 +500,7 @@ def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...]) -> list[Node]:
             case Loop():
                 body = _pruned(node.body, kinds)
                 if any(not isinstance(one, Exit) for one in body):
-                    kept.append(Loop(node.number, node.at, body))
+                    kept.append(Loop(node.number, node.at, body, node.over))
             case Body():
                 body = _pruned(node.body, kinds)
                 if _matters(body):

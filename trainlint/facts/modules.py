@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from trainlint.facts.events import Built
 from trainlint.facts.flow import has_parameters
 from trainlint.facts.torch_api import CONTAINERS, MODULE
 from trainlint.facts.values import Choice, Items, Object, Op, Table, Value, parts
 from trainlint.finding import Place
+
+if TYPE_CHECKING:
+    from trainlint.facts.training import Training
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,29 @@ class Unregistered:
     kind: str
     instead: str
     layers: tuple[Place, ...]
+
+
+BY_ANY_NAME = frozenset(
+    "getattr __getattr__ __dict__ vars _modules children named_children named_modules get_submodule attrgetter "
+    "exec".split()
+)
+"""Ways to come by a layer without its name in the code."""
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A layer with parameters under a name that no code of the program reads.
+
+    Args:
+        at: where the layer is made.
+        calls: calls of it in a run; None where nothing ran.
+    """
+
+    at: Place
+    module: str
+    attribute: str
+    layer: str
+    calls: int | None = None
 
 
 def unregistered(module: Object, handed_over: Callable[[], frozenset[int]]) -> Iterator[Unregistered]:
@@ -67,6 +95,17 @@ def _registered(module: Object) -> set[int]:
                     found |= {inner.uid for held in one.attributes.values() for inner in _objects(held)}
                     pending.append(one)
     return found
+
+
+def is_kept(training: Training, wanted: Object) -> bool:
+    """Whether something that is made in a forward lives on as an attribute, at whatever depth."""
+    within = [one.within for one in training.events(Built) if one.within is not None]
+    return any(
+        found is wanted
+        for one in (*training.objects, *within)
+        for value in one.attributes.values()
+        for found in _objects(value)
+    )
 
 
 def _objects(value: Value) -> Iterator[Object]:

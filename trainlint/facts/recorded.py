@@ -41,9 +41,23 @@ class Recorded(Training):
     def facts(self, kind: type[F]) -> list[F]:
         return [*(one for one in self.seen if isinstance(one, kind)), *super().facts(kind)]
 
+    @property
+    def fatal(self) -> step.Failure | None:
+        """The operation whose failure ended the program, or which kept it from ever taking a step."""
+        last = next(iter(self.facts(step.Failure)[::-1]), None)
+        if last is None:
+            return None
+        if self.ending.how == "failed":
+            return last if last.message.strip().partition("\n")[0].strip() in self.ending.error else None
+        never = self.ending.how == "finished" and not self.ending.steps and not self.ending.by_hand
+        return last if never else None
+
     @cached_property
     def loops(self) -> dict[int, ev.Loop]:
         return {number: ev.Loop(number, at) for number, at in self.heads.items()}
+
+    def leave_open(self, place: Place) -> None:
+        self.unsettled.add(place)
 
     def is_cleared(self, step: ev.OptimizerStep, loop: int) -> bool:
         known = self._remains(step)
@@ -51,7 +65,14 @@ class Recorded(Training):
             self.unsettled.add(step.at)
         return known is None or known.cleared
 
-    def left_over(self, step: ev.OptimizerStep) -> dict[str, float]:
+    def rounds_of(self, drawn: ev.Drawn) -> Place | None:
+        known = next((one for one in self.facts(step.LoaderSeen) if one.loader is drawn.loader), None)
+        if known is None or known.rounds < 2:
+            self.unsettled.add(drawn.loader.at or drawn.at)
+            return None
+        return self.loops[drawn.loops[-1]].at if drawn.loops else drawn.at
+
+    def left_over(self, step: ev.OptimizerStep) -> dict[str, float | str]:
         known = self._remains(step)
         return known.numbers if known is not None else {}
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from trainlint.facts.values import Object
+from trainlint.facts.values import Object, Value
 from trainlint.finding import Place
 
 Shape = tuple[int, ...]
@@ -60,6 +60,12 @@ class ParameterSeen:
         update: norm of the change by one step over the norm of the weights, beyond weight decay.
         unchanged: bit-identical after the step.
         uses: how many modules hold this same parameter.
+        model: number of its model, among those that were trained.
+        rate: learning rate of its group at that step.
+        moved: for one that no optimizer holds, whether something else has changed it.
+        reached: whether any backward of the recording gave it a gradient.
+        alive: whether any of these gradients was other than all zeros.
+        value: what it is among the values that losses are made of.
     """
 
     name: str
@@ -79,6 +85,12 @@ class ParameterSeen:
     update: float | None = None
     unchanged: bool | None = None
     uses: int = 1
+    model: int = 0
+    rate: float | None = None
+    moved: bool = False
+    reached: bool = False
+    alive: bool = False
+    value: Value | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +105,7 @@ class OptimizerSeen:
         elsewhere: how many of them belong to no module that the recorded step called.
         skipped: steps that a scaler left out because of non-finite gradients.
         state_devices: devices of its state.
+        idle: how many of them had no gradient at its first step.
     """
 
     number: int
@@ -106,6 +119,7 @@ class OptimizerSeen:
     elsewhere: int
     skipped: int = 0
     state_devices: tuple[str, ...] = ()
+    idle: int = 0
 
 
 @dataclass(frozen=True)
@@ -119,7 +133,7 @@ class Remains:
 
     optimizer: Object
     cleared: bool
-    numbers: dict[str, float]
+    numbers: dict[str, float | str]
 
 
 @dataclass(frozen=True)
@@ -135,9 +149,10 @@ class ModuleSeen:
         training: its mode when it was called last; None if it was never called.
         output: shape of its (first) output.
         spread: the elements of that output.
-        dead: share of its units (features or channels) that are 0 for the whole batch; None where it is no
-            rectifier.
-        saturated: share of its outputs at the flat ends of a sigmoid or tanh; None where it is neither.
+        dead: share of its units (features or channels) that are 0 for the whole batch, in the call where it is
+            least; None where it is no rectifier.
+        saturated: share of its outputs at the flat ends of a sigmoid or tanh, likewise; None where it is neither.
+        number: of its model, as in `ParameterSeen.model`.
     """
 
     path: str
@@ -152,6 +167,24 @@ class ModuleSeen:
     spread: Spread | None = None
     dead: float | None = None
     saturated: float | None = None
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class Rectified:
+    """A rectifier that a model calls as a function, such as `F.relu`.
+
+    Args:
+        module: path of the module whose forward calls it.
+        layer: which layer's output it was given; None where no layer made that.
+        dead: share of its units (features or channels) that are 0 for the whole batch.
+    """
+
+    at: Place
+    module: str
+    layer: int | None
+    shape: Shape
+    dead: float
 
 
 @dataclass(frozen=True)
@@ -170,8 +203,13 @@ class MaskSeen:
         axes: for each axis of the mask, the axis of `scores` (from the front) that it is broadcast along.
         batch: size of the batch, where it is known.
         is_padding: built by comparing tokens or lengths: each row says which keys of one sample are real.
+        by_position: made of nothing but positions, as a causal mask is: no sample has a say in it.
         fill: value that takes the place of what is masked; None for boolean masks of a function.
         before_softmax: whether a softmax over keys follows; None where that is not seen.
+        fits: whether it could be applied; where not, `scores` is the shape that it has to broadcast to, and nothing
+            else is known.
+        is_nan: whether a query without keys came out as NaN.
+        is_mended: whether something else took the place of the weights of such a query afterwards.
     """
 
     at: Place
@@ -185,8 +223,18 @@ class MaskSeen:
     axes: tuple[int, ...]
     batch: int | None = None
     is_padding: bool = False
+    by_position: bool = False
     fill: float | None = None
     before_softmax: bool | None = None
+    fits: bool = True
+    is_nan: bool = False
+    is_mended: bool = False
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether all samples of a batch have the same mask."""
+        own = 0 in self.axes and self.shape[self.axes.index(0)] > 1
+        return not own and len(self.scores) > 2 and self.scores[0] > 1
 
 
 @dataclass(frozen=True)
@@ -212,6 +260,8 @@ class BatchSeen:
     constant: bool = False
     weights: tuple[str, ...] = ()
     """Floating dtypes of the parameters that it meets."""
+    attached: bool = False
+    """Whether gradients pass through it: another model made it, and it is no data."""
 
 
 @dataclass(frozen=True)
@@ -229,6 +279,22 @@ class ScalerSeen:
     last: float
     steps: int
     skipped: int
+
+
+@dataclass(frozen=True)
+class LoaderSeen:
+    """A loader that a run has gone through.
+
+    Args:
+        rounds: how often a loop over it began.
+        waits: seconds that the program waited for each batch.
+        works: seconds from each batch to the asking for the next in the same loop.
+    """
+
+    loader: Object
+    rounds: int
+    waits: tuple[float, ...]
+    works: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -292,12 +358,17 @@ class Probe:
     """An experiment on a copy of the model, after the step.
 
     Args:
-        kind: `causal` (do outputs depend on later inputs?) or `batch` (does a sample depend on another?).
+        kind: `causal` (do outputs depend on later inputs?), `batch` (does a sample depend on another?) or `repeat` (does
+            the same call from the same seed give something else?).
         leaked: whether they do.
         change: largest change of an output that should not have changed.
         scale: largest change of those that may change.
         shifted: for `causal`: whether the targets are the inputs one step on, so that it must hold.
-        normalises: for `batch`: whether the model holds layers that mix samples on purpose, such as batch norm.
+        normalises: for `batch`: whether layers that mix samples on purpose do it, such as batch norm without running
+            statistics.
+        module: path of the first module that was given the same and gave something else; empty for the model itself.
+        module_type: its class; empty where no such module was found.
+        module_at: where it is made.
     """
 
     kind: str
@@ -308,6 +379,9 @@ class Probe:
     scale: float
     shifted: bool = False
     normalises: bool = False
+    module: str = ""
+    module_type: str = ""
+    module_at: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -317,6 +391,13 @@ class Warned:
     at: Place | None
     category: str
     message: str
+
+
+@dataclass(frozen=True)
+class Missed:
+    """What the recorder failed to write down, which is a bug in it."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -351,6 +432,22 @@ class Layout:
     shape: Shape
     batch: int | None
 
+    @property
+    def batch_axis(self) -> int | None:
+        """Which of the first two axes is the batch, where sizes leave no doubt."""
+        if self.batch is None or self.batch < 2 or len(self.shape) != 3:
+            return None
+        for axis in (0, 1):
+            size, other = self.shape[axis], self.shape[1 - axis]
+            if size == self.batch and other > 1 and other % size:
+                return axis
+        return None
+
+    @property
+    def is_mismatched(self) -> bool:
+        """Whether the batch certainly stands where the module looks for time."""
+        return self.batch_axis == (1 if self.batch_first else 0)
+
 
 @dataclass(frozen=True)
 class GraphNode:
@@ -382,8 +479,8 @@ class Ending:
     """How the recording ended.
 
     Args:
-        how: `recorded` (the steps that were asked for), `finished` (the program ended before), `failed` (it raised),
-            `interrupted`, `waited` (too long without a step), `exited` (by `os._exit`).
+        how: `recorded` (the steps that were asked for), `block` (the block of code that was to be), `finished`
+            (the program ended before), `failed` (it raised), `interrupted`, `waited` (too long without a step), `exited` (by `os._exit`).
         error: last line of the traceback, where it raised.
         at: the program's line that raised.
     """

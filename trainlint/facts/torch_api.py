@@ -71,7 +71,7 @@ NO_GRADIENT = frozenset(
     "shape size dim ndim numel dtype device isnan isinf isfinite one_hot topk_indices bincount randint "
     "multinomial bernoulli len zeros_like ones_like rand_like randn_like full_like empty_like "
     "new_zeros new_ones new_tensor new_full argsort searchsorted bucketize nonzero unique is_floating_point "
-    "any all not and or isclose allclose equal".split()
+    "any all not and or isclose allclose equal state_dict".split()
 )
 """Operations through which no gradient flows, by their nature rather than by a mistake."""
 
@@ -153,6 +153,16 @@ MODE_DEPENDENT = frozenset(
 )
 """Classes of `torch.nn` that behave, or can behave, otherwise in training than in evaluation."""
 
+DROPOUTS = {
+    **dict.fromkeys(
+        "dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split(), (1, "p")
+    ),
+    "scaled_dot_product_attention": (4, "dropout_p"),
+}
+"""Functions of `torch.nn.functional` that drop: the position and the name of the share that they drop."""
+
+BATCH_NORMS = frozenset(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())
+
 CONTAINERS = frozenset(
     (
         "torch.nn.Sequential",
@@ -167,12 +177,15 @@ MODULE = "torch.nn.Module"
 OPTIMIZER = "torch.optim.Optimizer"
 SCHEDULER = "torch.optim.lr_scheduler.LRScheduler"
 LOADER = "torch.utils.data.DataLoader"
+SAMPLER = "torch.utils.data.Sampler"
+TOKENIZER = "transformers.PreTrainedTokenizerBase"
 SCALER = "torch.amp.GradScaler"
 PARAMETER = "torch.nn.Parameter"
 
 ALIASES: dict[str, str] = {
     "torch.nn.parameter.Parameter": PARAMETER,
     "torch.utils.data.dataloader.DataLoader": LOADER,
+    "torch.utils.data.distributed.DistributedSampler": "torch.utils.data.DistributedSampler",
     "torch_geometric.data.DataLoader": LOADER,
     "torch_geometric.loader.DataLoader": LOADER,
     "torch.cuda.amp.GradScaler": SCALER,
@@ -249,6 +262,42 @@ DEPRECATED_AMP: dict[str, str] = {
 """Names deprecated since torch 2.4, and what replaces each."""
 
 
+NOTED = frozenset(
+    (
+        "torch.load",
+        "torch.save",
+        "torch.distributed.init_process_group",
+        "torch.utils.data.random_split",
+        "sklearn.model_selection.train_test_split",
+        "os.environ.setdefault",
+        "os.putenv",
+        "transformers.TrainingArguments",
+    )
+)
+"""Functions of libraries that rules ask about, beside those that seed."""
+
+FITS = frozenset(("fit_transform", "transform"))
+"""Methods by which scikit-learn's transformers make data."""
+
+NOTED_METHODS = frozenset(("set_epoch", "fit"))
+"""Methods that rules ask about, whatever they are called on."""
+
+
+TOKENIZES = frozenset("encode encode_plus batch_encode_plus tokenize".split())
+"""Methods of a tokenizer that split text, beside calling it."""
+
+
+def is_noted(name: str) -> bool:
+    """Whether rules ask about calls of a function."""
+    return name in NOTED or seeds(name)
+
+
+def seeds(name: str) -> bool:
+    """Whether a function, by its name, seeds a random generator."""
+    last = name.rpartition(".")[2].lower()
+    return "seed" in last and not last.startswith(("get", "initial", "is_"))
+
+
 def operation(name: str) -> str:
     """The canonical name of an operation: `torch.nn.functional.softmax` is `softmax`."""
     for prefix in NAMESPACES:
@@ -261,8 +310,13 @@ def operation(name: str) -> str:
 def canonical(name: str) -> str:
     """One dotted name for everything that torch lets people import from several places."""
     name = ALIASES.get(name, name)
-    if name.startswith("torch.nn.modules."):
-        name = "torch.nn." + name.rpartition(".")[2]
+    for inner, outer in (
+        ("torch.nn.modules.", "torch.nn."),
+        ("torch.utils.data.dataset.", "torch.utils.data."),
+        ("torch.utils.data.sampler.", "torch.utils.data."),
+    ):
+        if name.startswith(inner):
+            name = outer + name.rpartition(".")[2]
     return ALIASES.get(name, name)
 
 
@@ -278,6 +332,10 @@ def library_bases(name: str) -> frozenset[str]:
     elif name in OPTIMIZER_CLASSES or name.startswith(OPTIMIZER_MODULES):
         if last[:1].isupper() or last == "?":
             found.add(OPTIMIZER)
+    elif name.startswith("torch.utils.data.") and last.endswith("Sampler"):
+        found.add(SAMPLER)
+    elif name.startswith("transformers.") and "Tokenizer" in name and last in ("from_pretrained", "?"):
+        found.add(TOKENIZER)
     elif name in LOSSES:
         found |= {MODULE, "loss"}
     elif (

@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import TypeVar
 
 from trainlint.facts import events as ev
-from trainlint.facts.modules import Unregistered, unregistered
+from trainlint.facts.modules import Unread, Unregistered, unregistered
 from trainlint.facts.torch_api import CONTAINERS, MODE_DEPENDENT, OPTIMIZER
 from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, constant, parts
+from trainlint.finding import Place
+from trainlint.finding import Place
 
 E = TypeVar("E", bound=ev.Event)
 F = TypeVar("F")
@@ -26,12 +28,14 @@ class Training:
             was read can call, "class" for making an instance of a class that nothing here makes.
         nodes: events in order, with the branches and loops around them.
         objects: everything made on the way.
+        unread: layers among what was made that no code reads.
     """
 
     path: str
     entry: str
     nodes: list[ev.Node] = field(default_factory=list)
     objects: tuple[Object, ...] = ()
+    unread: tuple[Unread, ...] = ()
 
     def facts(self, kind: type[F]) -> list[F]:
         """Everything of one type that a rule can be about: the entry point itself, objects, or events."""
@@ -39,7 +43,12 @@ class Training:
             return [self]
         if kind is Unregistered:
             return [found for one in self.objects for found in unregistered(one, lambda: self._handed_over)]  # type: ignore[misc]
+        if kind is Unread:
+            return list(self.unread)  # type: ignore[arg-type]
         return [event for event in self._events if isinstance(event, kind)]
+
+    def leave_open(self, place: Place) -> None:
+        """Note that what was asked of a place is not shown here; it matters where a run might refute a finding."""
 
     def events(self, kind: type[E]) -> list[E]:
         """Every event of one kind, in order, on whatever branch."""
@@ -120,7 +129,15 @@ class Training:
             same_parameters(one.target, step.optimizer) for one in self.inside(loop, ev.ZeroGrad)
         ) or self.may_touch(step.optimizer, loop)
 
-    def left_over(self, step: ev.OptimizerStep) -> dict[str, float]:
+    def rounds_of(self, drawn: ev.Drawn) -> Place | None:
+        """The loop in each round of which a loop over a loader begins anew; None where there is none."""
+        if len(drawn.loops) < 2 or drawn.loops[-2] in drawn.loader.loops:
+            return None
+        own, around = self.loops.get(drawn.loops[-1]), self.loops.get(drawn.loops[-2])
+        is_over_it = own is not None and own.at.line <= drawn.at.line <= own.at.end_line
+        return around.at if is_over_it and around is not None else None
+
+    def left_over(self, step: ev.OptimizerStep) -> dict[str, float | str]:
         """What a run has measured of the gradients that were not cleared; empty where nothing ran."""
         return {}
 

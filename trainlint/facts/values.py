@@ -24,12 +24,13 @@ _uids = itertools.count()
 
 @dataclass(frozen=True)
 class TensorSeen:
-    """A tensor as it was in a run; `numbers` are what was measured of it, by name."""
+    """A tensor as it was in a run; `numbers` are what was measured of it, by name; `node` is its autograd node."""
 
     shape: tuple[int, ...]
     dtype: str
     device: str
     numbers: dict[str, float] = field(default_factory=dict)
+    node: str = ""
 
 
 @dataclass(eq=False)
@@ -70,6 +71,8 @@ class Items(Value):
     at: Place | None = None
     branch: int = 0
     """How many undecided conditions it was made under."""
+    repeated: tuple[tuple[Place, Value], ...] = ()
+    """The values that a multiplication has put into it several times, and where."""
 
 
 @dataclass(eq=False)
@@ -142,6 +145,8 @@ class Op(Value):
     """Whether its result required a gradient, where a run has shown it."""
     in_place: bool = False
     """Whether it changed its first input, where a run has shown it."""
+    is_ignored: bool = False
+    """Whether it is the result of a call with which nothing is done."""
     seen: TensorSeen | None = None
     """What its result was in a run."""
 

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from trainlint.facts import step
 from trainlint.facts.events import LossCall
+from trainlint.facts.pictures import cut_on, shown, way_out
 from trainlint.facts.recorded import Recorded
 from trainlint.output.printable import printable
 from trainlint.output.style import Piece
 
 _MOST_ROWS = 40
+_MOST_WARNINGS = 10
 
 Row = tuple[str, ...]
 
@@ -20,8 +22,11 @@ def step_report(run: Recorded, not_checked: Sequence[str]) -> Iterator[Piece]:
     yield from _ending(run)
     yield from _losses(run)
     yield from _gradients(run.facts(step.ParameterSeen))
+    yield from _lost_ways(run.facts(step.ParameterSeen), run.facts(step.Picture))
     yield from _masks(run.facts(step.MaskSeen))
     yield from _unused(run.facts(step.ModuleSeen))
+    yield from _warnings(run.facts(step.Warned))
+    yield from _disagreements(run.facts(step.Disagreement))
     if not_checked:
         yield Piece("Not checked\n", "strong")
         for sentence in not_checked:
@@ -34,6 +39,7 @@ def _ending(run: Recorded) -> Iterator[Piece]:
     counts = f"{_count(ending.steps, 'step')}, {_count(ending.backwards, 'backward pass', 'es')}"
     said = {
         "recorded": f"Recorded {counts}",
+        "block": f"Recorded {counts}",
         "finished": f"The program ended by itself after {counts}",
         "failed": f"The program failed after {counts}: {ending.error}",
         "interrupted": f"The program was interrupted after {counts}",
@@ -42,7 +48,7 @@ def _ending(run: Recorded) -> Iterator[Piece]:
     }[ending.how]
     yield Piece(printable(said), "strong")
     yield Piece(f" (torch {run.torch}, {ending.seconds:.1f} s)\n")
-    if ending.how != "recorded" and not ending.steps and not ending.by_hand:
+    if ending.how not in ("recorded", "block") and not ending.steps and not ending.by_hand:
         others = f"; it started {_count(ending.children, 'other process', 'es')}" if ending.children else ""
         yield Piece(f"  There was no training step: {_count(ending.forwards, 'call')} of models{others}.\n")
     yield Piece("\n")
@@ -93,6 +99,19 @@ def _module_row(name: str, held: list[step.ParameterSeen]) -> Row:
     )
 
 
+def _lost_ways(parameters: Sequence[step.ParameterSeen], pictures: Sequence[step.Picture]) -> Iterator[Piece]:
+    """For modules that were called and got no gradient, the way from them to the output."""
+    lost = [one for one in parameters if one.trainable and one.gradient is None and one.order is not None]
+    rows: list[Row] = []
+    for module in dict.fromkeys(one.module for one in lost if one.expected):
+        ways = [way for picture in pictures if (way := way_out(picture, module))]
+        if ways:
+            cut = cut_on(ways[0])
+            rows.append((module, shown(ways[0]), f"cut by {cut.operation}" if cut is not None else ""))
+    if rows:
+        yield from _table("Ways on which gradients are lost", ("from", "way", ""), rows[:_MOST_ROWS])
+
+
 def _masks(masks: Sequence[step.MaskSeen]) -> Iterator[Piece]:
     rows = [
         (
@@ -116,6 +135,28 @@ def _unused(modules: Sequence[step.ModuleSeen]) -> Iterator[Piece]:
         yield Piece("Modules that the step never reached\n", "strong")
         for one in unused[:_MOST_ROWS]:
             yield Piece(f"  {printable(one.path or one.model)} ({printable(one.type)})\n")
+        yield Piece("\n")
+
+
+def _warnings(warned: Sequence[step.Warned]) -> Iterator[Piece]:
+    """What the libraries themselves complained of, at the program's own lines."""
+    said = dict.fromkeys((one.at, one.message) for one in warned if one.at is not None)
+    if said:
+        yield Piece("Warnings that were raised\n", "strong")
+        for at, message in list(said)[:_MOST_WARNINGS]:
+            first = message.strip().splitlines()[0] if message.strip() else ""
+            yield Piece(f"  {printable(f'{at.path}:{at.line}: {first}')}\n")
+        yield Piece("\n")
+
+
+def _disagreements(found: Sequence[step.Disagreement]) -> Iterator[Piece]:
+    if found:
+        yield Piece("Ranks disagree\n", "strong")
+        for one in found:
+            at = f" at {one.at.path}:{one.at.line}" if one.at is not None else ""
+            about = f" of {one.subject}" if one.subject else ""
+            said = "; ".join(f"rank {number}: {text}" for number, text in sorted(one.ranks.items()))
+            yield Piece(f"  {printable(f'{one.what}{about}{at}: {said}')}\n")
         yield Piece("\n")
 
 

@@ -7,8 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from trainlint.facts.events import Escape
-from trainlint.facts.torch_api import CONTAINERS
+from trainlint.facts.events import Drawn, Escape, SettingChanged
+from trainlint.facts.torch_api import CONTAINERS, LOADER
 from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Value, one_of
 from trainlint.program import classes, library
 from trainlint.program import syntax as s
@@ -119,6 +119,10 @@ def element(ev: Evaluator, iterable: Value, at: s.Span) -> Value:
             if isinstance(made, Object) and made is iterable:
                 return ev.op("iterate", (iterable,), at)
             return ev.op("iterate", (made,), at)
+        case Object() if iterable.is_a(LOADER):
+            batch = ev.op("iterate", (iterable,), at)
+            ev.emit(Drawn, at, loader=iterable, batch=batch)
+            return batch
     return ev.op("iterate", (iterable,), at)
 
 
@@ -216,6 +220,8 @@ def _sliced(value: Items, index: Op) -> Items:
 def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
     """`container[index] = value`."""
     match container, index:
+        case Library(name=name), Constant(value=str(key)):
+            ev.emit(SettingChanged, at, name=f"{name}[{key}]", value=value)
         case Table(), Constant(value=key) if _hashable(key):
             _put(ev, container, key, value)
         case Table(), _:
@@ -249,6 +255,7 @@ def extend(ev: Evaluator, target: Items, value: Value) -> None:
     if isinstance(value, Items):
         certain = ev.certainly_once(target)
         target.items.extend(value.items)
+        target.repeated += value.repeated
         target.exact = target.exact and value.exact and certain
         target.open_end = not certain or value.open_end
     else:

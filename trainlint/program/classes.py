@@ -197,7 +197,7 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
             _fill_fields(ev, made, cls, given, at)
         elif "torch.nn.Sequential" in made.bases:
             library.fill_container(ev, made, given)
-    ev.emit(Built, at, object=made)
+    ev.emit(Built, at, object=made, within=ev.building_in())
     return made
 
 

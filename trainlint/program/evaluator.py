@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from trainlint.facts.events import Body, Branch, Event, Node, ZeroGrad
+from trainlint.facts.events import Body, Branch, Event, Node, SettingChanged, ZeroGrad
+from trainlint.facts.torch_api import MODULE
 from trainlint.facts.values import (
     Carried,
     Choice,
@@ -157,9 +158,27 @@ class Evaluator:
         """How many undecided conditions hold here."""
         return len(self.guards)
 
+    def is_plainly_reached(self) -> bool:
+        """Whether no undecided condition of the function at work stands around the code."""
+        return len(self.guards) <= self.frames[-1].guards
+
     def is_method_of(self, value: Object) -> bool:
         """Whether the code at work is a method of this object's."""
         return self.frames[-1].receiver is value
+
+    def forwarding(self) -> Object | None:
+        """The module whose forward is at work, by itself or through what it calls."""
+        for frame in reversed(self.frames):
+            if frame.code is not None and frame.code.name == "forward" and isinstance(frame.receiver, Object):
+                return frame.receiver if MODULE in frame.receiver.bases else None
+        return None
+
+    def building_in(self) -> Object | None:
+        """The module whose forward makes something, and not only as a part of a module that it makes."""
+        for frame in reversed(self.frames):
+            if frame.code is not None and frame.code.name in ("__init__", "forward"):
+                return self.forwarding() if frame.code.name == "forward" else None
+        return None
 
     def in_fallback(self) -> bool:
         """Whether the program only comes here when something newer is missing."""
@@ -343,11 +362,15 @@ class Evaluator:
         elif name == "requires_grad":
             library.set_requires_grad(self, target, value, at, assignment=True)
         elif isinstance(target, Op):
+            if name in ("transform", "transforms"):
+                self.emit(SettingChanged, at, name=name, value=value)
             if name in library.GRADIENT_FUNCTIONS:
                 target.reattached = True
             library.written_by_hand(self, target, name, at)
         elif isinstance(target, Object):
             classes.note_registration(self, target, name, value, at)
+        elif isinstance(target, Library):
+            self.emit(SettingChanged, at, name=f"{target.name}.{name}", value=value)
         if isinstance(target, FileModule):
             self.bind(name, value, self.module(target.path))
         else:
@@ -367,6 +390,8 @@ class Evaluator:
             case ClassValue():
                 return classes.instantiate(self, func, given, at)
             case Bound(function=FunctionValue() as function):
+                if func.name == "forward":
+                    library.note_forward(self, func.receiver, at)
                 return self.call_function(function, _with_receiver(func.receiver, given), at, func.receiver)
             case Bound():
                 return methods.call_method(self, func.receiver, func.name, given, at, text)

@@ -13,6 +13,7 @@ from trainlint.facts.values import (
     Value,
     one_of,
 )
+from trainlint.finding import Place
 from trainlint.program import builtin, classes, conditions, statements
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments, Super
@@ -52,7 +53,15 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
             if isinstance(value, Items) and value.exact:
                 args.extend(value.items)
             elif isinstance(value, Items):
-                args.append(Items(items=value.items, exact=False, kind="star", open_end=value.open_end))
+                args.append(
+                    Items(
+                        items=value.items,
+                        exact=False,
+                        kind="star",
+                        open_end=value.open_end,
+                        repeated=value.repeated,
+                    )
+                )
                 is_open = True
             else:
                 args.append(
@@ -141,10 +150,25 @@ def arithmetic(
     if operator == "+" and all(isinstance(one, Items) for one in operands):
         first, second = operands
         assert isinstance(first, Items) and isinstance(second, Items)
-        return Items(kind=first.kind, items=[*first.items, *second.items], exact=first.exact and second.exact)
-    if operator == "*" and isinstance(operands[0], Items):
-        return Items(kind=operands[0].kind, items=operands[0].items, exact=False, at=operands[0].at)
+        return Items(
+            kind=first.kind,
+            items=[*first.items, *second.items],
+            exact=first.exact and second.exact,
+            repeated=first.repeated + second.repeated,
+        )
+    for one, count in (operands, operands[::-1]) if operator == "*" and len(operands) == 2 else ():
+        if isinstance(one, Items):
+            return Items(
+                kind=one.kind, items=one.items, exact=False, at=one.at, repeated=_repeated(ev, one, count, at)
+            )
     return ev.op(operator, operands, at, text)
+
+
+def _repeated(ev: Evaluator, items: Items, count: Value, at: s.Span) -> tuple[tuple[Place, Value], ...]:
+    """What a multiplication certainly puts into a list several times, where no option asks for it."""
+    if (isinstance(count, Constant) and count.value in (0, 1)) or not ev.is_plainly_reached():
+        return items.repeated
+    return (*items.repeated, *((ev.place(at), one) for one in items.items))
 
 
 def _conditional(ev: Evaluator, node: s.Conditional) -> Value:

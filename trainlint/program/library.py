@@ -8,13 +8,20 @@ from trainlint.facts import torch_api as api
 from trainlint.facts.events import (
     Backward,
     Built,
+    Called,
     Clip,
+    Dropped,
     Escape,
     Forward,
+    ForwardCalled,
+    ItemsMade,
     LibraryCall,
     LossCall,
+    Normalised,
     ParametersRead,
     RequiresGrad,
+    WorkersStart,
+    events,
 )
 from trainlint.facts.values import (
     Choice,
@@ -27,9 +34,10 @@ from trainlint.facts.values import (
     Value,
     one_of,
 )
+from trainlint.finding import Place
 from trainlint.program import builtin, classes, frameworks, methods
 from trainlint.program import syntax as s
-from trainlint.program.values import Arguments, ClassValue, FunctionValue, Library, Partial, Super
+from trainlint.program.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial, Super
 
 if TYPE_CHECKING:
     from trainlint.program.evaluator import Evaluator
@@ -251,18 +259,28 @@ def fill_container(ev: Evaluator, made: Object, given: Arguments) -> None:
             )
         else:
             items: list[Value] = []
+            repeated: tuple[tuple[Place, Value], ...] = ()
             for one in given.args:
                 items.extend(one.items if isinstance(one, Items) and one.kind == "star" else (one,))
+                repeated += one.repeated if isinstance(one, Items) else ()
             last = given.args[-1] if given.args else None
             open_end = isinstance(last, Items) and last.kind == "star" and last.open_end
-            contents = Items(items=items, exact=not given.open, open_end=open_end, branch=ev.depth())
+            contents = Items(
+                items=items, exact=not given.open, open_end=open_end, branch=ev.depth(), repeated=repeated
+            )
     elif made.bases & {"torch.nn.ModuleDict", "torch.nn.ParameterDict"}:
         first = given.args[0] if given.args else Table()
         contents = first if isinstance(first, Table) else Table(others=[first])
     else:
         first = given.args[0] if given.args else Items()
         contents = (
-            Items(items=list(first.items), exact=first.exact, open_end=first.open_end, branch=ev.depth())
+            Items(
+                items=list(first.items),
+                exact=first.exact,
+                open_end=first.open_end,
+                branch=ev.depth(),
+                repeated=first.repeated,
+            )
             if isinstance(first, Items)
             else Items(items=[builtin.element(ev, first, (0, 0))], exact=False)
         )
@@ -286,6 +304,8 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
     name = api.canonical(name)
     args = given.args
     first = args[0] if args else None
+    if api.is_noted(name):
+        ev.emit(Called, at, name=name, args=args, options=given.options, is_open=given.open)
     framework = frameworks.call_name(ev, name, given, at)
     if framework is not None:
         return framework
@@ -299,7 +319,7 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
             ev.records = records_inside(made)  # type: ignore[assignment]
         return made
     if name in ("copy.deepcopy", "copy.copy") and first is not None:
-        return _copied(ev, first, at, given)
+        return _copied(ev, first, at, given, f"{name[5:]}(…)")
     if name == "functools.partial" and first is not None:
         return Partial(function=first, args=args[1:], options=given.options)
     if name == "collections.OrderedDict":
@@ -327,6 +347,8 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
     if name.startswith(("torch.nn.init.", "torch.manual_seed", "torch.cuda.")):
         return ev.op(name, args, at, text, given.options)
     operation = api.operation(name)
+    if operation in api.DROPOUTS and name == f"torch.nn.functional.{operation}":
+        note_dropout(ev, operation, given, at)
     if operation in api.LOSS_FUNCTIONS and name != operation:
         return loss_of(ev, operation, given, at, text)
     bases = api.library_bases(name)
@@ -334,7 +356,9 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
         made = ev.object(name, bases, at, given)
         if not bases.isdisjoint(api.CONTAINERS):
             fill_container(ev, made, given)
-        ev.emit(Built, at, object=made)
+        ev.emit(Built, at, object=made, within=ev.building_in())
+        if name == api.LOADER:
+            _loader_made(ev, made, at)
         return made
     if name == "torch.device":
         return ev.op("device", args, at, text, given.options)
@@ -345,10 +369,57 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
     return noted(ev, ev.op(operation, args, at, text, given.options), at)
 
 
+def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
+    """What the dataset does for each item, and each worker process before it begins."""
+    dataset = loader.argument(0, "dataset")
+    if isinstance(dataset, Object) and isinstance(dataset.definition, ClassValue):
+        method = classes.class_attribute(ev, dataset.definition, "__getitem__")
+        if isinstance(method, FunctionValue) and len(method.code.parameters) > 1:
+            names = method.code.names
+            ev.emit(
+                ItemsMade, at, loader=loader, names=names, by_index=method.code.parameters[1].name in names
+            )
+    function = loader.argument(10, "worker_init_fn")
+    if isinstance(function, (FunctionValue, Bound, Partial)):
+        outer, ev.nodes = ev.nodes, []
+        worker = ev.unknown("worker id")
+        try:
+            ev.call(function, Arguments((worker,)), at, "worker_init_fn(…)")
+            done = tuple(one for one in events(ev.nodes) if isinstance(one, Called))
+        finally:
+            ev.nodes = outer
+        ev.emit(WorkersStart, at, loader=loader, worker=worker, done=done)
+
+
 def note_use(ev: Evaluator, name: str, at: s.Span, text: str) -> None:
     """Note that a name which the tables know is used."""
     if name in api.DEPRECATED_AMP:
         ev.emit(LibraryCall, at, name=name, text=text, is_fallback=ev.in_fallback())
+
+
+def note_forward(ev: Evaluator, module: Value, at: s.Span) -> None:
+    """Note that `forward` of a module is called as a method, by other code than its own."""
+    if not isinstance(module, Object) or api.MODULE not in module.bases:
+        return
+    cls = module.definition
+    calls_itself = isinstance(cls, ClassValue) and classes.has_method(ev, cls, "__call__")
+    if not calls_itself and all(frame.receiver is not module for frame in ev.frames):
+        ev.emit(ForwardCalled, at, module=module)
+
+
+def note_dropout(ev: Evaluator, function: str, given: Arguments, at: s.Span) -> None:
+    """Note that a function drops in the forward of a module."""
+    module = ev.forwarding()
+    if module is not None:
+        ev.emit(
+            Dropped,
+            at,
+            function=function,
+            share=given.get(*api.DROPOUTS[function]),
+            training=given.get(2, "training") if function != "scaled_dot_product_attention" else None,
+            module=module,
+            is_open=given.open,
+        )
 
 
 def loss_of(
@@ -405,7 +476,7 @@ def _passed_through(
     return first if first is not None else ev.op(name, given.args, at, text)
 
 
-def _copied(ev: Evaluator, value: Value, at: s.Span, given: Arguments) -> Value:
+def _copied(ev: Evaluator, value: Value, at: s.Span, given: Arguments, text: str) -> Value:
     match value:
         case Object():
             made = Object(
@@ -425,7 +496,7 @@ def _copied(ev: Evaluator, value: Value, at: s.Span, given: Arguments) -> Value:
             return Items(kind=value.kind, items=list(value.items), exact=value.exact)
         case Table():
             return Table(entries=dict(value.entries), others=list(value.others))
-    return ev.op("copy", (value,), at, "deepcopy(…)")
+    return ev.op("copy", (value,), at, text, {"deep": Constant(value=text.startswith("deep"))})
 
 
 def _namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Object:
@@ -462,14 +533,16 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
     if value.is_a(api.MODULE):
         name = value.type.removeprefix("torch.nn.")
         operation = api.LAYERS.get(name, value.type)
-        return _through(
-            ev,
-            value,
-            lambda: noted(ev, ev.op(operation, given.args, at, text, given.options, owner=value), at),
-            given,
-            at,
-            text,
-        )
+
+        def applied() -> Value:
+            made = noted(ev, ev.op(operation, given.args, at, text, given.options, owner=value), at)
+            if value.type in api.BATCH_NORMS:
+                ev.emit(Normalised, at, output=made)
+            return made
+
+        return _through(ev, value, applied, given, at, text)
+    if value.is_a(api.TOKENIZER):
+        ev.emit(Called, at, name=f"{api.TOKENIZER}.__call__", args=(value, *given.args))
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
 

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from trainlint.facts import torch_api as api
 from trainlint.facts.events import (
     Backward,
+    Called,
     Escape,
     ModeChange,
     ModuleChanged,
     Moved,
     OptimizerStep,
     ParametersListed,
+    StateLoaded,
+    StateTaken,
     Unscale,
     ZeroGrad,
 )
@@ -52,6 +55,10 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         return one_of(tuple(results))
     if name.startswith("super."):
         return _call_super(ev, receiver, name[6:], given, at, text)
+    if name in api.NOTED_METHODS or api.seeds(name):
+        ev.emit(
+            Called, at, name=name, args=(receiver, *given.args), options=given.options, is_open=given.open
+        )
     if isinstance(receiver, (Items, Table)):
         found = builtin.container_method(ev, receiver, name, given, at)
         if found is not None:
@@ -101,6 +108,10 @@ def _object_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         return _value_method(ev, value, name, given, at, text)
     if value.is_a(api.LOADER) and name == "__iter__":
         return value
+    if value.is_a(api.TOKENIZER) and name in api.TOKENIZES:
+        ev.emit(Called, at, name=f"{api.TOKENIZER}.{name}", args=(value, *given.args))
+    if name == "load_state_dict":
+        return _state_loaded(ev, value, given, at, text)
     if not value.is_a(api.SCHEDULER) and any(isinstance(one, (Object, FunctionValue)) for one in given.all()):
         ev.emit(Escape, at, values=(value, *given.all()))
     return ev.op("call", given.args, at, text, given.options, owner=value)
@@ -118,9 +129,26 @@ def _optimizer_method(
             result = ev.call(closure, Arguments(), at, "closure(…)")
         ev.emit(OptimizerStep, at, optimizer=value)
         return result
+    elif name == "load_state_dict":
+        return _state_loaded(ev, value, given, at, text)
     elif name == "add_param_group" and given.args:
         value.args = (*value.args, *given.args)
     return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _state_loaded(ev: Evaluator, target: Value, given: Arguments, at: s.Span, text: str) -> Op:
+    """`load_state_dict`, of whatever has it. Its result is what the event asks later."""
+    owner = target if isinstance(target, Object) else None
+    result = ev.op("call", given.args, at, text, given.options, owner=owner)
+    ev.emit(
+        StateLoaded,
+        at,
+        target=target,
+        state=given.get(0, "state_dict") or ev.unknown(),
+        strict=given.get(1, "strict"),
+        result=result,
+    )
+    return result
 
 
 def _scaler_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -146,6 +174,11 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         ev.emit(ZeroGrad, at, target=value)
     elif name == "load_state_dict":
         ev.emit(ModuleChanged, at, module=value, what=name)
+        return _state_loaded(ev, value, given, at, text)
+    elif name == "state_dict":
+        state = ev.op("state_dict", (), at, text, owner=value)
+        ev.emit(StateTaken, at, output=state)
+        return state
     elif name in _PARAMETER_LISTS:
         ev.emit(ParametersListed, at, target=value)
         listed = ev.op("parameters", (value,), at, text)
@@ -177,6 +210,8 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
             found = builtin.container_method(ev, inside, name, given, at)
             return value if name in ("append", "extend", "insert") else found or ev.unknown(name)
     elif name in ("forward", "__call__"):
+        if name == "forward":
+            library.note_forward(ev, value, at)
         return library.call_object(ev, value, given, at, text)
     elif name == "backward" and first is not None:
         ev.emit(Backward, at, loss=first)
@@ -250,13 +285,21 @@ def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: 
                 result = ev.call(first, Arguments(), at, "closure(…)")
             ev.emit(OptimizerStep, at, optimizer=value)
             return result
+        case "load_state_dict":
+            if isinstance(value, Unknown) or _passes_objects(given):
+                ev.emit(Escape, at, values=(value, *given.all()))
+            return _state_loaded(ev, value, given, at, text)
+        case "state_dict" if not isinstance(value, Constant):
+            return ev.op("state_dict", (value,), at, text)
+        case "copy" if isinstance(value, Op) and value.name in ("state_dict", "copy"):
+            return ev.op("copy", (value,), at, text)
         case "requires_grad_":
             library.set_requires_grad(ev, value, first or Constant(value=True), at)
             return value
         case "to" | "cuda" | "cpu":
             device = ev.op("device", (Constant(value=name),), at) if name != "to" else first
             if device is not None:
-                ev.emit(Moved, at, what=value, device=device)
+                ev.emit(Moved, at, what=value, device=device, waits=_waits(name, given))
         case "parameters" | "trainable_parameters":
             return ev.op("parameters", (value,), at, text)
         case "named_parameters":
@@ -274,6 +317,12 @@ def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: 
     return library.noted(
         ev, ev.op(_method_operation(name), (value, *given.args), at, text, given.options), at
     )
+
+
+def _waits(name: str, given: Arguments) -> bool:
+    """Whether a copy to a device is not asked to go on beside the program."""
+    wanted = given.get(1, "non_blocking") if name == "cuda" else given.options.get("non_blocking")
+    return not (isinstance(wanted, Constant) and wanted.value is True)
 
 
 def _is_gradient(value: Op) -> bool:
@@ -306,5 +355,5 @@ _TENSOR_OPERATIONS = (
 
 
 def _method_operation(name: str) -> str:
-    """The operation that a method of a tensor is; `call` for what tensors do not have."""
-    return name if name in _TENSOR_OPERATIONS else "call"
+    """The operation that a method of a tensor is, or one that rules ask about; `call` for all others."""
+    return name if name in _TENSOR_OPERATIONS or name in api.FITS else "call"

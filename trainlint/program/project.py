@@ -117,6 +117,11 @@ class Project:
         return self._part(self._files.submodule(path, name))
 
     @cached_property
+    def reads(self) -> frozenset[str]:
+        """Every attribute that any module of the program reads."""
+        return frozenset().union(*(module.reads for module in self.modules.values()))
+
+    @cached_property
     def _frameworks(self) -> tuple[str, ...]:
         """Folders of packages that define a `Tensor` of their own: small autograd frameworks."""
         found = set()

@@ -52,6 +52,10 @@ _BRANCHES = 400
 """Of one `if`: each nests in the one before."""
 _FRAMES = 8_000
 """Python frames that reading may nest: a few for each level that `too_deep` lets through."""
+_WORD = re.compile(r"[^\W\d]\w*")
+_LONGEST_PATH = 80
+"""Characters of a string that may be the path of an attribute."""
+
 _LINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -103,11 +107,12 @@ class _Reader:
         self._imports: list[tuple[int, str, tuple[str, ...]]] = []
         self._called: set[str] = set()
         self._names: set[str] = set()
+        self._reads: set[str] = set()
         self._yields = False
 
     def module(self, tree: cst.Module) -> s.Module:
         body = self._block(tree.body)
-        return s.Module(body, self._lines, tuple(self._imports), frozenset(self._called))
+        return s.Module(body, self._lines, tuple(self._imports), frozenset(self._called), frozenset(self._reads))
 
     # Statements
 
@@ -125,15 +130,24 @@ class _Reader:
             yield from self._block(node.body)
 
     def _assign(self, node: cst.Assign) -> s.Statement:
-        targets = tuple(self._expr(target.target) for target in node.targets)
+        targets = tuple(self._target(target.target) for target in node.targets)
         value = self._expr(node.value)
         return s.Assign(targets, value, None, (targets[0].at[0], value.at[1]))
 
     def _ann_assign(self, node: cst.AnnAssign) -> s.Statement:
-        target = self._expr(node.target)
+        target = self._target(node.target)
         annotation = self._expr(node.annotation.annotation)
         value = self._expr(node.value) if node.value is not None else None
         return s.Assign((target,), value, annotation, (target.at[0], (value or annotation).at[1]))
+
+    def _target(self, node: Any) -> s.Expr:
+        """What is assigned: an attribute that is set is not read."""
+        name = node.attr.value if isinstance(node, cst.Attribute) else None
+        is_new = name not in self._reads
+        target = self._expr(node)
+        if name is not None and is_new:
+            self._reads.discard(name)
+        return target
 
     def _aug_assign(self, node: cst.AugAssign) -> s.Statement:
         target = self._expr(node.target)
@@ -347,6 +361,7 @@ class _Reader:
         value = self._expr(node.value)
         name = node.attr.value
         self._names.add(name)
+        self._reads.add(name)
         return s.Attribute(value, name, (value.at[0], self._tokens.take(name)[1]))
 
     def _number(self, node: cst.Integer | cst.Float | cst.Imaginary) -> s.Expr:
@@ -355,7 +370,10 @@ class _Reader:
 
     def _string(self, node: cst.SimpleString) -> s.Expr:
         at = self._tokens.take(node.value)
-        return s.Constant(_literal(node.value), at)
+        value = _literal(node.value)
+        if isinstance(value, str) and len(value) < _LONGEST_PATH:
+            self._reads.update(_WORD.findall(value))
+        return s.Constant(value, at)
 
     def _concatenated(self, node: cst.ConcatenatedString) -> s.Expr:
         left, right = self._expr(node.left), self._expr(node.right)

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from trainlint.facts.events import Backward, Returned
 from trainlint.facts.torch_api import MODULE, OPAQUE_LOOPS
 from trainlint.facts.training import Training
-from trainlint.facts.values import Object, Value
+from trainlint.facts.values import Choice, Items, Object, Table, Value, parts
 from trainlint.finding import Problem
 from trainlint.program import classes, statements
 from trainlint.program.evaluator import PART_STEPS, Evaluator, Root
 from trainlint.program.relevance import Relevance, needs_instance
+from trainlint.program.unread import unread
 from trainlint.program.values import Arguments, ClassValue, FunctionValue
 
 
@@ -87,6 +88,8 @@ def _entered(
         receiver = prototypes[cls.uid]
     with ev.store.layer():
         root = ev.run_root(lambda: _enter(ev, path, function, receiver), PART_STEPS)
+        if isinstance(receiver, Object):
+            _describe(ev, receiver)
         yield _training(ev, path, "function", root)
 
 
@@ -108,10 +111,26 @@ def _enter(ev: Evaluator, path: str, function: FunctionValue, receiver: Value | 
                 ev.emit(Backward, function.code.at, loss=result, accumulates=False, by_framework=True)
 
 
+def _describe(ev: Evaluator, receiver: Object) -> None:
+    """Say what an object that was made before holds now, and all that it holds."""
+    pending: list[Value] = [receiver]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
+        if isinstance(one, Object):
+            one.attributes = ev.store.owned(one.uid)
+            pending.extend(one.attributes.values())
+        elif isinstance(one, (Items, Table, Choice)):
+            pending.extend(parts(one))
+
+
 def _training(ev: Evaluator, path: str, entry: str, root: Root) -> Training:
     for one in root.objects:
         one.attributes = ev.store.owned(one.uid)
-    return Training(path, entry, root.nodes, tuple(root.objects))
+    return Training(path, entry, root.nodes, tuple(root.objects), tuple(unread(ev, root.objects)))
 
 
 def _is_made(ev: Evaluator, cls: ClassValue) -> bool:

@@ -51,7 +51,9 @@ def _statement(ev: Evaluator, node: s.Statement) -> Signal:
     ev.steps += 1
     match node:
         case s.Evaluate():
-            ev.expr(node.value)
+            value = ev.expr(node.value)
+            if isinstance(node.value, s.Call) and isinstance(value, Op):
+                value.is_ignored = True
         case s.Assign():
             _assign(ev, node)
         case s.AugmentedAssign():
@@ -265,7 +267,7 @@ def _for(ev: Evaluator, node: s.For) -> Signal:
     def bind() -> None:
         assign(ev, node.target, builtin.element(ev, iterable, node.iterable.at))
 
-    signal = _loop(ev, node, node.body, bind)
+    signal = _loop(ev, node, node.body, bind, iterable)
     _decided(ev, node.orelse)
     return signal
 
@@ -289,10 +291,12 @@ def _while(ev: Evaluator, node: s.While) -> Signal:
     return None
 
 
-def _loop(ev: Evaluator, node: s.For | s.While, body: s.Block, start: Callable[[], Any]) -> Signal:
+def _loop(
+    ev: Evaluator, node: s.For | s.While, body: s.Block, start: Callable[[], Any], over: Value | None = None
+) -> Signal:
     """One round that stands for many: names that the body assigns are carried into it."""
     carried: dict[str, Carried] = {}
-    with loop(ev, node.at) as number:
+    with loop(ev, node.at, over) as number:
         for name in _names_assigned(ev, node, body):
             before = ev.store.get((ev.env.declared.get(name, ev.env).uid, name))
             if before is not None:
@@ -310,10 +314,10 @@ def _loop(ev: Evaluator, node: s.For | s.While, body: s.Block, start: Callable[[
 
 
 @contextmanager
-def loop(ev: Evaluator, at: s.Span) -> Iterator[int]:
+def loop(ev: Evaluator, at: s.Span, over: Value | None = None) -> Iterator[int]:
     """What happens inside happens in every round of a loop, which has this number."""
     number = next(ev.loop_numbers)
-    loop = Loop(number, ev.place(at))
+    loop = Loop(number, ev.place(at), over=over)
     nodes, loops, known, guards = ev.nodes, ev.loops, ev.known, len(ev.guards)
     ev.nodes, ev.loops = loop.body, (*loops, number)
     try:

@@ -355,3 +355,5 @@ class Module:
     """Every import in the file, at any depth: level, module, names."""
     called: frozenset[str]
     """The last names of all that is called in the file."""
+    reads: frozenset[str] = frozenset()
+    """Every attribute that the file reads, and every word of its short strings, which may be the name of one."""

@@ -11,10 +11,11 @@ import torch
 from trainlint.facts import events as ev
 from trainlint.facts import step
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.values import Object, Op, Value, parts
+from trainlint.facts.values import Items, Object, Op, Value, parts
 from trainlint.finding import Place
 from trainlint.trace.recorder import Recorder
 from trainlint.trace.source_map import SourceMap
+from trainlint.trace.unread import unread
 
 
 def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterable[object] = ()) -> Recorded:
@@ -31,6 +32,8 @@ def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterab
         event.loops = _loops(event, source, heads)
         if isinstance(event, ev.Built):
             event.object.loops = event.loops
+        if isinstance(event, ev.Dropped) and not source.gives(event.at, "training", 2):
+            event.training = None
         if isinstance(event, ev.Accumulated):
             event.total = source.target(event.at) or "this sum"
     with recorder.aside():
@@ -43,9 +46,20 @@ def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterab
             *steps.seen_parameters(),
             *steps.seen_optimizers(),
             *steps.seen_scalers(),
-            *(one for root in steps.roots() for one in recorder.modules.seen_modules(root)),
+            *recorder.loaders.seen(),
+            *recorder.seen_regions(),
+            *(
+                replace(one, number=number)
+                for number, root in enumerate(steps.roots())
+                for one in recorder.modules.seen_modules(root)
+            ),
+            *unread(recorder),
             *extra,
         ]
+    for one in recorder.objects.all:
+        for held in one.attributes.values():
+            if isinstance(held, Items) and held.repeated and not source.multiplies(held.repeated[0][0].path):
+                held.repeated = ()
     _describe(events, source)
     seen = [
         replace(one, text=source.text(one.at) or one.text)

@@ -9,7 +9,11 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parents[2])
+    home = str(Path(__file__).resolve().parents[2])
+    if getattr(sys.flags, "safe_path", False):
+        sys.path.append(home)
+    else:
+        sys.path[0] = home
     from trainlint.trace.launch import main
 
     main(sys.argv[1:])

@@ -48,10 +48,19 @@ class Graph:
         return found
 
     def shares(self, tensor: torch.Tensor, value: Value) -> None:
-        """Remember which memory a value left torch with, to know it when it comes back in another tensor."""
+        """Remember that a value uses a tensor's memory, to know it when it comes back in a tensor that torch did not
+        show being made. That holds as long as the tensor lives."""
         address = _address(tensor)
-        if address:
-            self._storages[address] = (weakref.ref(tensor), value)
+        if not address:
+            return
+        storages = self._storages
+
+        def forget(gone: weakref.ref[torch.Tensor]) -> None:
+            held = storages.get(address)
+            if held is not None and held[0] is gone:
+                del storages[address]
+
+        storages[address] = (weakref.ref(tensor, forget), value)
 
     def _first_seen(self, tensor: torch.Tensor) -> Value:
         if isinstance(tensor, torch.nn.Parameter):
@@ -74,6 +83,9 @@ class Graph:
         if isinstance(argument, (tuple, list)) and depth < 3:
             items = [self.value(one, depth + 1) for one in argument[:_MOST_ITEMS]]
             return Items(kind=type(argument).__name__, items=items, exact=len(argument) <= _MOST_ITEMS)
+        if isinstance(argument, slice):
+            bounds = (argument.start, argument.stop, argument.step)
+            return Op(name="[:]", inputs=tuple(self.value(one, depth + 1) for one in bounds))
         if isinstance(argument, torch.nn.Module):
             return self.modules.get(id(argument)) or Unknown(text=type(argument).__name__)
         return Unknown(text=type(argument).__name__)
@@ -83,7 +95,8 @@ class Graph:
 
 
 def seen(tensor: torch.Tensor) -> TensorSeen:
-    return TensorSeen(tuple(tensor.shape), str(tensor.dtype).removeprefix("torch."), tensor.device.type)
+    shape = () if tensor.is_nested else tuple(tensor.shape)
+    return TensorSeen(shape, str(tensor.dtype).removeprefix("torch."), tensor.device.type)
 
 
 def tensors(value: Any, depth: int = 0) -> list[torch.Tensor]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from trainlint.facts.values import TensorSeen
+from trainlint.facts.values import Op, TensorSeen, Value
 from trainlint.trace import numbers
 from trainlint.trace.graph import seen
 
@@ -30,12 +31,20 @@ def measured(
         prediction, target = given[0], given[1]
         if function in ("cross_entropy", "nll_loss") and prediction.dim() > 0:
             found["classes"] = float(prediction.shape[1 if prediction.dim() > 1 else 0])
-            if not target.is_floating_point() and target.numel():
+            if not target.is_floating_point() and numbers.plain(target) is not None and target.numel():
                 ignored = kwargs.get("ignore_index", -100)
                 kept = target[target != ignored] if isinstance(ignored, int) else target
                 found["ignored"] = 1.0 - kept.numel() / target.numel()
                 found["distinct targets"] = float(torch.unique(kept).numel())
     return TensorSeen(look.shape, look.dtype, look.device, found)
+
+
+def note_value(value: Value, loss: torch.Tensor) -> None:
+    """Write down how large a loss is that gradients are about to be computed for."""
+    values = numbers.plain(loss)
+    if isinstance(value, Op) and values is not None and values.numel() == 1:
+        look = value.seen or seen(loss)
+        value.seen = replace(look, numbers={"value": float(values), **look.numbers})
 
 
 def of_input(function: str, tensor: torch.Tensor) -> TensorSeen:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts import events as ev
-from trainlint.facts.step import BatchSeen, Layout, ModuleSeen, NonFinite, Spread
+from trainlint.facts.step import BatchSeen, Layout, ModuleSeen, NonFinite, Rectified, Spread
+from trainlint.facts.torch_api import DROPOUTS
 from trainlint.facts.values import Items, Object, Op, Value
 from trainlint.finding import Place
-from trainlint.trace import numbers
+from trainlint.trace import again, numbers
 from trainlint.trace.graph import seen, tensors
+from trainlint.trace.hidden import hidden
 from trainlint.trace.objects import is_loss, unwrapped
 
 if TYPE_CHECKING:
@@ -84,7 +86,9 @@ class ModuleCalls:
         self.named: dict[int, weakref.ref[torch.nn.Module]] = {}
         """Models that the program handles as a whole: it lists their parameters, moves them, switches their mode."""
         self.inputs: dict[int, tuple[tuple[Any, ...], dict[str, Any]]] = {}
-        """The latest inputs of each root, as weak references where they are tensors."""
+        """The latest inputs of each root, as `again.held` holds them."""
+        self._made_inside: dict[int, tuple[weakref.ref[torch.nn.Module], Object]] = {}
+        """Modules that were made in a forward and not called yet, with the module whose forward it was."""
         self.latest: weakref.ref[torch.nn.Module] | None = None
 
     # What is at work
@@ -125,6 +129,42 @@ class ModuleCalls:
                 return call.object.at
         return None
 
+    def made(self, module: torch.nn.Module, frame: FrameType | None) -> None:
+        """A module comes into being: in a forward, unless it is only a part of another that does."""
+        holder = self.own_module()
+        if holder is not None and frame is not None and frame.f_code.co_name != "__init__":
+            self._made_inside[id(module)] = (weakref.ref(module), holder)
+
+    def _first_call(self, module: torch.nn.Module, frame: FrameType | None) -> None:
+        """A module that was made in a forward is called: now it is known what it is."""
+        known = self._made_inside.pop(id(module), None)
+        if known is None or known[0]() is not module:
+            return
+        is_trained = any(one.requires_grad for one in module.parameters())
+        if not is_trained and not isinstance(module, torch.nn.modules.dropout._DropoutNd):
+            return
+        made = self._recorder.objects.of(module)
+        if made.definition is not None:
+            self._recorder.objects.describe(module)
+        built = self._recorder.emit(ev.Built, frame, made, object=made, within=known[1])
+        if built is not None and made.at is not None:
+            built.at = made.at
+
+    def dropped(self, op: Op, frame: FrameType | None) -> None:
+        """A function with dropout in it was called."""
+        call = next((one for one in reversed(self._stack) if one.object.definition is not None), None)
+        if call is not None:
+            self._recorder.emit(
+                ev.Dropped,
+                frame,
+                call.object,
+                function=op.name,
+                share=op.option(*DROPOUTS[op.name]),
+                training=op.options.get("training"),
+                module=call.object,
+                mode=call.module.training,
+            )
+
     # Calls
 
     def call(
@@ -136,13 +176,35 @@ class ModuleCalls:
     ) -> Any:
         """Call a module, watched."""
         recorder = self._recorder
-        frame = recorder.frame(2)
+        call: _Call | None = None
+        with recorder.careful:
+            call = self._begun(module, args, kwargs)
+        try:
+            if not module.training and isinstance(module, _FAST_IN_EVALUATION):
+                with hidden(recorder.mode):
+                    result = original(module, *args, **kwargs)
+            else:
+                result = original(module, *args, **kwargs)
+        finally:
+            if call is not None:
+                self._stack.remove(call)
+        if call is not None and recorder.listens:
+            with recorder.careful:
+                self._leave(call, self._stack[-1] if self._stack else None, call.frame, args, kwargs, result)
+        return result
+
+    def _begun(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
+        """A module is about to be called."""
+        recorder = self._recorder
+        frame = recorder.frame(3)
         parent = self._stack[-1] if self._stack else None
         same = parent is not None and parent.frame is frame and frame is not None
         by_container = (
             same and parent is not None and frame is not None and parent.instruction == frame.f_lasti
         )
         made = recorder.objects.of(module)
+        recorder.direct.look(frame, frame)
+        self._first_call(module, frame)
         call = _Call(
             module, made, frame, frame.f_lasti if frame else 0, bool(by_container), torch.is_grad_enabled()
         )
@@ -150,17 +212,7 @@ class ModuleCalls:
             self._enter_model(module, made, frame, args, kwargs)
         self._layout(module, made, frame, args, kwargs)
         self._stack.append(call)
-        try:
-            if not module.training and isinstance(module, _FAST_IN_EVALUATION):
-                with torch._C.DisableTorchFunction():
-                    result = original(module, *args, **kwargs)
-            else:
-                result = original(module, *args, **kwargs)
-        finally:
-            self._stack.remove(call)
-        if recorder.listens:
-            self._leave(call, parent, frame, args, kwargs, result)
-        return result
+        return call
 
     def _enter_model(
         self,
@@ -180,8 +232,10 @@ class ModuleCalls:
         recorder.phase("the first backward pass")
         self.roots.setdefault(id(model), weakref.ref(model))
         self.latest = weakref.ref(model)
-        self.inputs[id(model)] = (_weakly(args), _weakly(kwargs))
+        with recorder.aside():
+            self.inputs[id(model)] = (again.held(args), again.held(kwargs))
         recorder.steps.forwards += 1
+        recorder.called_in_regions({one.device.type for one in parameters[:64]})
         place = recorder.at(frame)
         if place is None:
             return
@@ -200,6 +254,8 @@ class ModuleCalls:
         kwargs: dict[str, Any],
     ) -> None:
         if not isinstance(module, _WITH_LAYOUT) or not args or not isinstance(args[0], torch.Tensor):
+            return
+        if args[0].is_nested:
             return
         recorder = self._recorder
         place = recorder.at(frame)
@@ -310,11 +366,12 @@ class ModuleCalls:
             return
         life.spread = numbers.spread(output)
         if isinstance(module, _RECTIFIERS):
-            life.dead = dead_units(output)
+            life.dead = _least(life.dead, dead_units(output))
         ends = _FLAT_ENDS.get(type(module))
         if ends is not None and output.numel():
             low, high = ends
-            life.saturated = float(((output < low) | (output > high)).sum()) / output.numel()
+            flat = float(((output < low) | (output > high)).sum()) / output.numel()
+            life.saturated = _least(life.saturated, flat)
         if life.spread is not None and life.spread.non_finite and not self._recorder.is_broken:
             self._recorder.is_broken = True
             path = self.path_of(module, self._stack[0].module) if self._stack else ""
@@ -322,6 +379,24 @@ class ModuleCalls:
             self._recorder.facts.append(
                 NonFinite(place, type(module).__name__, type(module).__name__, path, "inf", life.output)
             )
+
+    def rectified(self, op: Op, result: torch.Tensor) -> None:
+        """A rectifier was called as a function, by a model that is trained."""
+        if op.at is None or not self.is_training_forward or not self._is_model(self._stack[0].module):
+            return
+        given = op.inputs[0] if op.inputs else None
+        layer = given.owner.uid if isinstance(given, Op) and given.owner is not None else None
+        if self._recorder.wants(Rectified, (op.at, layer)):
+            with self._recorder.aside():
+                dead = dead_units(result)
+            if dead is not None:
+                found = Rectified(op.at, self.path(), layer, tuple(result.shape), dead)
+                self._recorder.fact(found, (op.at, layer))
+
+    def _is_model(self, module: torch.nn.Module) -> bool:
+        model = unwrapped(module)
+        held = self.roots.get(id(model))
+        return held is not None and held() is model
 
     def seen_modules(self, root: torch.nn.Module) -> list[ModuleSeen]:
         """What the calls of a model's modules have shown."""
@@ -358,6 +433,11 @@ class ModuleCalls:
         return life.order if life is not None and life.calls and life.module() is module else None
 
 
+def _least(one: float | None, other: float | None) -> float | None:
+    """The smaller share: a module that is called at several places is judged by the best of them."""
+    return other if one is None else one if other is None else min(one, other)
+
+
 def dead_units(output: torch.Tensor) -> float | None:
     """The share of features that are 0 for every sample and position; None where there is one sample."""
     if output.dim() < 2 or output.shape[0] < 2 or output.numel() == 0:
@@ -366,22 +446,3 @@ def dead_units(output: torch.Tensor) -> float | None:
     others = [n for n in range(output.dim()) if n != axis % output.dim()]
     largest = output.detach().amax(dim=others)
     return float((largest <= 0).sum()) / largest.numel()
-
-
-def _weakly(value: Any) -> Any:
-    """A structure with weak references in place of its tensors."""
-    if isinstance(value, torch.Tensor):
-        return weakref.ref(value)
-    if isinstance(value, tuple) and type(value) is tuple:
-        return tuple(map(_weakly, value))
-    if isinstance(value, list):
-        return list(map(_weakly, value))
-    if type(value) is dict:
-        return {name: _weakly(one) for name, one in value.items()}
-    if isinstance(value, (bool, int, float, str, type(None), torch.dtype, torch.device)):
-        return value
-    return LOST
-
-
-LOST = object()
-"""An argument that cannot be had again later."""

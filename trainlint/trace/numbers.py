@@ -14,6 +14,8 @@ _SAMPLE = 4096
 
 def plain(tensor: torch.Tensor) -> torch.Tensor | None:
     """The tensor as numbers that can be measured; None for what has no such numbers here."""
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor) or type(tensor).__name__ == "FakeTensor":
+        return None
     if tensor.is_meta or tensor.layout is not torch.strided or tensor.is_quantized or tensor.is_nested:
         return None
     local = getattr(tensor, "_local_tensor", None)  # a shard of a DTensor
@@ -35,12 +37,18 @@ def spread(tensor: torch.Tensor) -> Spread | None:
         return Spread(
             float(values.sum(dtype=torch.float64)) / values.numel(), 0.0, float(smallest), float(largest)
         )
-    std, mean = torch.std_mean(values, correction=0)
     smallest, largest = torch.aminmax(values)
-    numbers = torch.stack([mean, std, smallest, largest]).double().tolist()
-    total = sum(numbers)
-    bad = non_finite(values) if total != total or abs(total) == float("inf") else 0
-    return Spread(numbers[0], numbers[1], numbers[2], numbers[3], bad)
+    summed, norm = values.sum(dtype=_wide(values)), torch.linalg.vector_norm(values, dtype=_wide(values))
+    numbers = torch.stack([summed.float(), norm.float(), smallest.float(), largest.float()]).tolist()
+    bad = 0 if all(map(math.isfinite, numbers)) else non_finite(values)
+    mean = numbers[0] / values.numel()
+    variance = numbers[1] ** 2 / values.numel() - mean**2
+    return Spread(mean, math.nan if bad else max(0.0, variance) ** 0.5, numbers[2], numbers[3], bad)
+
+
+def _wide(values: torch.Tensor) -> torch.dtype:
+    """The type to add elements up in: half precision overflows."""
+    return torch.float32 if values.dtype in (torch.float16, torch.bfloat16) else values.dtype
 
 
 def non_finite(values: torch.Tensor) -> int:
@@ -54,6 +62,14 @@ def has_nan(tensor: torch.Tensor) -> bool:
         return False
     total = float(values.sum())
     return total != total and bool(torch.isnan(values).any())
+
+
+def is_finite(tensor: torch.Tensor) -> bool:
+    """Whether there is neither NaN nor infinity. A sum is looked at first, which needs no memory."""
+    values = plain(tensor)
+    if values is None or not values.is_floating_point() or values.numel() == 0:
+        return True
+    return math.isfinite(float(values.sum(dtype=_wide(values)))) or bool(torch.isfinite(values).all())
 
 
 def has_inf(tensor: torch.Tensor) -> bool:
@@ -71,7 +87,7 @@ def gradients(found: list[torch.Tensor]) -> list[Gradient]:
         if values is None or values.numel() == 0:
             result.append(Gradient(0.0, 0.0, 1.0, 0))
             continue
-        norm = torch.linalg.vector_norm(values, dtype=torch.float32)
+        norm = torch.linalg.vector_norm(values, dtype=_wide(values)).float()
         low, high = torch.aminmax(values)
         some = torch.count_nonzero(values)
         numbers = torch.stack([norm, low.float(), high.float(), some.float()]).tolist()
@@ -88,6 +104,18 @@ def gradients(found: list[torch.Tensor]) -> list[Gradient]:
     return result
 
 
+def any_nonzero(found: list[torch.Tensor]) -> list[bool]:
+    """Whether each tensor holds anything but zeros, with one look at the device."""
+    counts = []
+    for one in found:
+        values = plain(one.coalesce().values() if one.is_sparse else one)
+        some = None if values is None or values.numel() == 0 else torch.count_nonzero(values)
+        counts.append(torch.zeros((), dtype=torch.int64) if some is None else some)
+    if len({one.device for one in counts}) == 1:
+        return [bool(one) for one in torch.stack(counts).tolist()]
+    return [bool(one) for one in counts]
+
+
 def checksums(found: list[torch.Tensor]) -> list[float]:
     """A number for each tensor that another tensor does not have, in practice."""
     result: list[float] = []
@@ -96,7 +124,7 @@ def checksums(found: list[torch.Tensor]) -> list[float]:
         if values is None or values.numel() == 0:
             result.append(0.0)
         else:
-            result.append(float(torch.linalg.vector_norm(values, dtype=torch.float64)))
+            result.append(float(torch.linalg.vector_norm(values, dtype=_wide(values))))
     return result
 
 
@@ -113,4 +141,4 @@ def sample(tensor: torch.Tensor) -> torch.Tensor | None:
 def total(tensor: torch.Tensor) -> float:
     """The sum of all elements, to notice any change."""
     values = plain(tensor)
-    return 0.0 if values is None else float(values.sum(dtype=torch.float64))
+    return 0.0 if values is None else float(values.sum(dtype=_wide(values)))

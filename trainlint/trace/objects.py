@@ -91,6 +91,12 @@ class Objects:
         for name, child in module.named_children():
             made.attributes[name] = self.of(child)
             self.describe(child)
+        if isinstance(module, (torch.nn.Sequential, torch.nn.ModuleList)) and made.at is not None:
+            layers = [self.of(one) for one in module._modules.values() if one is not None]
+            often = {one.uid: one for one in layers if layers.count(one) > 1}
+            made.attributes["what the container holds"] = Items(
+                items=list(layers), repeated=tuple((made.at, one) for one in often.values())
+            )
         for name, parameter in module.named_parameters(recurse=False):
             made.attributes[name] = Op(name=PARAMETER, attached=parameter.requires_grad)
         for name, value in kept.items():
@@ -119,7 +125,6 @@ class Objects:
             value = getattr(loader, name, None)
             if isinstance(value, _PLAIN):
                 options[name] = Constant(value=value)
-        options["sampler"] = Constant(value=type(getattr(loader, "sampler", None)).__name__)
 
 
 def is_loss(module: torch.nn.Module) -> bool:

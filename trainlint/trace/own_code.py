@@ -16,6 +16,8 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _INPLACE_ADD = dis.opmap.get("INPLACE_ADD", -1)  # Python 3.10
 _BINARY_OP = dis.opmap.get("BINARY_OP", -1)
 _ADD_IN_PLACE = 13  # the argument of BINARY_OP that stands for `+=`, since Python 3.11
+_POP_TOP = dis.opmap["POP_TOP"]
+_FILLERS = frozenset(dis.opmap[name] for name in ("CACHE", "NOP") if name in dis.opmap)
 _MOST_CALLS = 40
 """Calls that are kept of one stack; deeper ones are recursion."""
 
@@ -37,12 +39,13 @@ class OwnCode:
 
     Args:
         root: a folder whose files are the program's own even where it lies among libraries.
+        folder: the working directory that the program was started in, which paths are seen from.
     """
 
-    def __init__(self, root: str | None = None) -> None:
+    def __init__(self, root: str | None = None, folder: str | None = None) -> None:
         self._libraries = _library_folders()
         self._root = os.path.join(os.path.realpath(root), "") if root else None
-        self._cwd = os.path.join(os.getcwd(), "")
+        self._cwd = os.path.join(folder or os.getcwd(), "")
         self._own: dict[CodeType, bool] = {}
         self._positions: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = {}
         self._places: dict[tuple[CodeType, int], Place] = {}
@@ -66,9 +69,10 @@ class OwnCode:
         if file.startswith("<") and not file.startswith("<ipython-input"):
             return False
         real = os.path.realpath(file)
-        if self._root is not None and real.startswith(self._root):
-            return True
-        return not real.startswith(self._libraries)
+        library = max((folder for folder in self._libraries if real.startswith(folder)), key=len, default="")
+        return not library or (
+            self._root is not None and real.startswith(self._root) and len(self._root) > len(library)
+        )
 
     def calls(self, frame: FrameType | None) -> tuple[Place, ...]:
         """The program's calls that led to a frame, outermost first, without the frame itself."""
@@ -111,11 +115,18 @@ class OwnCode:
             self._augmented[key] = known
         return known
 
+    def is_ignored(self, frame: FrameType) -> bool:
+        """Whether nothing is done with the result of the call that a frame is at work on."""
+        code, at = frame.f_code.co_code, frame.f_lasti + 2
+        while at < len(code) and code[at] in _FILLERS:
+            at += 2
+        return at < len(code) and code[at] == _POP_TOP
+
     def shown(self, file: str) -> str:
         """A path as the user sees it: from the working directory that the program was started in."""
         known = self._files.get(file)
         if known is None:
-            known = os.path.abspath(file) if not file.startswith("<") else file
+            known = os.path.normpath(os.path.join(self._cwd, file)) if not file.startswith("<") else file
             known = self._files[file] = known.removeprefix(self._cwd).replace(os.sep, "/")
         return known
 

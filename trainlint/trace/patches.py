@@ -6,6 +6,7 @@ import functools
 import os
 import re
 import sys
+import time
 import warnings
 import weakref
 from collections.abc import Callable
@@ -19,14 +20,17 @@ from torch.utils.data import dataloader
 from trainlint.facts import events as ev
 from trainlint.facts import step as seen_facts
 from trainlint.facts.torch_api import DEPRECATED_AMP
-from trainlint.facts.values import Constant, Items, Op, Unknown
-from trainlint.trace.graph import seen, tensors
+from trainlint.facts.values import Constant, Items
+from trainlint.trace.genuine import genuine
+from trainlint.trace.graph import tensors
+from trainlint.trace.hidden import hidden
 from trainlint.trace.names import Name, name_of
+from trainlint.trace.objects import unwrapped
+from trainlint.trace.warned import moved
 
 if TYPE_CHECKING:
     from trainlint.trace.recorder import Recorder
 
-_HERE = os.path.abspath(__file__)
 _DEPRECATED = re.compile(r"`(torch\.(?:cuda|cpu)\.amp\.\w+)")
 _TRANSPARENT = ("__init__", "__call__")
 
@@ -37,7 +41,7 @@ class FunctionMode(TorchFunctionMode):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self._recorder = recorder
-        self._names: dict[Any, Name] = {}
+        self._known: dict[Any, tuple[Callable[..., Any], Name]] = {}
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -45,19 +49,23 @@ class FunctionMode(TorchFunctionMode):
         recorder = self._recorder
         if not recorder.is_on or torch.compiler.is_compiling():
             return func(*args, **(kwargs or {}))
-        name = self._names.get(func)
-        if name is None:
-            name = self._names[func] = name_of(func)
+        known = self._known.get(func)
+        if known is None:
+            real = genuine(func, sys._getframe(1))
+            known = self._known[func] = real, name_of(real)
+        func, name = known
         if not name.text:
             return func(*args, **(kwargs or {}))
         try:
             result = func(*args, **(kwargs or {}))
         except Exception as error:
             if recorder.listens:
-                recorder.failed(name.text, args, kwargs or {}, error)
+                with recorder.careful:
+                    recorder.failed(name.text, args, kwargs or {}, error)
             raise
         if recorder.listens:
-            recorder.operation(name, args, kwargs or {}, result)
+            with recorder.careful:
+                recorder.operation(name, args, kwargs or {}, result)
         return result
 
 
@@ -96,7 +104,7 @@ class Installed:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._patches = Patches()
-        self._mode = FunctionMode(recorder)
+        self._mode = recorder.mode = FunctionMode(recorder)
         self._hooks = [
             register_optimizer_step_pre_hook(self._before_step),
             register_optimizer_step_post_hook(self._after_step),
@@ -109,6 +117,8 @@ class Installed:
         replace(torch.nn.Module, "to", self._to)
         replace(torch.nn.Module, "parameters", self._parameters)
         replace(torch.nn.Module, "load_state_dict", self._load_state_dict)
+        replace(torch.nn.Module, "state_dict", self._state_dict)
+        replace(torch, "save", self._save)
         replace(torch.optim.Optimizer, "__init__", self._optimizer_init)
         replace(torch.optim.Optimizer, "zero_grad", self._zero_grad)
         replace(torch.autograd, "backward", self._backward)
@@ -121,10 +131,12 @@ class Installed:
         replace(scaler, "step", self._scaler_step)
         replace(scaler, "unscale_", self._unscale)
         replace(torch.utils.data.DataLoader, "__init__", self._loader_init)
+        replace(torch.utils.data.DataLoader, "__iter__", self._loader_iter)
+        replace(torch.utils.data.distributed.DistributedSampler, "set_epoch", self._set_epoch)
         replace(dataloader._BaseDataLoaderIter, "__next__", self._loader_next)
         replace(torch.autocast, "__enter__", self._autocast)
         replace(torch, "compile", self._compile)
-        replace(warnings, "showwarning", self._show_warning)
+        replace(warnings, "_showwarnmsg", self._show_warning)
         os.register_at_fork(after_in_child=_forgetful(recorder))
         self._mode.__enter__()  # type: ignore[no-untyped-call]
         recorder.is_on = True
@@ -162,15 +174,20 @@ class Installed:
         def __init__(module: torch.nn.Module, *args: Any, **kwargs: Any) -> None:
             original(module, *args, **kwargs)
             if recorder.listens:
-                frame = sys._getframe(1)
-                while (
-                    frame.f_back is not None
-                    and frame.f_code.co_name in _TRANSPARENT
-                    and frame.f_locals.get(frame.f_code.co_varnames[0] if frame.f_code.co_varnames else "")
-                    in (module, None)
-                ):
-                    frame = frame.f_back
-                recorder.objects.made(module, recorder.at(recorder.own.innermost(frame)))
+                with recorder.careful:
+                    frame = sys._getframe(1)
+                    while (
+                        frame.f_back is not None
+                        and frame.f_code.co_name in _TRANSPARENT
+                        and frame.f_locals.get(
+                            frame.f_code.co_varnames[0] if frame.f_code.co_varnames else ""
+                        )
+                        in (module, None)
+                    ):
+                        frame = frame.f_back
+                    maker = recorder.own.innermost(frame)
+                    recorder.objects.made(module, recorder.at(maker))
+                    recorder.modules.made(module, maker)
 
         return _like(__init__, original)
 
@@ -186,8 +203,9 @@ class Installed:
             finally:
                 depth[0] -= 1
             if depth[0] == 0:
-                about = self._named(module)
-                recorder.emit(ev.ModeChange, recorder.frame(), about, module=about, training=bool(mode))
+                with recorder.careful:
+                    about = self._named(module)
+                    recorder.emit(ev.ModeChange, recorder.frame(), about, module=about, training=bool(mode))
             return result  # type: ignore[no-any-return]
 
         return _like(train, original)
@@ -198,14 +216,16 @@ class Installed:
         def to(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
             result = original(module, *args, **kwargs)
             if recorder.listens:
-                about = self._named(module)
-                device = next(
-                    (one for one in (*args, *kwargs.values()) if isinstance(one, (str, torch.device))), None
-                )
-                if device is not None:
-                    recorder.emit(
-                        ev.Moved, recorder.frame(), about, what=about, device=Constant(value=str(device))
+                with recorder.careful:
+                    about = self._named(module)
+                    device = next(
+                        (one for one in (*args, *kwargs.values()) if isinstance(one, (str, torch.device))),
+                        None,
                     )
+                    if device is not None:
+                        recorder.emit(
+                            ev.Moved, recorder.frame(), about, what=about, device=Constant(value=str(device))
+                        )
             return result
 
         return _like(to, original)
@@ -214,8 +234,11 @@ class Installed:
         recorder = self._recorder
 
         def parameters(module: torch.nn.Module, recurse: bool = True) -> Any:
-            if recorder.listens and recorder.own.innermost(sys._getframe(1)) is sys._getframe(1):
-                self._named(module)
+            if recorder.listens:
+                with recorder.careful:
+                    caller = sys._getframe(1)
+                    if recorder.own.innermost(caller) is caller:
+                        self._named(module)
             return original(module, recurse)
 
         return _like(parameters, original)
@@ -226,28 +249,60 @@ class Installed:
         def load_state_dict(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
             result = original(module, *args, **kwargs)
             if recorder.listens:
-                about = self._named(module)
-                recorder.emit(ev.ModuleChanged, recorder.frame(), about, module=about, what="load_state_dict")
+                with recorder.careful:
+                    about, frame = self._named(module), recorder.frame()
+                    recorder.emit(ev.ModuleChanged, frame, about, module=about, what="load_state_dict")
+                    recorder.states.loaded(module, args, kwargs, result, frame)
             return result
 
         return _like(load_state_dict, original)
 
+    def _state_dict(self, original: Any) -> Any:
+        recorder, depth = self._recorder, [0]
+
+        def state_dict(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+            depth[0] += 1
+            try:
+                result = original(module, *args, **kwargs)
+            finally:
+                depth[0] -= 1
+            if recorder.listens and depth[0] == 0:
+                with recorder.careful:
+                    recorder.states.taken(module, result, recorder.frame())
+            return result
+
+        return _like(state_dict, original)
+
+    def _save(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def save(value: Any, *args: Any, **kwargs: Any) -> None:
+            original(value, *args, **kwargs)
+            if recorder.listens:
+                with recorder.careful:
+                    recorder.states.saved(value, recorder.frame())
+
+        return _like(save, original)
+
     def _named(self, module: torch.nn.Module) -> Any:
-        self._recorder.modules.named[id(module)] = weakref.ref(module)
-        return self._recorder.objects.of(module)
+        model = unwrapped(module)
+        self._recorder.modules.named[id(model)] = weakref.ref(model)
+        return self._recorder.objects.of(model)
 
     def _compile(self, original: Any) -> Any:
         """A function that torch compiles is one operation: nothing inside it is watched."""
         recorder = self._recorder
 
         def compile(model: Any = None, **kwargs: Any) -> Any:
-            result = original(model, **kwargs) if model is not None else original(**kwargs)
             if model is None:
                 return lambda function: compile(function, **kwargs)
-            if isinstance(model, torch.nn.Module) or not recorder.is_on:
+            if not recorder.is_on:
+                return original(model, **kwargs)
+            result = self._unwatched(original, model, **kwargs)
+            if isinstance(model, torch.nn.Module):
                 return result
 
-            @functools.wraps(model)
+            @functools.wraps(result)
             def compiled(*args: Any, **options: Any) -> Any:
                 return (
                     self._unwatched(result, *args, **options)
@@ -264,7 +319,7 @@ class Installed:
         call = vars(torch.nn.Module)["__call__"]
         torch.nn.Module.__call__ = torch.nn.Module._wrapped_call_impl  # type: ignore[method-assign]
         try:
-            with torch._C.DisableTorchFunction():
+            with hidden(self._mode):
                 return function(*args, **kwargs)
         finally:
             torch.nn.Module.__call__ = call  # type: ignore[method-assign]
@@ -277,17 +332,20 @@ class Installed:
         def __init__(optimizer: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> None:
             original(optimizer, *args, **kwargs)
             if recorder.listens:
-                recorder.steps.optimizer_made(optimizer, recorder.frame())
+                with recorder.careful:
+                    recorder.steps.optimizer_made(optimizer, recorder.frame())
 
         return _like(__init__, original)
 
     def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if self._recorder.listens:
-            self._recorder.steps.before_step(optimizer, _has_closure(args, kwargs))
+            with self._recorder.careful:
+                self._recorder.steps.before_step(optimizer, _has_closure(args, kwargs))
 
     def _after_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if self._recorder.listens:
-            self._recorder.steps.after_step(optimizer, _has_closure(args, kwargs))
+            with self._recorder.careful:
+                self._recorder.steps.after_step(optimizer, _has_closure(args, kwargs))
 
     def _zero_grad(self, original: Any) -> Any:
         recorder = self._recorder
@@ -295,8 +353,9 @@ class Installed:
         def zero_grad(target: Any, *args: Any, **kwargs: Any) -> None:
             original(target, *args, **kwargs)
             if recorder.listens:
-                about = recorder.objects.of(target)
-                recorder.emit(ev.ZeroGrad, recorder.frame(), about, target=about)
+                with recorder.careful:
+                    about = recorder.objects.of(target)
+                    recorder.emit(ev.ZeroGrad, recorder.frame(), about, target=about)
 
         return _like(zero_grad, original)
 
@@ -309,14 +368,17 @@ class Installed:
             if not recorder.listens:
                 return original(tensors, *args, **kwargs)  # type: ignore[no-any-return]
             losses = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
-            recorder.steps.before_backward(losses, recorder.frame())
+            with recorder.careful:
+                recorder.steps.before_backward(losses, recorder.frame())
             try:
                 original(tensors, *args, **kwargs)
             except Exception as error:
-                recorder.failed("backward", losses, {}, error)
+                with recorder.careful:
+                    recorder.failed("backward", losses, {}, error)
                 raise
             if recorder.listens:
-                recorder.steps.after_backward()
+                with recorder.careful:
+                    recorder.steps.after_backward()
             return None
 
         return _like(backward, original)
@@ -326,8 +388,9 @@ class Installed:
 
         def grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
             if recorder.listens:
-                frame = recorder.frame()
-                recorder.emit(ev.ParametersRead, frame, None, target=recorder.graph.value(outputs))
+                with recorder.careful:
+                    frame = recorder.frame()
+                    recorder.emit(ev.ParametersRead, frame, None, target=recorder.graph.value(outputs))
             return original(outputs, inputs, *args, **kwargs)
 
         return _like(grad, original)
@@ -339,8 +402,9 @@ class Installed:
             if recorder.listens:
                 if not isinstance(parameters, torch.Tensor):
                     parameters = list(parameters)
-                held = [recorder.graph.value(one) for one in tensors(parameters)]
-                recorder.emit(ev.Clip, recorder.frame(), None, parameters=Items(items=held))
+                with recorder.careful:
+                    held = [recorder.graph.value(one) for one in tensors(parameters)]
+                    recorder.emit(ev.Clip, recorder.frame(), None, parameters=Items(items=held))
             return original(parameters, *args, **kwargs)
 
         return _like(clip, original)
@@ -351,8 +415,9 @@ class Installed:
         def __init__(scaler: Any, *args: Any, **kwargs: Any) -> None:
             original(scaler, *args, **kwargs)
             if recorder.listens:
-                frame = recorder.own.innermost(sys._getframe(1))
-                recorder.steps.scaler_made(scaler, frame)
+                with recorder.careful:
+                    frame = recorder.own.innermost(sys._getframe(1))
+                    recorder.steps.scaler_made(scaler, frame)
 
         return _like(__init__, original)
 
@@ -363,13 +428,15 @@ class Installed:
             if not recorder.listens:
                 return original(scaler, optimizer, *args, **kwargs)
             steps = recorder.steps
-            before, steps.scaler = steps.of(optimizer).steps, scaler
+            known = steps.of(optimizer)
+            before, steps.scaler = known.steps, scaler
             try:
                 result = original(scaler, optimizer, *args, **kwargs)
             finally:
                 steps.scaler = None
             if recorder.listens:
-                steps.scaler_stepped(scaler, optimizer, before)
+                with recorder.careful:
+                    steps.scaler_stepped(scaler, optimizer, before)
             return result
 
         return _like(step, original)
@@ -380,13 +447,14 @@ class Installed:
         def unscale_(scaler: Any, optimizer: Any) -> Any:
             result = original(scaler, optimizer)
             if recorder.listens:
-                recorder.emit(
-                    ev.Unscale,
-                    recorder.frame(),
-                    None,
-                    scaler=recorder.objects.of(scaler),
-                    optimizer=recorder.objects.of(optimizer),
-                )
+                with recorder.careful:
+                    recorder.emit(
+                        ev.Unscale,
+                        recorder.frame(),
+                        None,
+                        scaler=recorder.objects.of(scaler),
+                        optimizer=recorder.objects.of(optimizer),
+                    )
             return result
 
         return _like(unscale_, original)
@@ -397,33 +465,52 @@ class Installed:
         recorder = self._recorder
 
         def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:
-            original(loader, *args, **kwargs)
+            try:
+                original(loader, *args, **kwargs)
+            except ValueError:
+                if recorder.listens:
+                    with recorder.careful:
+                        recorder.loaders.refused(loader, args, kwargs, recorder.frame())
+                raise
             if recorder.listens:
-                frame = recorder.frame()
-                made = recorder.objects.made(loader, recorder.at(frame))
-                recorder.objects.describe_loader(loader)
-                recorder.emit(ev.Built, frame, made, object=made)
+                with recorder.careful:
+                    recorder.loaders.made(loader, recorder.frame())
 
         return _like(__init__, original)
+
+    def _loader_iter(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def __iter__(loader: Any) -> Any:
+            iterator = original(loader)
+            if recorder.listens:
+                with recorder.careful:
+                    recorder.loaders.begun(loader, iterator)
+            return iterator
+
+        return _like(__iter__, original)
+
+    def _set_epoch(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def set_epoch(sampler: Any, *args: Any, **kwargs: Any) -> None:
+            original(sampler, *args, **kwargs)
+            if recorder.listens:
+                with recorder.careful:
+                    recorder.emit(ev.Called, recorder.frame(), name="set_epoch")
+
+        return _like(set_epoch, original)
 
     def _loader_next(self, original: Any) -> Any:
         recorder = self._recorder
 
         def __next__(iterator: Any) -> Any:
+            asked = time.perf_counter()
             batch = original(iterator)
             if recorder.listens:
-                found = tensors(batch)
-                place = recorder.at(recorder.frame())
-                for one in found:
-                    made = Op(
-                        name="iterate",
-                        inputs=(Unknown(text="loader"),),
-                        at=place,
-                        attached=one.requires_grad,
-                        seen=seen(one),
-                    )
-                    recorder.graph.note(one, made)
-                recorder.steps.batch_of_loader(found)
+                with recorder.careful:
+                    recorder.loaders.drawn(iterator, batch, asked, recorder.frame())
+                    recorder.steps.batch_of_loader(tensors(batch), _samples_of(iterator))
             return batch
 
         return _like(__next__, original)
@@ -436,35 +523,39 @@ class Installed:
         def __enter__(region: Any) -> Any:
             result = original(region)
             if recorder.listens:
-                recorder.autocast(region, recorder.frame())
+                with recorder.careful:
+                    recorder.autocast(region, recorder.frame())
             return result
 
         return _like(__enter__, original)
 
     def _show_warning(self, original: Any) -> Any:
+        """Warnings come from where they would come from without us, and are facts, unless the program catches them."""
+        recorder, shown, moving = self._recorder, getattr(warnings, "_showwarnmsg_impl", None), [False]
+
+        def _showwarnmsg(message: Any) -> None:
+            if not moving[0]:
+                moving[0] = True
+                try:
+                    if moved(message):
+                        return
+                finally:
+                    moving[0] = False
+            if recorder.listens and getattr(warnings, "_showwarnmsg_impl", None) is shown:
+                with recorder.careful:
+                    self._warned(message)
+            original(message)
+
+        return _like(_showwarnmsg, original)
+
+    def _warned(self, message: Any) -> None:
         recorder = self._recorder
-
-        def showwarning(
-            message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: str | None = None
-        ) -> None:
-            frame = recorder.frame()
-            if filename == _HERE:  # raised inside a wrapper: the line is the caller's
-                outside = sys._getframe(1)
-                while outside.f_back is not None and outside.f_code.co_filename == _HERE:
-                    outside = outside.f_back
-                filename, lineno = outside.f_code.co_filename, outside.f_lineno
-            if recorder.listens:
-                place = recorder.at(frame)
-                text = str(message)
-                recorder.fact(seen_facts.Warned(place, category.__name__, text), (place, text))
-                deprecated = _DEPRECATED.search(text)
-                if deprecated and deprecated[1] in DEPRECATED_AMP:
-                    recorder.emit(
-                        ev.LibraryCall, frame, deprecated[1], name=deprecated[1], text=deprecated[1]
-                    )
-            original(message, category, filename, lineno, file, line)
-
-        return _like(showwarning, original)
+        frame = recorder.frame()
+        place, text = recorder.at(frame), str(message.message)
+        recorder.fact(seen_facts.Warned(place, message.category.__name__, text), (place, text))
+        deprecated = _DEPRECATED.search(text)
+        if deprecated and deprecated[1] in DEPRECATED_AMP:
+            recorder.emit(ev.LibraryCall, frame, deprecated[1], name=deprecated[1], text=deprecated[1])
 
 
 def _forgetful(recorder: Recorder) -> Callable[[], None]:
@@ -477,6 +568,17 @@ def _forgetful(recorder: Recorder) -> Callable[[], None]:
             found.forked()
 
     return forked
+
+
+def _samples_of(iterator: Any) -> int | None:
+    """How many samples a loader puts into a batch, where there are enough; None where it leaves that to others."""
+    size = getattr(getattr(iterator, "_index_sampler", None), "batch_size", None)
+    if not isinstance(size, int):
+        return None
+    try:
+        return min(size, len(iterator._dataset))
+    except (TypeError, NotImplementedError):  # an iterable dataset has no length
+        return size
 
 
 def _like(wrapper: Any, original: Any) -> Any:

@@ -6,30 +6,44 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FrameType
 from typing import Any, TypeVar
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from trainlint.facts import events as ev
 from trainlint.facts import step as seen_facts
-from trainlint.facts.torch_api import CREATES, LOSS_FUNCTIONS, Meaning
+from trainlint.facts.torch_api import CREATES, DROPOUTS, LOSS_FUNCTIONS, MAKES, Meaning
 from trainlint.facts.values import Constant, Op, Value
 from trainlint.finding import Place
-from trainlint.trace import losses, masks, numbers
+from trainlint.trace import losses, numbers
+from trainlint.trace.careful import Careful
+from trainlint.trace.direct_forward import DirectForward
 from trainlint.trace.graph import Graph, seen, tensors
+from trainlint.trace.loaders import Loaders
+from trainlint.trace.masks import Masks
 from trainlint.trace.module_calls import ModuleCalls
 from trainlint.trace.names import Name
 from trainlint.trace.objects import Objects
 from trainlint.trace.own_code import OwnCode
+from trainlint.trace.shifts import Shifts
+from trainlint.trace.states import States
 from trainlint.trace.steps import Steps
 
 E = TypeVar("E", bound=ev.Event)
 
+_UNSEEDED = 67280421310721
+"""What torch's generator begins with where nobody has set a seed."""
+
 _MOST_ALIKE = 8
 """Events of one kind at one place that are kept: the latest."""
+
+_MOST_OPERATIONS = 50_000
+"""Operations without any backward pass after which histories are no longer kept: nobody trains on them."""
 
 _MOST_FACTS = 4
 """Facts of one kind at one place that are kept: the first."""
@@ -47,6 +61,7 @@ class Recorder:
     Args:
         steps: how many optimizer steps to record.
         root: a folder whose files are the program's own even where it lies among libraries.
+        folder: the working directory that the program was started in.
         max_wait: how many backward passes to wait for an optimizer's step.
         ended: called once, when all that was asked for is recorded; None to just stop recording.
         waiting: told, in a few words, what the recording waits for.
@@ -57,25 +72,36 @@ class Recorder:
         *,
         steps: int = 1,
         root: str | None = None,
+        folder: str | None = None,
         max_wait: int = 100,
         ended: Callable[[str], None] | None = None,
         waiting: Callable[[str], None] | None = None,
     ) -> None:
-        self.own = OwnCode(root)
+        self.own = OwnCode(root, folder)
         self.graph = Graph()
-        self.objects = Objects(self._is_own_class)
+        self.objects = Objects(self.is_own_class)
         self.graph.modules = self.objects.by_module
         self.modules = ModuleCalls(self)
         self.steps = Steps(self, steps, max_wait)
         self.events: list[ev.Event | None] = []
+        self.regions: dict[seen_facts.AutocastSeen, set[str]] = {}
+        """Regions of autocast, and the devices of the models that were called in them."""
+        self._latest_regions: dict[str, seen_facts.AutocastSeen] = {}
         self.facts: list[Any] = []
+        self.careful = Careful(self.facts)
+        self.mode: TorchFunctionMode | None = None
+        """Through which torch's functions are seen, while it is installed."""
         self.lines: set[tuple[str, int]] = set()
         self.is_on = False
         self.how = ""
         self.backwards = 0
         self._alike: dict[Any, deque[int]] = {}
         self._fact_counts: dict[Any, int] = {}
-        self._masks: dict[int, seen_facts.MaskSeen] = {}
+        self.masks = Masks(self)
+        self.shifts = Shifts(self)
+        self.states = States(self)
+        self.direct = DirectForward(self)
+        self.loaders = Loaders(self)
         self._own_classes: dict[type, bool] = {}
         self._thread = threading.get_ident()
         self._process = os.getpid()
@@ -83,13 +109,24 @@ class Recorder:
         self._waiting = waiting
         self._phase = ""
         self.is_broken = False
+        self.operations = 0
+        """Operations since the last backward pass."""
 
     # The state of the recording
 
     @property
     def listens(self) -> bool:
         """Whether what happens now belongs to the recording."""
-        return self.is_on and threading.get_ident() == self._thread
+        return (
+            self.is_on
+            and threading.get_ident() == self._thread
+            and not torch._C._is_tracing()  # by torch.jit: it would write our doings down too
+        )
+
+    @property
+    def is_seeded(self) -> bool:
+        """Whether the program has set torch's seed."""
+        return torch.initial_seed() != _UNSEEDED
 
     def end(self, how: str) -> None:
         """Stop listening, for good."""
@@ -167,8 +204,11 @@ class Recorder:
     ) -> None:
         """A function of torch's gave a result."""
         frame = self.frame(depth)
-        inputs = tuple(self.graph.value(one) for one in args)
-        options = self.graph.options(kwargs) if kwargs else {}
+        self.direct.look(sys._getframe(depth), frame)
+        self.operations += 1
+        is_remembered = self.operations < _MOST_OPERATIONS
+        inputs = tuple(self.graph.value(one) for one in args) if is_remembered else ()
+        options = self.graph.options(kwargs) if kwargs and is_remembered else {}
         records = torch.is_grad_enabled()
         op = Op(
             name=name.text,
@@ -186,6 +226,7 @@ class Recorder:
         elif name.in_place and args and isinstance(args[0], torch.Tensor):  # `x[i] = …` gives None
             op.attached, op.seen = args[0].requires_grad, seen(args[0])
             self.graph.note(args[0], op)
+            self.masks.operation(name.text, op, args, kwargs, args[0])
         elif isinstance(result, (tuple, list)):
             found = [one for one in result if isinstance(one, torch.Tensor)]
             op.attached = any(one.requires_grad for one in found)
@@ -211,7 +252,7 @@ class Recorder:
         if name.text == "+" and frame is not None and self.own.is_augmented(frame) and _starts_over(op):
             value = op.inputs[1] if isinstance(op.inputs[1], Op) else op.inputs[0]
             self.emit(ev.Accumulated, frame, None, value=value, result=op)
-        if name.text == "requires_grad_" or name.text == "set requires_grad":
+        if name.text in ("requires_grad_", "set requires_grad") and inputs:
             wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
             self.emit(
                 ev.RequiresGrad,
@@ -221,7 +262,7 @@ class Recorder:
                 assignment=name.text == "set requires_grad",
             )
         elif name.text in ("data", "detach") and isinstance(result, torch.Tensor):
-            self.graph.shares(result, op)
+            self.graph.shares(args[0], op)
         elif name.in_place and not self.steps.inside and name.text in _BY_HAND:
             self.steps.changed_in_place(args, inputs, frame)
 
@@ -238,37 +279,36 @@ class Recorder:
         text = name.text
         if text in LOSS_FUNCTIONS:
             self.loss(text, op, args, kwargs, result, frame)
-        elif text in ("softmax", "log_softmax"):
-            self._softmax(op)
-            if text == "log_softmax":
-                self._own_loss(op, args, frame)
-        elif text in masks.ATTENTION:
-            for mask in masks.of_attention(text, args, kwargs, op, self.batch):
-                if self.wants(seen_facts.MaskSeen, mask.at):
-                    self.fact(mask, mask.at)
-        elif text in masks.APPLIES and op.at is not None and self.wants(seen_facts.MaskSeen, op.at):
-            found = masks.applied(text, args, kwargs, op, self.batch)
-            if found is not None:
-                self._masks[op.uid] = found
+        elif text == "log_softmax":
+            self._own_loss(op, args, frame)
+        elif text == "relu" and op.owner is None:
+            self.modules.rectified(op, result)
+        elif text in DROPOUTS and op.owner is None:
+            self.modules.dropped(op, frame)
+        elif text == "batch_norm" and op.owner is not None:
+            self.emit(ev.Normalised, frame, op.owner, output=op)
+        self.masks.operation(text, op, args, kwargs, result)
+        if text in MAKES and op.seen is not None and result.requires_grad:
+            op.seen = replace(op.seen, node=type(result.grad_fn).__name__)
+        if (self.modules.is_training_forward or result.requires_grad) and not numbers.is_finite(result):
+            self._not_finite(text, op, args, kwargs, result)
+
+    def _not_finite(
+        self, text: str, op: Op, args: Sequence[Any], kwargs: Mapping[str, Any], result: torch.Tensor
+    ) -> None:
+        """A result holds NaN or infinities: were they in what went in?"""
+        given = [
+            one for one in tensors([*args, *kwargs.values()]) if one.is_floating_point() and one is not result
+        ]
+        if op.seen is not None:
+            op.seen.numbers["not finite"] = 1.0
+            op.seen.numbers["made of finite numbers"] = float(all(map(numbers.is_finite, given)))
         if not self.is_broken and self.modules.is_training_forward and numbers.has_nan(result):
-            given = [one for one in tensors([*args, *kwargs.values()]) if one.is_floating_point()]
             self.is_broken = True
             if not any(numbers.has_nan(one) for one in given):
                 self.facts.append(
                     seen_facts.NonFinite(op.at, text, text, self.modules.path(), "nan", tuple(result.shape))
                 )
-
-    def _softmax(self, op: Op) -> None:
-        """Masks that were put on the scores on the way to this softmax were attention masks."""
-        pending: list[tuple[Value, int]] = [(one, 0) for one in op.inputs[:1]]
-        while pending:
-            value, depth = pending.pop()
-            if not isinstance(value, Op) or depth > 6:
-                continue
-            mask = self._masks.pop(value.uid, None)
-            if mask is not None:
-                self.fact(masks.before_softmax(mask), mask.at)
-            pending.extend((one, depth + 1) for one in value.inputs[:1])
 
     @property
     def batch(self) -> int | None:
@@ -287,6 +327,7 @@ class Recorder:
         op.seen = losses.measured(function, args, kwargs, result)
         self._loss_called(function, op, args, frame)
         self.steps.loss_computed(function, args, kwargs)
+        self.shifts.loss_computed(args, kwargs)
         given = list(args[:2]) + [kwargs[key] for key in ("input", "target") if key in kwargs]
         if op.at is not None and len(given) > 1 and isinstance(given[1], torch.Tensor):
             self.batch_seen(given[1], op.at, "target", "1", f"F.{function}", ())
@@ -295,7 +336,10 @@ class Recorder:
         name = f"F.{function}" if op.owner is None else op.owner.type.removeprefix("torch.")
         for value, tensor in zip(op.inputs[:2], args[:2], strict=False):
             if isinstance(value, Op) and isinstance(tensor, torch.Tensor):
+                before = value.seen or seen(tensor)
                 value.seen = losses.of_input(function, tensor)
+                value.seen.numbers.update(before.numbers)
+                value.seen = replace(value.seen, node=before.node)
         self.emit(
             ev.LossCall,
             frame,
@@ -324,7 +368,7 @@ class Recorder:
         """A log-softmax makes the program's own module or function a loss, or the end of a model."""
         if frame is None:
             return
-        if args and isinstance(args[0], torch.Tensor) and isinstance(op.inputs[0], Op):
+        if op.inputs and isinstance(args[0], torch.Tensor) and isinstance(op.inputs[0], Op):
             op.inputs[0].seen = losses.of_input("log_softmax", args[0])
         module = self.modules.own_module()
         self.emit(
@@ -350,7 +394,17 @@ class Recorder:
         same = found is not None and found.smallest == found.largest and tensor.numel() > 1
         self.fact(
             seen_facts.BatchSeen(
-                at, role, name, to, look.shape, look.dtype, look.device, found, same, weights
+                at,
+                role,
+                name,
+                to,
+                look.shape,
+                look.dtype,
+                look.device,
+                found,
+                same,
+                weights,
+                tensor.requires_grad,
             ),
             key,
         )
@@ -363,6 +417,8 @@ class Recorder:
             return
         if name in LOSS_FUNCTIONS:
             self._failed_loss(name, args, kwargs, frame)
+        with self.aside():
+            self.masks.failed(name, args, kwargs, place)
         given = tensors([*args, *kwargs.values()])
         whole = next((one for one in given if not one.is_floating_point() and one.numel()), None)
         with self.aside():
@@ -387,24 +443,27 @@ class Recorder:
     def autocast(self, region: Any, frame: FrameType | None) -> None:
         """A region of autocast begins."""
         place = self.at(frame)
-        if place is None or not self.wants(seen_facts.AutocastSeen, place):
+        if place is None:
             return
         dtype = str(getattr(region, "fast_dtype", "")).removeprefix("torch.")
-        devices = {one.device.type for root in self.steps.roots() for one in root.parameters()}
-        self.fact(
-            seen_facts.AutocastSeen(
-                place,
-                str(region.device),
-                dtype,
-                bool(getattr(region, "_enabled", True)),
-                tuple(sorted(devices)),
-            ),
-            place,
+        begun = seen_facts.AutocastSeen(
+            place, str(region.device), dtype, bool(getattr(region, "_enabled", True))
         )
+        self.regions.setdefault(begun, set())
+        self._latest_regions[begun.device] = begun
+
+    def called_in_regions(self, devices: Iterable[str]) -> None:
+        """A model with parameters on these devices is called, in whatever regions of autocast are open."""
+        for device, region in self._latest_regions.items():
+            if region.enabled and torch.is_autocast_enabled(device):
+                self.regions[region].update(devices)
+
+    def seen_regions(self) -> list[seen_facts.AutocastSeen]:
+        return [replace(region, models=tuple(sorted(models))) for region, models in self.regions.items()]
 
     # Classes
 
-    def _is_own_class(self, kind: type) -> bool:
+    def is_own_class(self, kind: type) -> bool:
         known = self._own_classes.get(kind)
         if known is None:
             module = sys.modules.get(kind.__module__)

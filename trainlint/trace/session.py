@@ -34,6 +34,7 @@ class Session:
         *,
         steps: int = 1,
         root: str | None = None,
+        folder: str | None = None,
         max_wait: int = 100,
         ended: Callable[[str], None] | None = None,
         waiting: Callable[[str], None] | None = None,
@@ -41,9 +42,11 @@ class Session:
         major, minor = torch.__version__.split(".")[:2]
         if (int(major), int(minor)) < OLDEST:
             raise TooOld(f"torch {torch.__version__} is too old to be recorded: 2.4 is the oldest that is")
-        self._folder = os.getcwd()
+        self._folder = folder or os.getcwd()
         self._began = time.perf_counter()
-        self.recorder = Recorder(steps=steps, root=root, max_wait=max_wait, ended=ended, waiting=waiting)
+        self.recorder = Recorder(
+            steps=steps, root=root, folder=self._folder, max_wait=max_wait, ended=ended, waiting=waiting
+        )
         self._installed: Installed | None = Installed(self.recorder)
 
     def close(self, *, keep_mode: bool = False) -> None:

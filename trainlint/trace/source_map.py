@@ -53,6 +53,28 @@ class SourceMap:
                 return ast.unparse(node.target)
         return ""
 
+    def gives(self, place: Place, name: str, position: int) -> bool:
+        """Whether the call at a place says what an argument is to be."""
+        nodes = self._path(place)
+        call = nodes[-1] if nodes else None
+        if not isinstance(call, ast.Call):
+            return True
+        return (
+            len(call.args) > position
+            or any(isinstance(one, ast.Starred) for one in call.args)
+            or any(one.arg in (name, None) for one in call.keywords)
+        )
+
+    def multiplies(self, path: str) -> bool:
+        """Whether a list is multiplied anywhere in a file."""
+        tree = self._tree(path)
+        return tree is not None and any(
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Mult)
+            and (isinstance(node.left, (ast.List, ast.Tuple)) or isinstance(node.right, (ast.List, ast.Tuple)))
+            for node in ast.walk(tree)
+        )
+
     def constructor(self, place: Place) -> tuple[Place, str] | None:
         """The call of a tensor's constructor around an expression: its place, and the constructor's name."""
         for node in reversed(self._path(place)[:-1]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from types import FrameType
@@ -15,6 +16,7 @@ from trainlint.facts.torch_api import PARAMETER
 from trainlint.facts.values import Items, Object, Op, Value
 from trainlint.finding import Place
 from trainlint.trace import numbers
+from trainlint.trace.losses import note_value
 from trainlint.trace.objects import dotted
 
 if TYPE_CHECKING:
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
 
 _PATIENCE = 20
 """Steps of one optimizer to wait for the others."""
+
+_FLATTENS = ("view", "reshape", "flatten", "ravel")
+"""What may give targets another first axis than the batch."""
+
+_SHAPE_TOLD = re.compile(r"\[torch\.[\w.]+ \[([\d, ]*)\]\]")
+"""How torch names the shape of a tensor that was changed too early."""
 
 _DECOUPLED = ("torch.optim.AdamW", "torch.optim.NAdam", "torch.optim.RAdam")
 
@@ -34,9 +42,12 @@ class Parameter:
         self.start: Spread | None = None
         self.gradient: Gradient | None = None
         self.judged = False
+        self.reached = False
+        self.alive = False
         self.stepped = False
         self.update: float | None = None
         self.unchanged: bool | None = None
+        self.rate: float | None = None
 
 
 class Optimizer:
@@ -54,8 +65,9 @@ class Optimizer:
         self.steps = 0
         self.step_at: Place | None = None
         self.skipped = 0
+        self.idle = 0
         self.cleared: bool | None = None
-        self.left: dict[str, float] = {}
+        self.left: dict[str, float | str] = {}
         self.checksums: dict[int, float] = {}
         self.seen_between = False
 
@@ -78,6 +90,7 @@ class Steps:
         self.by_hand = 0
         self.by_hand_at: Place | None = None
         self._changed_by_hand = False
+        self._last_of_all: Optimizer | None = None
         self.batch: int | None = None
         self._batch_of_loader = False
         self._samples: dict[int, tuple[torch.Tensor, float]] = {}
@@ -89,10 +102,12 @@ class Steps:
 
     # Batches
 
-    def batch_of_loader(self, found: list[torch.Tensor]) -> None:
-        """A loader gave these tensors."""
+    def batch_of_loader(self, found: list[torch.Tensor], wanted: int | None) -> None:
+        """A loader gave these tensors; `wanted` is how many samples it was asked for, where it was."""
         sizes = {one.shape[0] for one in found if one.dim() > 0}
-        if len(sizes) == 1:
+        if wanted is None or any(wanted in one.shape[1:] for one in found) and sizes != {wanted}:
+            return
+        if len(sizes) == 1 and max(sizes) <= wanted:
             self.batch = sizes.pop()
             self._batch_of_loader = True
 
@@ -101,7 +116,12 @@ class Steps:
             return
         given = [*args[:2], *(kwargs[key] for key in ("input", "target") if key in kwargs)]
         if len(given) > 1 and isinstance(given[1], torch.Tensor) and given[1].dim() == 1:
-            self.batch = given[1].shape[0]
+            size, made = given[1].shape[0], self._recorder.graph.known(given[1])
+            if isinstance(made, Op) and made.name in _FLATTENS and made.inputs:
+                before = getattr(made.inputs[0], "seen", None)
+                if before is None or before.shape[:1] != (size,):
+                    return
+            self.batch = size
 
     # Optimizers
 
@@ -126,10 +146,12 @@ class Steps:
         known = self.of(optimizer)
         if known.steps >= self._wanted and known.cleared is None and known.seen_between:
             self._judge(known)
-        if self._is_complete(known):
-            recorder.end("recorded")
-            return
         self.inside = True
+        if self._is_complete(known):
+            if not has_closure:
+                recorder.end("recorded")
+            self._last_of_all = known  # its closure clears gradients, or not, before it computes new ones
+            return
         if known.steps < self._wanted:
             with recorder.aside():
                 self._survey()
@@ -156,6 +178,8 @@ class Steps:
                 if has_closure:
                     self._look_at_gradients(optimizer)
                 self._compare(optimizer)
+            if known.steps == 0:
+                known.idle = sum(one.grad is None for one in _parameters_of(optimizer))
             known.checksums = self._checksums(optimizer)
         known.steps += 1
         known.cleared, known.seen_between = None, False
@@ -185,24 +209,43 @@ class Steps:
             recorder.end("waited")
             return
         self.backwards += 1
+        recorder.operations = 0
         if self.backwards == 1:
             recorder.phase("the first optimizer step")
         for loss in losses:
             if isinstance(loss, torch.Tensor):
                 value = recorder.graph.of(loss)
+                note_value(value, loss)
                 recorder.emit(ev.Backward, frame, None, loss=value, accumulates=True)
         with recorder.aside():
             for known in self.optimizers.values():
                 if known.checksums or known.steps:
                     self._notice_clearing(known)
+        if self._last_of_all is not None:
+            self._judge(self._last_of_all)
+            recorder.end("recorded")
 
     def after_backward(self) -> None:
         with self._recorder.aside():
+            self._see_who_was_reached()
             for known in self.optimizers.values():
                 optimizer = known.optimizer()
                 if known.steps and optimizer is not None:
                     known.checksums = self._checksums(optimizer)
                     known.seen_between = True
+
+    def _see_who_was_reached(self) -> None:
+        """Which parameters this backward gave a gradient, and which of them more than zeros."""
+        waiting = [
+            (self._known(one), one.grad)
+            for known in self.optimizers.values()
+            if (optimizer := known.optimizer()) is not None
+            for one in _parameters_of(optimizer)
+            if one.grad is not None and not self._known(one).alive
+        ]
+        found = numbers.any_nonzero([gradient for _, gradient in waiting if gradient is not None])
+        for (parameter, _), alive in zip(waiting, found, strict=True):
+            parameter.reached, parameter.alive = True, alive
 
     def _notice_clearing(self, known: Optimizer) -> None:
         """Compare gradients with what they were after the last step or backward: if they differ, they were cleared."""
@@ -218,9 +261,8 @@ class Steps:
             known.cleared = True
         elif not known.left:
             known.left = {
-                "gradients left over": float(len(left)),
-                "of": float(len(held)),
-                "norm left over": sum(held[key] ** 2 for key in left) ** 0.5,
+                "gradients left over": f"{len(left)} of {len(held)}",
+                "their norm": sum(held[key] ** 2 for key in left) ** 0.5,
             }
 
     def _judge(self, known: Optimizer) -> None:
@@ -294,7 +336,7 @@ class Steps:
                 if before is None or after is None or before[0].shape != after.shape:
                     continue
                 known = self._known(one)
-                known.stepped = True
+                known.stepped, known.rate = True, rate
                 size = float(torch.linalg.vector_norm(before[0].double()))
                 moved = float(torch.linalg.vector_norm(after.double() - before[0].double() * shrink))
                 known.update = moved / size if size else None
@@ -318,11 +360,19 @@ class Steps:
                 self._recorder.emit(ev.ParametersRead, frame, None, target=target)
 
     def culprit(self, message: str) -> Op | None:
-        """The latest in-place operation on a value that backward needed."""
+        """The latest in-place operation on a value that backward needed: of the sizes that torch complains of.
+
+        Their order tells nothing: a layer may have saved its weight transposed.
+        """
+        told = _SHAPE_TOLD.search(message)
+        sizes = sorted(map(int, told[1].replace(",", " ").split())) if told else None
         changed = [
             value
             for _, value in list(self._recorder.graph._values.values())
-            if isinstance(value, Op) and value.in_place and value.attached
+            if isinstance(value, Op)
+            and value.in_place
+            and value.attached
+            and (sizes is None or (value.seen is not None and sorted(value.seen.shape) == sizes))
         ]
         return max(changed, key=lambda op: op.uid, default=None)
 
@@ -403,6 +453,7 @@ class Steps:
                     elsewhere=sum(id(one) not in belonging for one in held),
                     skipped=known.skipped,
                     state_devices=tuple(sorted(devices)),
+                    idle=known.idle,
                 )
             )
         return found
@@ -410,7 +461,7 @@ class Steps:
     def seen_parameters(self) -> list[ParameterSeen]:
         recorder = self._recorder
         found = []
-        for root in self.roots():
+        for model, root in enumerate(self.roots()):
             modules = dict(root.named_modules())
             uses: dict[int, int] = {}
             for _, one in root.named_parameters(remove_duplicate=False):
@@ -445,9 +496,22 @@ class Steps:
                         update=known.update,
                         unchanged=known.unchanged,
                         uses=uses[id(one)],
+                        model=model,
+                        rate=known.rate,
+                        moved=one.requires_grad
+                        and not numbers_of
+                        and known.start is not None
+                        and numbers.spread(one) != known.start,
+                        reached=known.reached,
+                        alive=known.alive,
+                        value=self._value_of(one),
                     )
                 )
         return found
+
+    def _value_of(self, parameter: torch.Tensor) -> Value | None:
+        value = self._recorder.graph.known(parameter)
+        return _of_parameter(value) if isinstance(value, Op) else None
 
     def describe_optimizers(self) -> None:
         """Fill in what each optimizer holds: whole modules where it holds all their parameters."""

@@ -1,0 +1,17 @@
+"""The bugs: one file of this folder is one family."""
+
+from bugs import attention, data, graph, loop, loss, model, optimizer, precision
+from bugs.bug import Bug
+
+BUGS: tuple[Bug, ...] = (
+    *loss.BUGS,
+    *graph.BUGS,
+    *loop.BUGS,
+    *optimizer.BUGS,
+    *model.BUGS,
+    *attention.BUGS,
+    *data.BUGS,
+    *precision.BUGS,
+)
+
+__all__ = ["BUGS", "Bug"]

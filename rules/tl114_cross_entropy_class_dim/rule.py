@@ -1,0 +1,83 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import LossCall
+from trainlint.facts.evidence import numbers_of, shape_of, shown
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.step import Failure
+from trainlint.facts.values import Op, Value
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+OVER_CLASSES = ("cross_entropy", "nll_loss")
+SAME_AXES = frozenset(
+    "output identity to float double half bfloat16 type type_as clone contiguous dropout relu gelu tanh log_softmax "
+    "softmax clamp layer_norm * / + -".split()
+)
+"""Operations that leave every axis where it is, if the shape stays."""
+
+
+@rule(Recorded, level="error", by="T")
+def check(run: Recorded) -> Iterator[Finding]:
+    for failure in run.facts(Failure):
+        if failure.operation in OVER_CLASSES and len(failure.inputs) > 1:
+            given, target = failure.inputs[0][0], failure.inputs[1][0]
+            if _classes_come_last(given, target):
+                yield Finding(
+                    failure.at,
+                    f"The logits are {shown(given)} and the targets {shown(target)}, so the {given[-1]} classes come "
+                    "last, but cross-entropy looks for them in position 1, and raises. Pass "
+                    "`logits.flatten(0, -2)` with `targets.flatten()`, or `logits.movedim(-1, 1)`.",
+                    evidence={
+                        "logits": shown(given),
+                        "targets": shown(target),
+                        "error": failure.message[:120],
+                    },
+                )
+    for loss in run.events(LossCall):
+        given_shape, target_shape = shape_of(loss.input), shape_of(loss.target)
+        if loss.function not in OVER_CLASSES or given_shape is None or target_shape is None:
+            continue
+        if len(given_shape) < 3 or loss.output.seen is None:
+            continue
+        layer = _last_layer(loss.input, given_shape)
+        if layer is None or layer.at is None or not _fits_by_chance(loss, given_shape, target_shape):
+            continue
+        yield Finding(
+            loss.at,
+            f"The logits are {shown(given_shape)}, and their classes come last, as `{layer.text}` makes them, but "
+            f"{loss.name} takes position 1 for the classes: it trains on something else, without complaint. Pass "
+            "`logits.flatten(0, -2)` with flat targets, or `logits.movedim(-1, 1)`.",
+            (Because(layer.at, "the classes are the last axis here"),),
+            evidence={
+                "logits": shown(given_shape),
+                "targets": shown(target_shape),
+                "size of position 1": given_shape[1],
+                "size of the last axis": given_shape[-1],
+            },
+        )
+
+
+def _classes_come_last(given: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether targets fit the logits but for the place of the classes."""
+    return len(given) > 2 and given[:-1] == target and (given[0], *given[2:]) != target
+
+
+def _last_layer(value: Value | None, shape: tuple[int, ...]) -> Op | None:
+    """The linear layer whose features are the last axis of the logits, if nothing has moved axes since."""
+    for _ in range(20):
+        if not isinstance(value, Op) or value.seen is None or value.seen.shape != shape:
+            return None
+        if value.name == "linear":
+            return value
+        if value.name not in SAME_AXES or not value.inputs:
+            return None
+        value = value.inputs[0]
+    return None
+
+
+def _fits_by_chance(loss: LossCall, given: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether sizes happen to agree: as many positions as classes, or targets that are probabilities."""
+    if given == target:
+        rows = numbers_of(loss.target)
+        return given[1] != given[-1] and 0 <= rows.get("rows that sum to 1", -1) < rows.get("rows", 0)
+    return (given[0], *given[2:]) == target == given[:-1]

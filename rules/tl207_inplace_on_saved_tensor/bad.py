@@ -1,0 +1,23 @@
+"""`hidden += 1` overwrites what the sigmoid has saved for its backward pass."""
+
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(64, 4)
+y = x.sum(dim=1, keepdim=True)
+first, second = nn.Linear(4, 16), nn.Linear(16, 1)
+optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+steps = 0
+try:
+    for _ in range(100):
+        optimizer.zero_grad()
+        hidden = first(x).sigmoid()
+        hidden += 1
+        loss = nn.functional.mse_loss(second(hidden), y)
+        loss.backward()
+        optimizer.step()
+        steps += 1
+except RuntimeError as error:
+    print(str(error).partition(":")[0])
+print(f"{steps} steps")

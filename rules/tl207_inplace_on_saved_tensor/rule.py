@@ -1,0 +1,94 @@
+import re
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward, OptimizerStep
+from trainlint.facts.evidence import shown
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.step import Failure
+from trainlint.facts.values import Op, Value, parts
+from trainlint.finding import Because, Finding, Place
+from trainlint.rule import rule
+
+SAVED = "modified by an inplace operation"
+LEAF = re.compile(r"leaf Variable that requires grad is being used in an in-place operation")
+TOLD = re.compile(
+    r"\[torch\.[\w.]+ \[([\d, ]*)\]\](?:, which is output \d+ of (\w+),)? is at version (\d+); expected version (\d+)"
+)
+MOST_VALUES = 50_000
+
+
+@rule(Recorded, level="error", by="T")
+def check(run: Recorded) -> Iterator[Finding]:
+    for failure in run.facts(Failure):
+        if SAVED in failure.message:
+            yield _saved(run, failure)
+        elif LEAF.search(failure.message):
+            yield _leaf(failure.at, failure.text, failure.message)
+    ending = run.ending
+    is_told = any(LEAF.search(one.message) for one in run.facts(Failure))
+    if ending.at is not None and LEAF.search(ending.error) and not is_told:
+        yield _leaf(ending.at, "this operation", ending.error)
+
+
+def _leaf(at: Place, text: str, message: str) -> Finding:
+    return Finding(
+        at,
+        f"`{text}` changes a tensor in place that itself wants a gradient, which autograd refuses. Do it under "
+        "`torch.no_grad()` if it initialises or updates a parameter, and out of place if it is part of the model.",
+        evidence={"error": message.splitlines()[0][:160]},
+    )
+
+
+def _saved(run: Recorded, failure: Failure) -> Finding:
+    told = TOLD.search(failure.message)
+    shape = tuple(map(int, told[1].replace(",", " ").split())) if told else None
+    culprit = _changed(run, failure, shape)
+    at = culprit.at if culprit is not None else failure.culprit
+    text = culprit.text if culprit is not None else failure.culprit_text
+    evidence: dict[str, object] = {}
+    if told is not None and shape is not None:
+        evidence = {"shape": shown(shape), "version": int(told[3]), "version that was saved": int(told[4])}
+        if told[2]:
+            evidence["autograd node"] = told[2]
+    steps = {one.at for one in run.events(OptimizerStep)}
+    if at is None:
+        return Finding(
+            failure.at,
+            "A tensor that this `backward()` needs was changed in place after it was saved. Write the change out of "
+            "place, as in `x = x + 1` for `x += 1`.",
+            evidence=evidence,
+        )
+    here = (Because(failure.at, "and this backward needs it as it was"),)
+    if at in steps:
+        return Finding(
+            at,
+            "This step changes weights that a later `backward()` still needs as they were, so that raises. Run every "
+            "`backward()` of a forward pass before the step, or call the model again after it.",
+            here,
+            evidence=evidence,
+        )
+    return Finding(
+        at,
+        f"`{text}` overwrites a tensor that autograd has saved for the backward pass, which then raises. Write it out of "
+        "place, as in `x = x + 1` for `x += 1`.",
+        here,
+        evidence=evidence,
+    )
+
+
+def _changed(run: Recorded, failure: Failure, shape: tuple[int, ...] | None) -> Op | None:
+    """The latest in-place operation on the way to the loss whose tensor is of this shape."""
+    backward = next((one for one in reversed(run.events(Backward)) if one.at == failure.at), None)
+    if backward is None or shape is None:
+        return None
+    pending: list[Value] = [backward.loss]
+    seen = {backward.loss.uid}
+    for value in pending:
+        is_changed = isinstance(value, Op) and value.in_place and value.at is not None and value.attached
+        if is_changed and isinstance(value, Op) and value.seen is not None and value.seen.shape == shape:
+            return value
+        for part in parts(value):
+            if part.uid not in seen and len(seen) < MOST_VALUES:
+                seen.add(part.uid)
+                pending.append(part)
+    return None

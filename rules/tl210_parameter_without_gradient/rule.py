@@ -1,0 +1,197 @@
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trainlint.facts import step
+from trainlint.facts.events import Backward, ModuleChanged
+from trainlint.facts.evidence import held
+from trainlint.facts.paths import Ways, ways
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.torch_api import CONTAINERS
+from trainlint.facts.values import Op
+from trainlint.finding import Because, Finding, Place
+from trainlint.rule import rule
+
+
+class Starved(NamedTuple):
+    """The largest part of a model none of whose parameters got a gradient.
+
+    Args:
+        module: None where it is less than a module: a parameter beside others that did get one.
+    """
+
+    path: str
+    module: step.ModuleSeen | None
+    parameters: list[step.ParameterSeen]
+
+    @property
+    def name(self) -> str:
+        if self.module is None:
+            return self.parameters[0].name
+        return self.path or self.module.type.removeprefix("torch.nn.")
+
+
+@rule(Recorded, level="error", by="T")
+def check(run: Recorded) -> Iterator[Finding]:
+    judged = [one for one in held(run) if one.expected]
+    if not any(not one.reached and one.gradient is None for one in judged):
+        return
+    found = ways(run)
+    modules = {(one.number, one.path): one for one in run.facts(step.ModuleSeen)}
+    for starved in _starved(judged, modules):
+        at = _place(run, starved)
+        if at is None or _is_copy(starved, judged):
+            continue
+        values = [one.value for one in starved.parameters if one.value is not None]
+        cut = found.cut(values)
+        if cut is not None and cut.at is not None:
+            if cut.records is not False or not _is_frozen_on_purpose(run, starved, modules):
+                yield _finding(
+                    run, starved, at, _cut_by(cut), (Because(cut.at, "the path is cut here"),), cut
+                )
+        elif not _is_routed(starved, judged, modules) and not _is_of_a_library(starved, modules):
+            yield _finding(run, starved, at, _unused(starved, modules, found), (), None)
+
+
+def _finding(
+    run: Recorded, starved: Starved, at: Place, why: str, because: tuple[Because, ...], cut: Op | None
+) -> Finding:
+    count = len(starved.parameters)
+    what = (
+        f"No parameter of `{starved.name}`"
+        if starved.module is not None
+        else f"The parameter `{starved.name}` never"
+    )
+    backward = run.events(Backward)[0].at
+    evidence: dict[str, object] = {
+        "parameters without a gradient": count,
+        "parameters that an optimizer holds": len(held(run)),
+        "backward passes": run.ending.backwards,
+    }
+    if starved.module is not None:
+        evidence["calls of the module"] = starved.module.calls
+    if cut is not None:
+        evidence["operation"] = cut.name
+    return Finding(
+        at,
+        f"{what} gets a gradient, though an optimizer holds {'them' if count > 1 else 'it'}: {why}",
+        (*because, Because(backward, "this backward does not reach it")),
+        level=None if cut is not None else "warning",
+        subject=starved.path if starved.module is not None else starved.name,
+        evidence=evidence,
+    )
+
+
+def _cut_by(cut: Op) -> str:
+    if cut.records is False:
+        return (
+            f"`{cut.text}` runs while autograd does not record, so it stays as it was made. Move it out of `no_grad`, "
+            "or leave these parameters out of the optimizer."
+        )
+    return (
+        f"`{cut.text}` lets no gradient through on the way from the loss, so it stays as it was made. Keep the graph "
+        "there, or leave these parameters out of the optimizer."
+    )
+
+
+def _unused(starved: Starved, modules: dict[tuple[int, str], step.ModuleSeen], found: Ways) -> str:
+    module = starved.module
+    if module is not None and not any(one.training is not None for one in _inside(module, modules)):
+        return "it was never called. Call it in `forward`, or remove it."
+    values = [one.value for one in starved.parameters if one.value is not None]
+    if found.between(values):
+        return "what it gives goes into the loss by operations that have no gradient. Look for indices and comparisons."
+    return "nothing that a loss is made of depends on it. Use it in `forward`, or remove it."
+
+
+def _starved(
+    judged: list[step.ParameterSeen], modules: dict[tuple[int, str], step.ModuleSeen]
+) -> Iterator[Starved]:
+    """The parts of the models that got no gradient, each as large as can be."""
+    groups: dict[tuple[int, str], list[step.ParameterSeen]] = {}
+    for one in judged:
+        if one.reached or one.gradient is not None:
+            continue
+        path, whole = one.module, None
+        while _all_starved(judged, one.model, path):
+            whole = path
+            if not path:
+                break
+            path = path.rpartition(".")[0]
+        if whole is None:
+            yield Starved(one.module, None, [one])
+        else:
+            groups.setdefault((one.model, whole), []).append(one)
+    for (model, path), parameters in groups.items():
+        yield Starved(path, modules.get((model, path)), parameters)
+
+
+def _all_starved(judged: list[step.ParameterSeen], model: int, path: str) -> bool:
+    return not any(
+        (one.reached or one.gradient is not None) and one.model == model and _is_in(one.module, path)
+        for one in judged
+    )
+
+
+def _is_in(path: str, outer: str) -> bool:
+    return not outer or path == outer or path.startswith(f"{outer}.")
+
+
+def _inside(
+    module: step.ModuleSeen, modules: dict[tuple[int, str], step.ModuleSeen]
+) -> Iterator[step.ModuleSeen]:
+    return (
+        one for (model, path), one in modules.items() if model == module.number and _is_in(path, module.path)
+    )
+
+
+def _place(run: Recorded, starved: Starved) -> Place | None:
+    if starved.module is not None and starved.module.at is not None:
+        return starved.module.at
+    if starved.parameters[0].at is not None:
+        return starved.parameters[0].at
+    number = starved.parameters[0].optimizers[0]
+    return next((one.at for one in run.facts(step.OptimizerSeen) if one.number == number), None)
+
+
+def _is_copy(starved: Starved, judged: list[step.ParameterSeen]) -> bool:
+    """Whether these parameters began as others that are trained: a target network follows them by other means."""
+    trained = {(one.shape, one.start) for one in judged if one.reached and one.start is not None}
+    random = [one for one in starved.parameters if one.start is not None and one.start.std > 0]
+    return bool(random) and all((one.shape, one.start) in trained for one in random)
+
+
+def _is_frozen_on_purpose(
+    run: Recorded, starved: Starved, modules: dict[tuple[int, str], step.ModuleSeen]
+) -> bool:
+    """Whether what runs without autograd looks like a pretrained part: loaded, in evaluation, or from a library."""
+    if run.events(ModuleChanged) or starved.module is None:
+        return True
+    inside = list(_inside(starved.module, modules))
+    return any(one.training is False for one in inside) or any(_is_library(one.type) for one in inside)
+
+
+def _is_routed(
+    starved: Starved, judged: list[step.ParameterSeen], modules: dict[tuple[int, str], step.ModuleSeen]
+) -> bool:
+    """Whether it is one of several in a list that others were called from: which ones may depend on the batch."""
+    model, path = starved.parameters[0].model, starved.path
+    while path:
+        path = path.rpartition(".")[0]
+        holder = modules.get((model, path))
+        if holder is not None and holder.type in CONTAINERS and holder.type != "torch.nn.Sequential":
+            return not _all_starved(judged, model, path)
+    return False
+
+
+def _is_of_a_library(starved: Starved, modules: dict[tuple[int, str], step.ModuleSeen]) -> bool:
+    """Whether it is a part of a library's model, whose outputs need not all be used."""
+    model, path = starved.parameters[0].model, starved.path
+    paths = [path] if starved.module is None else []
+    while path:
+        path = path.rpartition(".")[0]
+        paths.append(path)
+    return any((one := modules.get((model, outer))) is not None and _is_library(one.type) for outer in paths)
+
+
+def _is_library(kind: str) -> bool:
+    return "." in kind and not kind.startswith("torch.nn.")

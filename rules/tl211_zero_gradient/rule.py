@@ -1,0 +1,129 @@
+from collections.abc import Iterator
+
+from trainlint.facts import step
+from trainlint.facts.events import Backward
+from trainlint.facts.evidence import held, numbers_of
+from trainlint.facts.paths import ways
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.values import Constant, Op, Value
+from trainlint.finding import Because, Finding, Place
+from trainlint.rule import rule
+
+CHANCE = ("bernoulli", "rand", "rand_like")
+"""Operations that a branch is dropped by."""
+
+
+FLAT = frozenset(
+    ("relu", "clamp", "clamp_min", "clamp_max", "hardtanh", "relu6", "softmax", "hardsigmoid", "threshold")
+)
+FEWEST_SAMPLES = 4
+
+
+@rule(Recorded, level="warning", by="T")
+def check(run: Recorded) -> Iterator[Finding]:
+    judged = [one for one in held(run) if one.gradient is not None]
+    silent = [
+        one for one in judged if one.gradient is not None and one.gradient.zeros == 1.0 and not one.alive
+    ]
+    if not silent or _is_solved(run) or _most_samples(run) < FEWEST_SAMPLES:
+        return
+    found = ways(run)
+    asleep = {one.model for one in judged if one.alive and _starts_at_zero(one)}
+    told: set[int] = set()
+    for number, path, parameters in _by_module(silent):
+        at = parameters[0].at or _made(run, parameters[0])
+        if at is None or number in asleep or _only_bias(parameters, judged):
+            continue
+        values = [one.value for one in parameters if one.value is not None]
+        between = found.between(values)
+        on_the_way = {op.uid for op in between}
+        if not told.isdisjoint(on_the_way) or any(_switches_off(op) for op in between):
+            continue
+        told |= {op.uid for op in between if any(one in values for one in op.inputs)}
+        yield Finding(
+            at,
+            f"The gradient of {_named(parameters)} is exactly zero, in every backward pass: nothing that it does "
+            "changes the loss, so it never learns. Look for a rectifier, clamp or mask behind it that lets nothing "
+            "through, and for a softmax over a single class.",
+            _flat(between),
+            subject=path or parameters[0].name,
+            evidence={
+                "parameters with zero gradient": len(parameters),
+                "elements": sum(_elements(one) for one in parameters),
+                "parameters with a gradient": sum(one.alive for one in judged),
+                "backward passes": run.ending.backwards,
+            },
+        )
+
+
+def _is_solved(run: Recorded) -> bool:
+    """Whether some loss is zero, as that of a margin that is kept: then there is nothing to learn from this batch."""
+    values = [numbers_of(event.loss).get("value") for event in run.events(Backward)]
+    one_class = any(numbers_of(event.loss).get("classes") == 1 for event in run.events(Backward))
+    return 0.0 in values and not one_class
+
+
+def _most_samples(run: Recorded) -> int:
+    """The largest batch that a model was given. In one sample a few units are off by chance."""
+    sizes = [
+        one.shape[0] if len(one.shape) > 1 else 1
+        for one in run.facts(step.BatchSeen)
+        if one.role == "input" and one.shape
+    ]
+    return max(sizes, default=FEWEST_SAMPLES)
+
+
+def _by_module(silent: list[step.ParameterSeen]) -> Iterator[tuple[int, str, list[step.ParameterSeen]]]:
+    """The module nearest the loss first: those before it have no gradient because it has none."""
+    groups: dict[tuple[int, str], list[step.ParameterSeen]] = {}
+    for one in sorted(silent, key=lambda one: -1 if one.order is None else one.order, reverse=True):
+        groups.setdefault((one.model, one.module), []).append(one)
+    for (model, path), parameters in groups.items():
+        yield model, path, parameters
+
+
+def _only_bias(parameters: list[step.ParameterSeen], judged: list[step.ParameterSeen]) -> bool:
+    """Whether the module's weights do learn: what follows may take a bias out again, as batch norm does."""
+    first = parameters[0]
+    return any(one.alive and one.model == first.model and one.module == first.module for one in judged)
+
+
+def _starts_at_zero(parameter: step.ParameterSeen) -> bool:
+    """Whether a weight or gate that was made as zeros has a gradient: once it has moved, what it multiplies wakes up."""
+    start = parameter.start
+    is_bias = parameter.name.rpartition(".")[2].endswith("bias")
+    return start is not None and start.smallest == start.largest == 0 and not is_bias
+
+
+def _switches_off(op: Op) -> bool:
+    """Whether the program itself multiplies by nothing: a loss that is switched off, or a branch that is dropped."""
+    if op.name != "*":
+        return False
+    return any((isinstance(one, Constant) and one.value == 0) or _is_chance(one) for one in op.inputs)
+
+
+def _is_chance(value: Value, depth: int = 0) -> bool:
+    if not isinstance(value, Op) or value.attached or depth > 6:
+        return False
+    return value.name in CHANCE or any(_is_chance(one, depth + 1) for one in value.inputs[:2])
+
+
+def _flat(between: list[Op]) -> tuple[Because, ...]:
+    """The operations behind it that can be flat, the nearest to the loss first."""
+    flat = [op for op in between if op.name in FLAT and op.at is not None]
+    return tuple(Because(op.at, f"`{op.text}` can be flat") for op in flat[-1:] if op.at is not None)
+
+
+def _named(parameters: list[step.ParameterSeen]) -> str:
+    return " and ".join(f"`{one.name}`" for one in parameters[:3])
+
+
+def _elements(parameter: step.ParameterSeen) -> int:
+    size = 1
+    for one in parameter.shape:
+        size *= one
+    return size
+
+
+def _made(run: Recorded, parameter: step.ParameterSeen) -> Place | None:
+    return next((one.at for one in run.facts(step.OptimizerSeen) if one.number in parameter.optimizers), None)

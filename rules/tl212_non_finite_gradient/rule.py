@@ -1,0 +1,156 @@
+import math
+from collections.abc import Iterator
+
+from trainlint.facts import step
+from trainlint.facts.events import Backward, Event, OptimizerStep
+from trainlint.facts.evidence import held, numbers_of, shown
+from trainlint.facts.paths import ways
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.values import Op, Value, parts
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+STEEP = frozenset(("sqrt", "norm", "vector_norm", "std", "acos", "asin", "cdist", "**", "log", "/", "atan2"))
+"""Operations whose derivative is infinite or undefined somewhere, where the result is not."""
+MOST_VALUES = 100_000
+
+
+@rule(Recorded, level="error", by="T")
+def check(run: Recorded) -> Iterator[Finding]:
+    if any(event.scaler is not None for event in run.events(OptimizerStep)) or run.facts(step.ScalerSeen):
+        return  # a scaler tries scales that are too high, and skips those steps
+    judged = [one for one in held(run) if one.gradient is not None]
+    broken = [one for one in judged if one.gradient is not None and one.gradient.non_finite]
+    backward = _broken_loss(run, before_any_step=True) or (None if broken else _broken_loss(run))
+    if not broken and backward is None:
+        return
+    evidence: dict[str, object] = {
+        "parameters with NaN or infinity in their gradient": len(broken),
+        "parameters with a gradient": len(judged),
+    }
+    if broken:
+        evidence["elements"] = sum(one.gradient.non_finite for one in broken if one.gradient is not None)
+        first = max(broken, key=lambda one: -1 if one.order is None else one.order)
+        evidence["nearest the loss"] = first.name
+    if backward is not None:
+        yield _from_forward(run, backward, evidence)
+    elif broken:
+        yield from _from_backward(run, broken, evidence)
+
+
+def _from_forward(run: Recorded, backward: Backward, evidence: dict[str, object]) -> Finding:
+    """The loss itself is NaN or infinite: something on the way to it made that out of finite numbers."""
+    value = numbers_of(backward.loss).get("value", math.nan)
+    evidence["loss"] = str(value)
+    origin = _origin(backward.loss)
+    start = Because(backward.at, f"the loss is {value} here")
+    if origin is not None and origin.at is not None:
+        if origin.seen is not None:
+            evidence["shape"] = shown(origin.seen.shape)
+        evidence["operation"] = origin.name
+        where = _module(run, origin)
+        return Finding(
+            origin.at,
+            f"`{origin.text}`{where} is the first to make {_kind(value)} out of finite numbers, and the loss is {value}: "
+            "every gradient behind it is lost, and one step with them ruins the model. Look at what goes in.",
+            (start,),
+            subject=_path(run, origin),
+            evidence=evidence,
+        )
+    batch = next(
+        (one for one in run.facts(step.BatchSeen) if one.spread is not None and one.spread.non_finite), None
+    )
+    if batch is not None and batch.spread is not None:
+        evidence["NaN or infinities in the batch"] = batch.spread.non_finite
+    return Finding(
+        backward.at,
+        f"The loss is {value}, so every gradient is lost, and one step with them ruins the model."
+        + (
+            f" The {batch.role} already holds {batch.spread.non_finite} such numbers."
+            if batch and batch.spread
+            else ""
+        ),
+        (Because(batch.at, "they come in here"),) if batch is not None else (),
+        evidence=evidence,
+    )
+
+
+def _from_backward(
+    run: Recorded, broken: list[step.ParameterSeen], evidence: dict[str, object]
+) -> Iterator[Finding]:
+    """The loss is finite and gradients are not: a derivative is infinite, or a number overflows on the way back."""
+    first = max(broken, key=lambda one: -1 if one.order is None else one.order)
+    optimizer = next((one for one in run.facts(step.OptimizerSeen) if one.number in first.optimizers), None)
+    between = ways(run).between([one.value for one in broken[:1] if one.value is not None])
+    steep = {op.at: op for op in between if op.name in STEEP and op.at is not None and op.attached}
+    only = next(iter(steep.values())) if len(steep) == 1 else None
+    at = first.at or (optimizer.step_at if optimizer is not None else None) or run.events(Backward)[0].at
+    because = [Because(run.events(Backward)[0].at, "the loss is finite here")]
+    if only is not None and only.at is not None:
+        evidence["operation"] = only.name
+        because.insert(0, Because(only.at, f"`{only.text}` has no finite derivative somewhere, such as at 0"))
+    yield Finding(
+        at,
+        f"The gradient of `{first.name}` holds NaN or infinity while the loss is finite: one step with it ruins the "
+        "model. Keep the inputs of square roots, norms, logarithms and divisions away from 0, also where a mask hides "
+        "the result.",
+        tuple(because),
+        subject=first.name,
+        evidence=evidence,
+    )
+
+
+def _broken_loss(run: Recorded, before_any_step: bool = False) -> Backward | None:
+    """The first backward whose loss is NaN or infinite."""
+    for event in run.events(Event):
+        if isinstance(event, OptimizerStep) and before_any_step:
+            return None
+        if isinstance(event, Backward) and _is_broken(event.loss):
+            return event
+    return None
+
+
+def _is_broken(loss: Value) -> bool:
+    value = numbers_of(loss).get("value")
+    return value is not None and not math.isfinite(value)
+
+
+def _origin(loss: Value) -> Op | None:
+    """The first operation whose result is not finite although all that it was given is."""
+    pending = [loss]
+    seen = {loss.uid}
+    for value in pending:
+        is_first = numbers_of(value).get("made of finite numbers") == 1.0 and not any(
+            numbers_of(part).get("not finite") for part in parts(value)
+        )
+        if isinstance(value, Op) and is_first and value.at is not None:
+            return value
+        for part in parts(value):
+            if _may_be_broken(part) and part.uid not in seen and len(seen) < MOST_VALUES:
+                seen.add(part.uid)
+                pending.append(part)
+    return None
+
+
+def _may_be_broken(value: Value) -> bool:
+    """Whether a value held NaN or infinities, or was not looked at by itself."""
+    if not isinstance(value, Op) or value.seen is None or value.name == "output":
+        return True
+    is_one_of_several = (
+        bool(value.inputs) and isinstance(value.inputs[0], Op) and value.inputs[0].seen is None
+    )
+    return is_one_of_several or bool(numbers_of(value).get("not finite"))
+
+
+def _kind(value: float) -> str:
+    return "NaN" if math.isnan(value) else "infinity"
+
+
+def _path(run: Recorded, origin: Op) -> str | None:
+    found = {one.module for one in run.facts(step.NonFinite) if one.at == origin.at and one.module}
+    return found.pop() if len(found) == 1 else None
+
+
+def _module(run: Recorded, origin: Op) -> str:
+    path = _path(run, origin)
+    return f" in `{path}`" if path else ""

@@ -1,0 +1,94 @@
+from collections.abc import Iterator
+
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.step import OptimizerSeen, ParameterSeen
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Recorded, level="error", by="T")
+def check(recorded: Recorded) -> Iterator[Finding]:
+    if recorded.ending.by_hand:
+        return
+    optimizers = {one.number: one for one in recorded.facts(OptimizerSeen)}
+    models: dict[int, list[ParameterSeen]] = {}
+    for one in recorded.facts(ParameterSeen):
+        if one.trainable:
+            models.setdefault(one.model, []).append(one)
+    for parameters in models.values():
+        left = [one for one in parameters if _is_left_out(one)]
+        held = [one for one in parameters if one.optimizers]
+        if left and held:
+            yield from _some(left, held, parameters, optimizers)
+    if any(one.optimizers or one.stepped for one in recorded.facts(ParameterSeen)):
+        return
+    trained = [one for parameters in models.values() for one in parameters if _is_left_out(one)]
+    for optimizer in optimizers.values():
+        if trained and optimizer.steps and optimizer.elsewhere == optimizer.parameters == optimizer.idle:
+            yield from _other_model(optimizer, trained)
+
+
+def _is_left_out(one: ParameterSeen) -> bool:
+    used = one.gradient is not None and one.gradient.norm > 0
+    return used and not one.optimizers and not one.stepped and not one.moved
+
+
+def _some(
+    left: list[ParameterSeen],
+    held: list[ParameterSeen],
+    all_of_it: list[ParameterSeen],
+    optimizers: dict[int, OptimizerSeen],
+) -> Iterator[Finding]:
+    holders = [optimizers[number] for one in held for number in one.optimizers if number in optimizers]
+    stepped = next((one for one in holders if one.steps), None)
+    at = (stepped.at or stepped.step_at) if stepped is not None else None
+    if stepped is None or at is None:
+        return
+    first, rest = left[0], len(left) - 1
+    names = f"`{first.name}`" + (f" and {rest} more" if rest else "")
+    made = next((one.at for one in left if one.at is not None and one.at != at), None)
+    yield Finding(
+        at,
+        f"{names} take part in the loss and get gradients, but no optimizer holds them, so they stay as they were made. "
+        "Hand them to the optimizer too, or freeze them with `requires_grad_(False)`.",
+        (Because(made, "they are made here"),) if made is not None else (),
+        level="warning" if _is_probe(left, held) else None,
+        subject=_common(left),
+        evidence={
+            "parameters without an optimizer": len(left),
+            "of": len(all_of_it),
+            "their gradient norm": sum(one.gradient.norm**2 for one in left if one.gradient) ** 0.5,
+        },
+    )
+
+
+def _is_probe(left: list[ParameterSeen], held: list[ParameterSeen]) -> bool:
+    """Whether only the end of the model is trained, as when a head is put on a body that is left alone."""
+    ends = [one.order for one in held if one.order is not None]
+    before = [one.order for one in left if one.order is not None]
+    return bool(ends and before) and max(before) < min(ends)
+
+
+def _other_model(optimizer: OptimizerSeen, trained: list[ParameterSeen]) -> Iterator[Finding]:
+    at = optimizer.at or optimizer.step_at
+    if at is None:
+        return
+    made = next((one.at for one in trained if one.at is not None and one.at != at), None)
+    yield Finding(
+        at,
+        f"This optimizer holds {optimizer.parameters} parameters, and none of them is of the model that the loss is "
+        "computed with, so that model never learns. Build the optimizer from the model that is trained, after it has "
+        "its final parameters.",
+        (Because(made, "the model that gets the gradients is made here"),) if made is not None else (),
+        evidence={
+            "parameters held": optimizer.parameters,
+            "with a gradient": 0,
+            "gradients elsewhere": len(trained),
+        },
+    )
+
+
+def _common(left: list[ParameterSeen]) -> str:
+    """The module that holds all of them, or the first one's own name."""
+    modules = {one.module for one in left}
+    return modules.pop() or left[0].name if len(modules) == 1 and len(left) > 1 else left[0].name

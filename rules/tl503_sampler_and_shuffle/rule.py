@@ -1,0 +1,40 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Built
+from trainlint.facts.torch_api import LOADER, SAMPLER
+from trainlint.facts.values import Guards, Object, Value, compatible, constant, ways, ways_to_be
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Built, level="error")
+def check(built: Built) -> Iterator[Finding]:
+    loader = built.object
+    if loader.type != LOADER:
+        return
+    shuffles = [(*built.guards, *way) for way in _certainly_true(loader.argument(2, "shuffle"))]
+    for position, name in ((3, "sampler"), (4, "batch_sampler")):
+        sampler = next(
+            (
+                one
+                for way, one in ways(loader.argument(position, name))
+                if isinstance(one, Object)
+                and one.is_a(SAMPLER)
+                and any(compatible(way, shuffled) for shuffled in shuffles)
+            ),
+            None,
+        )
+        if sampler is not None:
+            yield Finding(
+                built.at,
+                f"`shuffle=True` and `{name}` are given together, and `DataLoader` raises a `ValueError`: the sampler "
+                "alone says in which order samples come. Leave `shuffle` out, and let the sampler shuffle.",
+                (Because(sampler.at, "the sampler is made here"),) if sampler.at is not None else (),
+            )
+
+
+def _certainly_true(value: Value | None) -> Iterator[Guards]:
+    """The conditions under which a value is True, whatever a user of the program asks for."""
+    for way, one in ways(value):
+        if constant(one) is True:
+            yield way

@@ -1,0 +1,47 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Called, Escape
+from trainlint.facts.loaders import samplers, uses
+from trainlint.facts.training import Training, handed_over
+from trainlint.facts.values import Constant, Object
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+_DISTRIBUTED = "torch.utils.data.DistributedSampler"
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding]:
+    if any(one.name == "set_epoch" for one in training.events(Called)):
+        return
+    for use in uses(training):
+        loader = use.loader
+        epochs = training.rounds_of(use.drawn)
+        if not use.trains or epochs is None or loader.at is None:
+            continue
+        for sampler in samplers(loader):
+            if sampler.type != _DISTRIBUTED or not _shuffles(sampler) or _is_handed_over(training, loader, sampler):
+                continue
+            made = (Because(sampler.at, "the sampler is made here"),) if sampler.at is not None else ()
+            yield Finding(
+                loader.at,
+                "`set_epoch` is never called on the `DistributedSampler` of this loader, so it shuffles by the same "
+                "seed each time: every epoch brings the same batches in the same order. Call "
+                "`sampler.set_epoch(epoch)` at the start of each epoch.",
+                (*made, Because(epochs, "each round of this loop is an epoch")),
+            )
+
+
+def _shuffles(sampler: Object) -> bool:
+    given = sampler.argument(3, "shuffle")
+    return not sampler.is_open and (given is None or (isinstance(given, Constant) and given.value is True))
+
+
+def _is_handed_over(training: Training, loader: Object, sampler: Object) -> bool:
+    """Whether code that is not known is given the loader or its sampler, and may call `set_epoch` itself."""
+    return any(
+        one is loader or one is sampler
+        for escape in training.events(Escape)
+        for value in escape.values
+        for one in handed_over(value)
+    )

@@ -1,0 +1,173 @@
+from collections.abc import Iterator
+from math import isfinite, isnan, prod
+
+from trainlint.facts.events import LossCall
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.step import BatchSeen, Failure, NonFinite, ParameterSeen
+from trainlint.facts.values import Op
+from trainlint.finding import Finding, Place
+from trainlint.rule import rule
+
+_OVER_CLASSES = ("cross_entropy", "nll_loss")
+_ODD_INPUTS = ("float64", "uint8", "int8", "int16", "int32", "int64", "bool")
+_MANY = 64
+
+
+@rule(Recorded, level="error", by="T")
+def check(recorded: Recorded) -> Iterator[Finding]:
+    batches = [one for one in recorded.facts(BatchSeen) if not one.attached]
+    yield from _once(_empty(batches))
+    yield from _once(_not_finite(batches, recorded))
+    yield from _once(_constant(batches))
+    failure = recorded.fatal
+    if failure is not None:
+        yield from _bad_label(failure)
+        yield from _bad_type(failure, batches)
+
+
+def _once(found: Iterator[Finding]) -> Iterator[Finding]:
+    said: set[Place] = set()
+    for one in found:
+        if one.at not in said:
+            said.add(one.at)
+            yield one
+
+
+def _what(batch: BatchSeen) -> str:
+    if batch.role == "target":
+        return f"The target of {batch.to}"
+    if batch.name == "0":
+        return f"The input of `{batch.to}`"
+    return f"Input {batch.name if batch.name.isdigit() else f'`{batch.name}`'} of `{batch.to}`"
+
+
+def _empty(batches: list[BatchSeen]) -> Iterator[Finding]:
+    for one in batches:
+        if one.role == "input" and one.name == "0" and one.shape[:1] == (0,):
+            yield Finding(
+                one.at,
+                f"{_what(one)} holds no sample, so a mean over it is NaN. Look at the filter, slice or split that "
+                "makes this batch, and leave empty ones out.",
+                evidence={"shape": str(one.shape)},
+            )
+
+
+def _not_finite(batches: list[BatchSeen], recorded: Recorded) -> Iterator[Finding]:
+    gradients = [one.gradient for one in recorded.facts(ParameterSeen) if one.gradient is not None]
+    values = [_value(event) for event in recorded.events(LossCall)]
+    harmed = any(one.non_finite for one in gradients) or (
+        not gradients and any(one is not None and not isfinite(one) for one in values)
+    )
+    made = {"NaN" if one.kind == "nan" else "infinity" for one in recorded.facts(NonFinite)}
+    for one in batches if harmed else ():
+        kind, spread = _broken(one), one.spread
+        if kind is not None and spread is not None and kind not in made:
+            yield Finding(
+                one.at,
+                f"{_what(one)} holds {kind} ({spread.non_finite} of {prod(one.shape)} elements are not finite), and so "
+                "the loss and its gradients are not finite either. Clean the data before it gets here, or mask what is "
+                "missing.",
+                evidence={"not finite": spread.non_finite, "shape": str(one.shape)},
+            )
+
+
+def _broken(batch: BatchSeen) -> str | None:
+    """What it holds that is no number; minus infinity may well be a mask."""
+    if batch.spread is None or not batch.spread.non_finite:
+        return None
+    if isnan(batch.spread.largest):
+        return "NaN"
+    return "infinity" if batch.spread.largest == float("inf") else None
+
+
+def _value(event: LossCall) -> float | None:
+    seen = event.output.seen if isinstance(event.output, Op) else None
+    return seen.numbers.get("value") if seen is not None else None
+
+
+def _constant(batches: list[BatchSeen]) -> Iterator[Finding]:
+    """A model that is given nothing but equal numbers, whenever it is called."""
+    models: dict[str, list[BatchSeen]] = {}
+    for one in batches:
+        if one.role == "input":
+            models.setdefault(one.to, []).append(one)
+    for inputs in models.values():
+        first = inputs[0]
+        if len(inputs) > 1 and first.spread is not None and all(map(_is_dull, inputs)):
+            yield Finding(
+                first.at,
+                f"{_what(first)} is {first.spread.mean:g} in all its {prod(first.shape)} elements, in each of the "
+                f"{len(inputs)} calls that were recorded, so there is nothing to tell samples apart by. Look at how "
+                "the data is read and normalised: a buffer that was never filled, or a division in integers.",
+                level="warning",
+                evidence={"value": first.spread.mean, "shape": str(first.shape), "calls": len(inputs)},
+            )
+
+
+def _is_dull(batch: BatchSeen) -> bool:
+    """Whether it is a first input of several samples, with the same number everywhere."""
+    several = len(batch.shape) > 1 and batch.shape[0] > 1 and prod(batch.shape) > _MANY
+    return batch.constant and several and batch.name == "0" and "float" in batch.dtype
+
+
+def _bad_label(failure: Failure) -> Iterator[Finding]:
+    message, name = failure.message, failure.operation
+    if name in _OVER_CLASSES and "out of bounds" in message and len(failure.inputs) > 1:
+        shape = failure.inputs[0][0]
+        classes = shape[1 if len(shape) > 1 else 0] if shape else 0
+        low, high = failure.smallest, failure.largest
+        between = (
+            f"labels lie between {low:g} and {high:g}, and " if low is not None and high is not None else ""
+        )
+        advice = (
+            "They seem to count from 1: subtract 1."
+            if low == 1 and high == classes
+            else "Give the model an output for each class, or mark what is to be left out by `ignore_index`."
+        )
+        yield Finding(
+            failure.at,
+            f"`{name}` is given a label that is no class: {between}the model has {classes} outputs, for classes 0 to "
+            f"{classes - 1}. {advice}",
+            evidence={"smallest label": low, "largest label": high, "classes": classes},
+        )
+    elif name in _OVER_CLASSES and ("expected target dtype" in message or "scalar type Long" in message):
+        dtype = failure.inputs[1][1] if len(failure.inputs) > 1 else ""
+        yield Finding(
+            failure.at,
+            f"`{name}` is given labels of {dtype or 'another type'} where it takes the numbers of classes. Hand it "
+            "`target.long()`, or probabilities of the same shape as the prediction.",
+            evidence={"target": dtype, "torch says": message},
+        )
+    elif name == "binary_cross_entropy" and "target should be between 0 and 1" in message:
+        yield Finding(
+            failure.at,
+            "`binary_cross_entropy` is given a target outside of 0 to 1. For several classes use "
+            "`cross_entropy`; for two, label them 0 and 1.",
+            evidence={"torch says": message},
+        )
+    elif name.startswith("binary_cross_entropy") and (
+        "Found dtype Long" in message or "can't be cast" in message
+    ):
+        yield Finding(
+            failure.at,
+            f"`{name}` is given integers for labels, and takes floating-point numbers. Hand it `target.float()`.",
+            evidence={"torch says": message},
+        )
+
+
+def _bad_type(failure: Failure, batches: list[BatchSeen]) -> Iterator[Finding]:
+    """An operation that met the type of a batch and the type of the weights."""
+    message = failure.message
+    if not ("dtype" in message or "should be the same" in message or "share same datatype" in message):
+        return
+    met = {dtype for _, dtype, _ in failure.inputs}
+    for one in batches:
+        is_odd = one.role == "input" and one.dtype in _ODD_INPUTS and one.dtype not in one.weights
+        if is_odd and one.weights and one.dtype in met and len(met) > 1:
+            yield Finding(
+                one.at,
+                f"{_what(one)} is {one.dtype}, and its weights are {' and '.join(one.weights)}, so `{failure.text}` "
+                f"raises. Convert it where the data is read, with `.to(torch.{one.weights[0]})`.",
+                evidence={"input": one.dtype, "weights": ", ".join(one.weights), "torch says": message},
+            )
+            return

@@ -1,0 +1,71 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import SettingChanged
+from trainlint.facts.loaders import uses
+from trainlint.facts.training import Training
+from trainlint.facts.values import Constant, Items, Object, Op, Value, alternatives
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+_AUGMENT = frozenset(("ColorJitter", "AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix"))
+_FIXED = frozenset(("RandomOrder",))
+_SPLITS = ("torch.utils.data.random_split", "torch.utils.data.Subset")
+_OFF = ("val", "valid", "validation", "test", "eval", "dev")
+
+
+@rule(Training, level="warning", refutable=False, by="S")
+def check(training: Training) -> Iterator[Finding]:
+    if any(one.name in ("transform", "transforms") for one in training.events(SettingChanged)):
+        return
+    for use in uses(training):
+        if not use.evaluates:
+            continue
+        found = [_random_step(one) for one in alternatives(use.loader.argument(0, "dataset"))]
+        step = found[0] if found else None
+        if step is not None and step.at is not None and None not in found:
+            name = step.name.rpartition(".")[2]
+            yield Finding(
+                step.at,
+                f"`{name}` changes the samples at random, and this pipeline feeds an evaluation: the score is of other "
+                "data each time, and lower than the model's own. Give the evaluation a transform without random steps.",
+                (Because(use.drawn.at, "the model is evaluated on these batches"),),
+            )
+
+
+def _random_step(dataset: Value, depth: int = 0) -> Op | None:
+    """A random step that every item of a dataset certainly goes through."""
+    if isinstance(dataset, Object) and dataset.definition is not None:
+        given = (*dataset.args, *dataset.options.values())
+        if any(isinstance(one, Constant) and (one.value is False or one.value in _OFF) for one in given):
+            return None
+        transforms = [one for one in given if isinstance(one, Op) and _is_transform(one)]
+        return _random_in(transforms[0]) if len(transforms) == 1 else None
+    if not isinstance(dataset, Op):
+        return None
+    if dataset.name.startswith("torchvision.datasets."):
+        transforms = [
+            one
+            for one in (*dataset.inputs[1:], dataset.options.get("transform"))
+            if isinstance(one, Op) and _is_transform(one)
+        ]
+        return _random_in(transforms[0]) if len(transforms) == 1 else None
+    if (dataset.name in _SPLITS or dataset.name == "getitem") and dataset.inputs and depth < 4:
+        inner = list(alternatives(dataset.inputs[0]))
+        return _random_step(inner[0], depth + 1) if len(inner) == 1 else None
+    return None
+
+
+def _is_transform(value: Op) -> bool:
+    return value.name.startswith("torchvision.transforms.")
+
+
+def _random_in(transform: Op) -> Op | None:
+    """The first random step of a transform, through `Compose`."""
+    name = transform.name.rpartition(".")[2]
+    if name in _AUGMENT or (name.startswith("Random") and name not in _FIXED):
+        return transform
+    steps = transform.inputs[0] if name == "Compose" and transform.inputs else None
+    if isinstance(steps, Items) and steps.exact:
+        found = (_random_in(one) for one in steps.items if isinstance(one, Op) and _is_transform(one))
+        return next((one for one in found if one is not None), None)
+    return None

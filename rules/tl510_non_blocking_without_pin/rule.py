@@ -1,0 +1,32 @@
+from collections.abc import Iterator
+
+from trainlint.facts.devices import ways_to_be_on
+from trainlint.facts.events import Drawn, Moved
+from trainlint.facts.flow import is_made_of
+from trainlint.facts.loaders import is_built_openly
+from trainlint.facts.training import Training
+from trainlint.facts.values import Object, constant
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="info", refutable=False, by="S")
+def check(training: Training) -> Iterator[Finding]:
+    drawn = training.events(Drawn)
+    for move in training.events(Moved):
+        if move.waits or isinstance(move.what, Object) or any(True for _ in ways_to_be_on(move.device, "cpu")):
+            continue
+        source = next((one for one in drawn if is_made_of(move.what, one.batch)), None)
+        if source is not None and source.loader.at is not None and not _is_pinned(source.loader):
+            yield Finding(
+                move.at,
+                "`non_blocking=True` does nothing here: the batch lies in ordinary memory, from which CUDA copies only "
+                "while the program waits. Build the loader with `pin_memory=True`.",
+                (Because(source.loader.at, "the loader does not pin memory"),),
+            )
+
+
+def _is_pinned(loader: Object) -> bool:
+    """Whether a loader may pin memory, or its arguments cannot be seen."""
+    given = loader.argument(7, "pin_memory")
+    return not is_built_openly(loader) or (given is not None and constant(given) is not False)

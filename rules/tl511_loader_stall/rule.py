@@ -1,0 +1,41 @@
+from collections.abc import Iterator
+
+from trainlint.facts.loaders import workers
+from trainlint.facts.step import LoaderSeen
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+_SHARE = 0.3
+"""Share of the time that counts as a stall."""
+_SECONDS = 0.05
+"""Waiting below this, over all batches, is nothing that a person would notice."""
+
+
+@rule(LoaderSeen, level="info", by="T")
+def check(seen: LoaderSeen) -> Iterator[Finding]:
+    several = workers(seen.loader)
+    # The first batch of worker processes waits for their start, and nothing was trained before it.
+    waits = sorted(seen.waits[1:])
+    works = sorted(seen.works)
+    if not waits or not works or seen.loader.at is None:
+        return
+    wait, work = waits[len(waits) // 2], works[len(works) // 2]
+    share = wait / (wait + work) if wait + work else 0.0
+    if share < _SHARE or sum(waits) < _SECONDS:
+        return
+    advice = (
+        "Give it worker processes with `num_workers`, which read ahead while the model trains."
+        if several == 0
+        else "Give it more workers, or do less for each sample: resize and decode once, ahead of time."
+    )
+    yield Finding(
+        seen.loader.at,
+        f"The program waits for this loader {share:.0%} of the time, and the model stands still. {advice}",
+        evidence={
+            "share of the time spent waiting": round(share, 2),
+            "seconds of waiting for a batch": round(wait, 4),
+            "seconds of work on a batch": round(work, 4),
+            "batches": len(waits),
+            "workers": several if several is not None else "unknown",
+        },
+    )

@@ -1,0 +1,57 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import LossCall
+from trainlint.facts.step import MaskSeen, ParameterSeen
+from trainlint.facts.training import Training
+from trainlint.finding import Finding, Level
+from trainlint.rule import rule
+
+NOTHING_LEFT = -1e3
+"""A fill below this leaves a score no weight."""
+
+
+@rule(Training, level="error", by="T")
+def check(training: Training) -> Iterator[Finding]:
+    for mask in training.facts(MaskSeen):
+        if not mask.empty_rows or not mask.before_softmax:
+            continue
+        if mask.fill is not None and mask.fill > NOTHING_LEFT:
+            continue
+        level, what = _judged(mask, training)
+        if what:
+            yield Finding(
+                mask.at,
+                f"This mask leaves {mask.empty_rows} of {mask.rows} queries without any key: {what}. Leave every query "
+                "at least one key, such as itself.",
+                level=level,
+                evidence={
+                    "queries without keys": mask.empty_rows,
+                    "queries": mask.rows,
+                    "mask": list(mask.shape),
+                    "scores": list(mask.scores),
+                },
+            )
+
+
+def _judged(mask: MaskSeen, training: Training) -> tuple[Level | None, str]:
+    """What becomes of such a query; empty where that may do no harm, as for a query that is padding itself."""
+    if mask.is_nan:
+        return None, "softmax makes NaN of them, which reaches the loss or the gradients" if _is_broken(training) else ""
+    if mask.is_mended:
+        return None, ""
+    is_everything = mask.empty_rows == mask.rows and mask.scores[-1] > 1
+    is_of_all_samples = mask.is_shared or mask.by_position
+    if mask.fill is not None:
+        weights = "they attend to every key alike, those that are masked included"
+        return None, weights if is_everything or is_of_all_samples else ""
+    nothing = "they attend to nothing"
+    return None if is_everything else "warning", nothing if is_everything or is_of_all_samples else ""
+
+
+def _is_broken(training: Training) -> bool:
+    """Whether a loss is NaN, or a gradient holds NaN."""
+    values = [
+        loss.output.seen.numbers.get("value", 0.0) for loss in training.events(LossCall) if loss.output.seen is not None
+    ]
+    gradients = [one.gradient for one in training.facts(ParameterSeen) if one.gradient is not None]
+    return any(value != value for value in values) or any(one.non_finite for one in gradients)

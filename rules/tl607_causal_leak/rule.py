@@ -1,0 +1,29 @@
+from collections.abc import Iterator
+
+from trainlint.facts.step import Probe
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Probe, level="error", by="T")
+def check(probe: Probe) -> Iterator[Finding]:
+    if probe.kind != "causal" or not (probe.leaked and probe.shifted):
+        return
+    because = ()
+    if probe.module_at is not None and probe.module_at != probe.at:
+        because = (Because(probe.module_at, "the first layer that looks ahead is made here"),)
+    yield Finding(
+        probe.at,
+        f"{probe.model} is trained to predict the next input, but its outputs change with later inputs: it can look "
+        f"the answer up{_in(probe)}, and will fail where there is none. Let no position see what comes after it.",
+        because,
+        subject=probe.module or None,
+        evidence={
+            "change of earlier outputs": probe.change,
+            "change of later outputs": probe.scale,
+        },
+    )
+
+
+def _in(probe: Probe) -> str:
+    return f" in `{probe.module}`" if probe.module else ""

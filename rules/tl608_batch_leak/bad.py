@@ -1,0 +1,34 @@
+"""`view` where `transpose` is meant: the steps of different samples are dealt into one sequence."""
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+x = torch.randn(256, 6, 4)
+y = x[:, :, 0].sum(dim=1).gt(0).long()
+loader = DataLoader(TensorDataset(x, y), batch_size=16, shuffle=True)
+
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.head = nn.GRU(4, 32), nn.Linear(32, 2)
+
+    def forward(self, x):
+        time_first = x.view(x.shape[1], x.shape[0], x.shape[2])
+        return self.head(self.rnn(time_first)[0][-1])
+
+
+model = Recurrent()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for _ in range(15):
+    right = 0
+    for inputs, labels in loader:
+        logits = model(inputs)
+        loss = nn.functional.cross_entropy(logits, labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        right += int((logits.argmax(dim=1) == labels).sum())
+print(f"accuracy {right / 256:.2f}")

@@ -1,0 +1,40 @@
+from collections.abc import Iterator
+
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.step import Failure
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(Recorded, level="error", by="T")
+def check(recorded: Recorded) -> Iterator[Finding]:
+    failure = recorded.fatal
+    if failure is None or failure.operation not in ("embedding", "embedding_bag") or failure.largest is None:
+        return
+    rows = next(
+        (shape[0] for shape, dtype, _ in failure.inputs if "float" in dtype and len(shape) == 2), None
+    )
+    if rows is None or failure.smallest is None or _is_positions(failure):
+        return
+    low, high = int(failure.smallest), int(failure.largest)
+    evidence: dict[str, float] = {"smallest id": low, "largest id": high, "rows": rows}
+    if high >= rows:
+        yield Finding(
+            failure.at,
+            f"Token {high} is looked up in an embedding of {rows} rows, whose last is {rows - 1}. Build the embedding "
+            "with the size of the whole vocabulary, special tokens included.",
+            evidence=evidence,
+        )
+    elif low < 0:
+        yield Finding(
+            failure.at,
+            f"Token {low} is looked up in an embedding, whose rows count from 0. If it marks what a loss is to ignore, "
+            "keep it to the labels, and give the model a padding token.",
+            evidence=evidence,
+        )
+
+
+def _is_positions(failure: Failure) -> bool:
+    """Whether what is looked up is 0, 1, 2 and so on: a sequence that is too long is another rule's."""
+    shape = failure.inputs[0][0] if failure.inputs else ()
+    return bool(shape) and failure.smallest == 0 and failure.largest == shape[-1] - 1 and max(shape) > 1

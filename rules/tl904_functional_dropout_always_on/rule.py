@@ -1,0 +1,103 @@
+from collections.abc import Iterator
+from typing import Any
+
+from trainlint.facts.events import Built, Dropped, ModeChange
+from trainlint.facts.modules import is_kept
+from trainlint.facts.training import Training
+from trainlint.facts.values import Choice, Constant, Op, Unknown, Value, alternatives, constant, parts
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+LAYERS = frozenset(f"torch.nn.{name}" for name in "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split())
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    for call in training.events(Dropped):
+        if call.function == "scaled_dot_product_attention":
+            yield from _in_attention(training, call)
+        else:
+            yield from _by_function(training, call)
+    for built in training.events(Built):
+        if built.within is not None and built.object.type in LAYERS:
+            yield from _in_a_new_layer(training, built)
+
+
+def _by_function(training: Training, call: Dropped) -> Iterator[Finding]:
+    if call.is_open or call.training is not None or _may_be_zero(call.share) or _asks_mode(call):
+        return
+    if call.mode is True:
+        training.leave_open(call.at)
+        return
+    yield Finding(
+        call.at,
+        f"`F.{call.function}` drops unless it is told that the model is not training, so `eval()` does not switch it off: "
+        "validation and predictions stay noisy. Give it `training=self.training`, or use a layer.",
+        evidence={"the module was in evaluation mode": True} if call.mode is False else {},
+    )
+
+
+def _in_attention(training: Training, call: Dropped) -> Iterator[Finding]:
+    if call.is_open or call.share is None or _may_be_zero(call.share) or _asks_mode(call):
+        return
+    if call.mode is True:
+        training.leave_open(call.at)
+        return
+    if call.mode is None and not _is_own_setting(call):
+        return
+    yield Finding(
+        call.at,
+        "`scaled_dot_product_attention` drops whatever mode the model is in, so `eval()` does not switch it off: "
+        "validation and predictions stay noisy. Give it `dropout_p=... if self.training else 0.0`.",
+        evidence={"the module was in evaluation mode": True} if call.mode is False else {},
+    )
+
+
+def _in_a_new_layer(training: Training, built: Built) -> Iterator[Finding]:
+    layer = built.object
+    switched = any(one is layer for event in training.events(ModeChange) for one in alternatives(event.module))
+    if switched or is_kept(training, layer) or _may_be_zero(layer.argument(0, "p") or Constant(value=0.5)):
+        return
+    yield Finding(
+        built.at,
+        f"`{layer.type.removeprefix('torch.')}` is made anew in every forward, and what is new is in training mode: `eval()` "
+        "does not switch it off. Make it once, in `__init__`.",
+        (Because(layer.at, "it is made here"),) if layer.at is not None and layer.at != built.at else (),
+    )
+
+
+def _may_be_zero(share: Value | None) -> bool:
+    """Whether nothing is dropped, on some way at least, or by default."""
+    return any(isinstance(one, Constant) and not one.value for one in alternatives(share))
+
+
+def _asks_mode(call: Dropped) -> bool:
+    """Whether `self.training` has a say in it."""
+    return any(_names_mode(condition) for condition, _ in call.guards) or _depends_on_mode(call.share)
+
+
+def _depends_on_mode(value: Value | None, depth: int = 0) -> bool:
+    match value:
+        case None:
+            return False
+        case Choice() if any(_names_mode(condition) for guards, _ in value.options for condition, _ in guards):
+            return True
+        case Op(name="getattr") if constant(value.options.get("name")) == "training":
+            return True
+    return depth < 6 and any(_depends_on_mode(one, depth + 1) for one in parts(value))
+
+
+def _names_mode(condition: Any) -> bool:
+    if isinstance(condition, tuple):
+        return any(_names_mode(part) for part in condition)
+    return isinstance(condition, str) and condition.strip("'\"") == "training"
+
+
+def _is_own_setting(call: Dropped) -> bool:
+    """Whether the share is an attribute of the module, or a number: what a caller hands over may be right."""
+    share = call.share
+    if isinstance(share, Constant):
+        return not share.is_default or any(one is share for one in call.module.attributes.values())
+    return isinstance(share, Unknown) and any(one is share for one in call.module.attributes.values())
+
+

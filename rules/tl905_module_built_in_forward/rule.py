@@ -1,0 +1,41 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Built, RequiresGrad
+from trainlint.facts.flow import has_parameters, is_made_of
+from trainlint.facts.modules import is_kept
+from trainlint.facts.torch_api import MODULE
+from trainlint.facts.training import Training
+from trainlint.facts.values import Object, constant
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    for built in training.events(Built):
+        layer, module = built.object, built.within
+        if module is None or not layer.is_a(MODULE) or has_parameters(layer) is not True:
+            continue
+        if is_kept(training, layer) or _is_plain(layer) or _is_set(training, layer):
+            continue
+        yield Finding(
+            built.at,
+            f"`{layer.type.removeprefix('torch.')}` is made anew in every forward of `{module.type}`, with new "
+            "weights: no optimizer holds them, so it never learns anything, and it is not saved. Make it once, in "
+            "`__init__`.",
+        )
+
+
+def _is_plain(layer: Object) -> bool:
+    """Whether a normalisation was, or may have been, built without parameters."""
+    if "Norm" not in layer.type:
+        return False
+    names = ((1, "elementwise_affine"), (2, "elementwise_affine")) if "LayerNorm" in layer.type else ((3, "affine"),)
+    given = [one for position, name in names if (one := layer.argument(position, name)) is not None]
+    return layer.is_open or any(constant(one) is not True for one in given)
+
+
+def _is_set(training: Training, layer: Object) -> bool:
+    """Whether the program sets its weights, or freezes them: then there is nothing to learn."""
+    is_set = layer.definition is None and bool(layer.attributes.keys() & {"weight", "bias"})
+    return is_set or any(is_made_of(event.target, layer) for event in training.events(RequiresGrad))

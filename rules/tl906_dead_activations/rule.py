@@ -1,0 +1,86 @@
+from collections.abc import Iterator
+from math import prod
+
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.step import ModuleSeen, Rectified, Shape
+from trainlint.finding import Finding, Place
+from trainlint.rule import rule
+
+_MOST = 0.9
+"""Share of dead units. In a deep plain network up to about half of them are 0 for a whole batch, and recover."""
+_FLAT = 0.95
+_UNITS = 16
+_SAMPLES = 16
+
+
+@rule(Recorded, level="warning", by="T")
+def check(recorded: Recorded) -> Iterator[Finding]:
+    modules = recorded.facts(ModuleSeen)
+    for one in modules:
+        if one.at is None or one.output is None:
+            continue
+        if one.dead is not None and one.dead >= _MOST and _is_large(one.output):
+            yield _dead(one.at, one.dead, one.output, one.path or None)
+        if (
+            one.saturated is not None
+            and one.saturated >= _FLAT
+            and _is_inside(one, modules)
+            and _is_two_sided(one)
+        ):
+            yield _saturated(one, one.at)
+    calls: dict[tuple[Place, int | None], list[Rectified]] = {}
+    for call in recorded.facts(Rectified):
+        calls.setdefault((call.at, call.layer), []).append(call)
+    for (at, _), found in calls.items():
+        if all(call.dead >= _MOST and _is_large(call.shape) for call in found):
+            yield _dead(at, min(call.dead for call in found), found[0].shape, found[0].module or None)
+
+
+def _units(shape: Shape) -> int:
+    return shape[1] if len(shape) == 4 else shape[-1]
+
+
+def _is_large(shape: Shape) -> bool:
+    units = _units(shape)
+    return units >= _UNITS and prod(shape) // max(units, 1) >= _SAMPLES
+
+
+def _is_inside(one: ModuleSeen, modules: list[ModuleSeen]) -> bool:
+    """Whether a layer with parameters comes after it: it is no output, which may well be near 0 or 1."""
+    return one.order is not None and any(
+        other.number == one.number
+        and other.parameters
+        and other.order is not None
+        and other.order > one.order
+        for other in modules
+    )
+
+
+def _is_two_sided(one: ModuleSeen) -> bool:
+    """Whether both ends occur: a gate that is closed or open at one end is meant to be."""
+    low, high = (-0.8, 0.8) if one.type == "torch.nn.Tanh" else (0.1, 0.9)
+    large = one.output is not None and len(one.output) > 1 and _is_large(one.output)
+    return large and one.spread is not None and low < one.spread.mean < high
+
+
+def _dead(at: Place, share: float, shape: Shape, subject: str | None) -> Finding:
+    units = _units(shape)
+    return Finding(
+        at,
+        f"{round(share * units)} of the {units} units after this ReLU are 0 for every sample of the batch, so no gradient "
+        "reaches the weights before it. Look at the scale of its inputs, at the initial weights and biases, and at the "
+        "learning rate; LeakyReLU and GELU let some gradient pass.",
+        subject=subject,
+        evidence={"dead units": share, "units": units, "shape": str(shape)},
+    )
+
+
+def _saturated(one: ModuleSeen, at: Place) -> Finding:
+    share = one.saturated or 0.0
+    return Finding(
+        at,
+        f"{share:.0%} of the outputs of this {one.type.rpartition('.')[2]} lie at its flat ends, where its gradient is "
+        "almost 0, so the layers before it hardly learn. Normalise its inputs, or begin with smaller weights.",
+        subject=one.path or None,
+        evidence={"saturated": share, "shape": str(one.output)},
+    )

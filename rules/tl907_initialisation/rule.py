@@ -1,0 +1,166 @@
+from collections.abc import Iterator
+from itertools import pairwise
+from math import prod, sqrt
+
+from trainlint.facts.events import ModuleChanged
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.step import ModuleSeen, ParameterSeen, Spread
+from trainlint.finding import Finding, Place
+from trainlint.rule import rule
+
+_LAYERS = ("torch.nn.Linear", "torch.nn.Conv", "torch.nn.modules.linear", "torch.nn.modules.conv")
+_TOO_WIDE = 10.0
+"""Size of a weight times the root of its fan-in: about 1 keeps the scale of what passes through."""
+_TOO_NARROW = 0.02
+_FAN_IN = 16
+_WIDE_OUTPUT = 5.0
+_SEVERAL = 3
+
+
+@rule(Recorded, level="warning", by="T")
+def check(recorded: Recorded) -> Iterator[Finding]:
+    models: dict[int, list[ParameterSeen]] = {}
+    for one in recorded.facts(ParameterSeen):
+        models.setdefault(one.model, []).append(one)
+    for number, parameters in models.items():
+        weights = sorted(filter(_is_weight, parameters), key=lambda one: one.order or 0)
+        yield from _all_equal(weights)
+        yield from _all_zero(weights, parameters)
+        if not recorded.events(ModuleChanged):
+            modules = [
+                one for one in recorded.facts(ModuleSeen) if one.number == number and one.order is not None
+            ]
+            yield from _too_wide(weights, modules)
+            yield from _too_narrow(weights, modules)
+
+
+def _is_weight(one: ParameterSeen) -> bool:
+    """Whether it is the weight of a linear or convolution layer that has several units and inputs."""
+    return (
+        one.module_type.startswith(_LAYERS)
+        and one.name.rpartition(".")[2] == "weight"
+        and len(one.shape) > 1
+        and min(one.shape[0], prod(one.shape[1:])) > 1
+        and one.trainable
+        and one.order is not None
+        and one.start is not None
+        and not one.start.non_finite
+    )
+
+
+def _is_constant(start: Spread | None) -> bool:
+    return start is not None and start.smallest == start.largest
+
+
+def _is_zero(start: Spread | None) -> bool:
+    return start is not None and start.smallest == start.largest == 0
+
+
+def _all_equal(weights: list[ParameterSeen]) -> Iterator[Finding]:
+    """A layer whose units are all alike, before one that treats them all alike: they stay alike."""
+    for first, second in pairwise(weights):
+        if _is_constant(first.start) and _is_constant(second.start) and not _is_zero(first.start):
+            if first.at is None or first.start is None:
+                continue
+            yield Finding(
+                first.at,
+                f"All elements of `{first.name}` are {first.start.mean:g}, and those of `{second.name}` after it are equal "
+                f"too: its {first.shape[0]} units compute the same and get the same gradients, so they stay one unit for "
+                "ever. Draw weights at random, as torch does by itself.",
+                subject=first.name,
+                evidence={"value": first.start.mean, "units": first.shape[0]},
+            )
+            return
+
+
+def _all_zero(weights: list[ParameterSeen], parameters: list[ParameterSeen]) -> Iterator[Finding]:
+    """Zeros that keep each other from learning; a single layer of zeros does not."""
+    zeros = [one for one in weights if _is_zero(one.start)]
+    others = [one for one in parameters if _is_zero(one.start) and not one.name.endswith("bias")]
+    if len(zeros) < 2 or zeros[0].at is None:
+        return
+    if any(one.gradient is None or one.gradient.norm > 0 for one in (*zeros, *others)):
+        return
+    yield Finding(
+        zeros[0].at,
+        f"`{zeros[0].name}` and {len(zeros) - 1} more weights are all 0, and so are their gradients: each layer of zeros "
+        "keeps the next from learning. Draw weights at random; at most a last layer or the end of a residual branch may "
+        "begin at 0.",
+        subject=zeros[0].name,
+        evidence={"weights of zeros": len(zeros), "their gradient norm": 0.0},
+    )
+
+
+def _fan_in(one: ParameterSeen) -> int:
+    if "ConvTranspose" in one.module_type:
+        return one.shape[0] * prod(one.shape[2:])
+    return prod(one.shape[1:])
+
+
+def _gain(one: ParameterSeen) -> float:
+    start = one.start
+    return sqrt((start.std**2 + start.mean**2) * _fan_in(one)) if start is not None else 1.0
+
+
+def _too_wide(weights: list[ParameterSeen], modules: list[ModuleSeen]) -> Iterator[Finding]:
+    said: set[Place] = set()
+    for one in weights:
+        if (
+            one.start is None
+            or one.at is None
+            or one.start.std == 0
+            or one.uses > 1
+            or _fan_in(one) < _FAN_IN
+        ):
+            continue
+        if one.at in said:
+            continue
+        seen = next((module for module in modules if module.path == one.module), None)
+        if (
+            seen is None
+            or seen.spread is None
+            or not seen.spread.std > _WIDE_OUTPUT
+            or _gain(one) <= _TOO_WIDE
+        ):
+            continue
+        later = (module for module in modules if (module.order or 0) > (one.order or 0))
+        following = min(later, key=lambda module: module.order or 0, default=None)
+        if following is not None and "Norm" in following.type:
+            continue
+        said.add(one.at)
+        yield Finding(
+            one.at,
+            f"`{one.name}` begins with a standard deviation of {one.start.std:.3g}; with {_fan_in(one)} inputs to each "
+            f"unit, about {1 / sqrt(_fan_in(one)):.2g} keeps the scale. Its outputs have one of {seen.spread.std:.3g}, so "
+            "what follows saturates or explodes. Leave torch's own initialisation, or use one of `nn.init` that looks at "
+            "the fan-in.",
+            subject=one.name,
+            evidence={
+                "standard deviation": one.start.std,
+                "fan-in": _fan_in(one),
+                "of the outputs": seen.spread.std,
+            },
+        )
+
+
+def _too_narrow(weights: list[ParameterSeen], modules: list[ModuleSeen]) -> Iterator[Finding]:
+    """Most layers shrink what passes through, and no normalisation makes up for it."""
+    small = [
+        one for one in weights if one.start is not None and one.start.std > 0 and _gain(one) < _TOO_NARROW
+    ]
+    if len(small) < _SEVERAL or 2 * len(small) <= len(weights) or any("Norm" in one.type for one in modules):
+        return
+    first = small[0]
+    if first.at is not None and first.start is not None:
+        yield Finding(
+            first.at,
+            f"`{first.name}` and {len(small) - 1} more weights begin so small that each layer shrinks what passes through "
+            f"it at least {1 / _TOO_NARROW:.0f} times, and gradients on the way back likewise. Leave torch's own "
+            "initialisation, or use one of `nn.init` that looks at the fan-in.",
+            subject=first.name,
+            evidence={
+                "standard deviation": first.start.std,
+                "fan-in": _fan_in(first),
+                "weights as small": len(small),
+            },
+        )

@@ -1,0 +1,37 @@
+from collections.abc import Iterator
+
+from trainlint.facts.flow import has_parameters
+from trainlint.facts.training import Training
+from trainlint.facts.values import Items, Object
+from trainlint.finding import Because, Finding, Place
+from trainlint.rule import rule
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    for container in training.objects:
+        if not container.is_a("torch.nn.Sequential", "torch.nn.ModuleList") or container.at is None:
+            continue
+        found = next(_shared(container), None)
+        if found is not None:
+            place, layer = found
+            yield Finding(
+                container.at,
+                f"`[layer] * n` puts the same `{layer.type.removeprefix('torch.')}` into this container n times: all of "
+                "them share one set of weights. Build each one: `[make() for _ in range(n)]`.",
+                (Because(place, "the list is multiplied here"),) if place != container.at else (),
+                evidence=_evidence(container, layer),
+            )
+
+
+def _shared(container: Object) -> Iterator[tuple[Place, Object]]:
+    """The layers with parameters that a multiplication has put into a container."""
+    for value in container.attributes.values():
+        for place, layer in value.repeated if isinstance(value, Items) else ():
+            if isinstance(layer, Object) and has_parameters(layer):
+                yield place, layer
+
+
+def _evidence(container: Object, layer: Object) -> dict[str, object]:
+    often = max(value.items.count(layer) for value in container.attributes.values() if isinstance(value, Items))
+    return {"places of one layer": often} if often > 1 else {}

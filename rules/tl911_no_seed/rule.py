@@ -1,0 +1,21 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward, Called, OptimizerStep
+from trainlint.facts.torch_api import seeds
+from trainlint.facts.training import Training
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="info", refutable=False, by="S")
+def check(training: Training) -> Iterator[Finding]:
+    if training.entry != "program" or not training.events(OptimizerStep):
+        return
+    calls = training.events(Called)
+    backward = next(iter(training.events(Backward)), None)
+    if backward is not None and not any(seeds(one.name) for one in calls):
+        yield Finding(
+            backward.at,
+            "This program trains without a seed, so each run begins with other weights and sees other batches: a "
+            "difference between two runs says little. Call `torch.manual_seed(0)` first.",
+        )

@@ -1,0 +1,71 @@
+import difflib
+from collections.abc import Iterator
+
+from trainlint.facts.events import SettingChanged
+from trainlint.facts.training import Training
+from trainlint.facts.values import constant
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+_CUDNN = "torch.backends.cudnn."
+_KNOWN = ("benchmark", "deterministic", "enabled", "allow_tf32", "benchmark_limit")
+_ALSO_KNOWN = frozenset(("verbose", "rnn", "conv", "fp32_precision"))
+_NO_SWITCHES = tuple(
+    f"{place}{name}"
+    for place in ("torch.backends.cuda.", "torch.backends.", "torch.cuda.", "torch.")
+    for name in ("deterministic", "benchmark")
+)
+_CLOSE = 0.75
+
+
+@rule(Training, level="warning", refutable=False, by="S")
+def check(training: Training) -> Iterator[Finding]:
+    for change in training.events(SettingChanged):
+        yield from _without_effect(change)
+    yield from _at_odds(training)
+
+
+def _without_effect(change: SettingChanged) -> Iterator[Finding]:
+    """A switch that is not there: Python lets one assign any name to a module."""
+    meant = None
+    if change.name in _NO_SWITCHES:
+        meant = change.name.rpartition(".")[2]
+    elif change.name.startswith(_CUDNN):
+        given = change.name.removeprefix(_CUDNN)
+        if "." not in given and given not in _KNOWN and given not in _ALSO_KNOWN:
+            meant = next(iter(difflib.get_close_matches(given, _KNOWN, 1, _CLOSE)), None)
+    if meant is not None:
+        yield Finding(
+            change.at,
+            f"`{change.name}` is no switch of PyTorch's, so this changes nothing, and nothing says so. Write "
+            f"`{_CUDNN}{meant}`.",
+        )
+
+
+def _at_odds(training: Training) -> Iterator[Finding]:
+    """Benchmarking and determinism are asked for at once, in every order that the program may take."""
+    ends = [_last(run) for run in _orders(training)]
+    if not ends or not all(_asks(one, "deterministic") and _asks(one, "benchmark") for one in ends):
+        return
+    benchmark, deterministic = ends[0]["benchmark"], ends[0]["deterministic"]
+    yield Finding(
+        benchmark.at,
+        "`cudnn.benchmark = True` lets cuDNN time its algorithms and take the fastest, which may be another one in the "
+        "next run, while `cudnn.deterministic = True` asks for runs that are alike. Set `benchmark = False` for these.",
+        (Because(deterministic.at, "determinism is asked for here"),),
+    )
+
+
+def _orders(training: Training) -> list[list[SettingChanged]]:
+    changes = [one for one in training.events(SettingChanged) if one.name.startswith(_CUDNN)]
+    certain = [one for one in changes if not one.guards]
+    return [certain] if len(certain) == len(changes) else []
+
+
+def _last(run: list[SettingChanged]) -> dict[str, SettingChanged]:
+    """The last value of each switch."""
+    return {one.name.removeprefix(_CUDNN): one for one in run}
+
+
+def _asks(ends: dict[str, SettingChanged], name: str) -> bool:
+    return name in ends and constant(ends[name].value) is True

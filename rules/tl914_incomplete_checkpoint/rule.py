@@ -1,0 +1,84 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import OptimizerStep, StateLoaded
+from trainlint.facts.flow import is_made_of
+from trainlint.facts.torch_api import MODULE, OPTIMIZER
+from trainlint.facts.training import Training
+from trainlint.facts.values import Object, Op, Value, alternatives, constant, parts
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+MOST = 2000
+"""Values that are looked through for a checkpoint."""
+
+
+@rule(Training, level="warning", by="S")
+def check(training: Training) -> Iterator[Finding]:
+    loaded = training.events(StateLoaded)
+    if any(not isinstance(one, Object) for event in loaded for one in alternatives(event.target)):
+        return
+    done = set()
+    for number, loop in training.loops.items():
+        checkpoint = _start(loop.over)
+        if checkpoint is None or checkpoint.at is None or checkpoint.uid in done:
+            continue
+        model = next((one for one in loaded if _is_of(one, MODULE) and is_made_of(one.state, checkpoint)), None)
+        if model is None:
+            continue
+        done.add(checkpoint.uid)
+        for optimizer in _stepping(training, number):
+            if not _keeps_state(optimizer) or _is_restored(training, optimizer):
+                continue
+            name = optimizer.type.rpartition(".")[2]
+            yield Finding(
+                model.at,
+                f"Training goes on where this checkpoint was saved, but its {name} starts anew: what it has gathered of "
+                "earlier gradients is lost, so the first steps are of another size and direction. Save and load "
+                f"`optimizer.state_dict()` too.",
+                (
+                    Because(loop.at, "the loop goes on from the checkpoint"),
+                    *((Because(optimizer.at, "this optimizer is not restored"),) if optimizer.at else ()),
+                ),
+            )
+
+
+def _start(over: Value | None) -> Op | None:
+    """The checkpoint that says where a `range` begins."""
+    if not isinstance(over, Op) or over.name != "range" or len(over.inputs) < 2:
+        return None
+    pending, seen = [over.inputs[0]], set[int]()
+    while pending and len(seen) < MOST:
+        one = pending.pop()
+        if isinstance(one, Op) and one.name == "load":
+            return one
+        if one.uid not in seen:
+            seen.add(one.uid)
+            pending.extend(parts(one))
+    return None
+
+
+def _stepping(training: Training, loop: int) -> Iterator[Object]:
+    """The optimizers that step in a loop and were made outside of it."""
+    found = {}
+    for event in training.inside(loop, OptimizerStep):
+        for one in alternatives(event.optimizer):
+            if isinstance(one, Object) and one.is_a(OPTIMIZER) and loop not in one.loops and "?" not in one.type:
+                found[one.uid] = one
+    yield from found.values()
+
+
+def _keeps_state(optimizer: Object) -> bool:
+    if optimizer.type != "torch.optim.SGD":
+        return optimizer.type.startswith("torch.optim.")
+    momentum = optimizer.argument(2, "momentum")
+    return isinstance(constant(momentum), float) and constant(momentum) > 0
+
+
+def _is_restored(training: Training, optimizer: Object) -> bool:
+    if training.may_touch(optimizer, None):
+        return True
+    return any(optimizer in alternatives(event.target) for event in training.events(StateLoaded))
+
+
+def _is_of(event: StateLoaded, kind: str) -> bool:
+    return any(isinstance(one, Object) and one.is_a(kind) for one in alternatives(event.target))

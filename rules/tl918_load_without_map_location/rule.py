@@ -1,0 +1,16 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Called
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(Called, level="info", refutable=False, by="S")
+def check(call: Called) -> Iterator[Finding]:
+    if call.name == "torch.load" and not call.is_open and call.argument(1, "map_location") is None:
+        yield Finding(
+            call.at,
+            "Without `map_location`, tensors go back to the device that they were saved on: a checkpoint that was "
+            "saved on CUDA cannot be read where there is none, and fills the first GPU where there is. Pass "
+            '`map_location="cpu"` or your device.',
+        )

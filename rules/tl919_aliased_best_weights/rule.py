@@ -1,0 +1,48 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Called, OptimizerStep, StateLoaded, StateTaken
+from trainlint.facts.training import Training
+from trainlint.facts.values import Op, Table, Value, alternatives, constant
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    taken = {one.output.uid: one for one in training.events(StateTaken)}
+    for event in training.events(StateLoaded):
+        owners = {one.uid for one in alternatives(event.target)}
+        for state in _references(event.state):
+            if state.owner is not None and state.owner.uid in owners:
+                yield from _used(training, taken.get(state.uid), event, "restored")
+    for call in training.events(Called):
+        if call.name == "torch.save" and call.args:
+            for state in _references(call.args[0]):
+                yield from _used(training, taken.get(state.uid), call, "saved")
+
+
+def _used(
+    training: Training, taken: StateTaken | None, used: StateLoaded | Called, how: str
+) -> Iterator[Finding]:
+    """A state is used after a loop that took it and goes on to step."""
+    if taken is None:
+        return
+    if any(loop not in used.loops and training.inside(loop, OptimizerStep) for loop in taken.loops):
+        yield Finding(
+            taken.at,
+            "`state_dict()` hands out the weights themselves, not a copy: every step after this changes them too, so what is "
+            f"{how} later are the last weights, not these. Keep `copy.deepcopy(model.state_dict())`.",
+            (Because(used.at, f"{how} here"),),
+        )
+
+
+def _references(value: Value, depth: int = 0) -> Iterator[Op]:
+    """The calls of `state_dict` whose tensors a value shares."""
+    for one in alternatives(value):
+        if isinstance(one, Op) and one.name == "state_dict" and one.owner is not None:
+            yield one
+        elif isinstance(one, Op) and one.name == "copy" and constant(one.options.get("deep")) is not True:
+            yield from _references(one.inputs[0], depth)
+        elif isinstance(one, Table) and depth < 2:
+            for inner in one.entries.values():
+                yield from _references(inner, depth + 1)

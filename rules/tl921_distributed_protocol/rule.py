@@ -1,0 +1,42 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Called
+from trainlint.facts.step import Disagreement
+from trainlint.facts.training import Training
+from trainlint.facts.values import Constant, Op, Value
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="error", refutable=False)
+def check(training: Training) -> Iterator[Finding]:
+    joined = False
+    for call in training.events(Called):
+        joined = joined or call.name == "torch.distributed.init_process_group"
+        if joined and call.name == "torch.save" and not call.guards and _is_one_file(call.argument(1, "f")):
+            yield Finding(
+                call.at,
+                "Every process of the group writes this file, all at once: it may end up torn, and any that reads it "
+                "meanwhile gets half of it. Save on rank 0 alone, and let the others wait at a barrier.",
+            )
+    for one in training.facts(Disagreement):
+        if one.what == "gradients" and one.at is not None:
+            with_none = sorted(rank for rank, said in one.ranks.items() if said == "no gradient")
+            yield Finding(
+                one.at,
+                f"`{one.subject}` has a gradient on some ranks and none on rank {', '.join(map(str, with_none))}: their "
+                "copies of the model drift apart, or wait for each other for ever. Let every rank compute the same loss "
+                "through `DistributedDataParallel`, or average gradients for all parameters.",
+                subject=one.subject,
+                evidence={f"rank {rank}": said for rank, said in one.ranks.items()},
+            )
+
+
+def _is_one_file(file: Value | None) -> bool:
+    """Whether a path is the same in every process, as far as it is a literal."""
+    match file:
+        case Constant(value=str()):
+            return True
+        case Op(name="os.path.join"):
+            return all(_is_one_file(one) for one in file.inputs)
+    return False

@@ -1,0 +1,42 @@
+"""Several processes that train together under torchrun: one report for all."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+TRAIN = Path(__file__).parent.parent / "fixtures" / "ranks" / "train.py"
+
+
+def test_first_rank_reports_for_all(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    ran = subprocess.run(
+        [
+            *(
+                sys.executable,
+                "-m",
+                "torch.distributed.run",
+                "--nproc-per-node",
+                "2",
+                "--master-port",
+                "29731",
+            ),
+            *("-m", "trainlint", "run", "--trace", "--no-cache"),
+            *("--output-format", "json", "--output-file", str(report), str(TRAIN)),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert report.exists(), ran.stderr
+    run = json.loads(report.read_text())["run"]
+    assert run["ending"]["how"] == "recorded"
+    assert run["rank"] == {"number": 0, "world": 2}
+    disagreements = {(one["what"], one["subject"]): one["ranks"] for one in run["disagreements"]}
+    assert disagreements["batch shapes", "input 0"] == {"0": "[8, 4]", "1": "[9, 4]"}
+    assert disagreements["calls of modules", "extra"] == {"0": "not called", "1": "called"}
+    assert "done" not in ran.stdout

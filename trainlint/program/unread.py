@@ -1,0 +1,70 @@
+"""Layers that a module of the program keeps under a name that no code reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from trainlint.facts.flow import has_parameters
+from trainlint.facts.modules import BY_ANY_NAME, Unread
+from trainlint.facts.torch_api import MODULE
+from trainlint.facts.values import Object, Op, Value, parts
+from trainlint.program import classes
+from trainlint.program import syntax as s
+from trainlint.program.evaluator import Evaluator
+from trainlint.program.values import ClassValue
+
+_PLAIN_BASES = frozenset((MODULE, "lightning.LightningModule"))
+"""Classes of libraries that use no layer by a name of their own."""
+
+
+def unread(ev: Evaluator, objects: Iterable[Object]) -> Iterator[Unread]:
+    """What no code reads of the modules among some objects."""
+    for module in objects:
+        cls = module.definition
+        if isinstance(cls, ClassValue) and MODULE in module.bases and _is_plain(ev, cls):
+            names = [
+                name for name in module.attributes if name.isidentifier() and name not in ev.project.reads
+            ]
+            for name in names:
+                layer = module.attributes[name]
+                if isinstance(layer, Object) and layer.at is not None and _is_lost(layer, name, module):
+                    yield Unread(layer.at, module.type, name, layer.type.removeprefix("torch."))
+
+
+def _is_plain(ev: Evaluator, cls: ClassValue) -> bool:
+    """Whether all code that may use the layers of a class is known, and uses them by name."""
+    if (
+        cls.has_unknown_base
+        or not cls.library_bases <= _PLAIN_BASES
+        or not classes.has_method(ev, cls, "forward")
+    ):
+        return False
+    return not any(
+        isinstance(node, s.Function) and not BY_ANY_NAME.isdisjoint(node.names)
+        for one in classes.ancestry(cls)
+        for node in one.code.body
+    )
+
+
+def _is_lost(layer: Object, name: str, module: Object) -> bool:
+    """Whether it is a layer with parameters that nothing else in its module holds."""
+    others = (value for key, value in module.attributes.items() if key != name)
+    return (
+        layer.is_a(MODULE) and has_parameters(layer) is True and not any(_holds(one, layer) for one in others)
+    )
+
+
+def _holds(value: Value, wanted: Object) -> bool:
+    pending: list[Value] = [value]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if one is wanted:
+            return True
+        if one.uid not in seen and len(seen) < 500:
+            seen.add(one.uid)
+            if isinstance(one, Object):
+                pending.extend(one.attributes.values())
+            elif not isinstance(one, Op):
+                pending.extend(parts(one))
+    return False
