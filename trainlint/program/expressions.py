@@ -121,15 +121,33 @@ def _operation(ev: Evaluator, node: s.Operation) -> Value:
 
 
 def _boolean(ev: Evaluator, node: s.Operation) -> Value:
-    first = ev.expr(node.operands[0])
-    decided = conditions.truth(first, ev.known)
-    if decided is not None:
-        return first if decided == (node.operator == "or") else ev.expr(node.operands[1])
+    """A whole chain `a and b and c`, which nests to the left: what `a and b` is known to be serves for `c` too."""
+    operator, links = node.operator, [node]
+    while isinstance(inner := links[-1].operands[0], s.Operation) and inner.operator == operator:
+        links.append(inner)
+    ev.steps += len(links) - 1
     known = ev.known
-    ev.known = {**known, **dict(conditions.implied(first, node.operator == "and"))}
-    second = ev.expr(node.operands[1])
-    ev.known = known
-    return ev.op(node.operator, (first, second), node.at)
+    value = ev.expr(links[-1].operands[0])
+    decided = conditions.truth(value, known)
+    assumed: dict[Any, bool] | None = None
+    for link in reversed(links):
+        if decided is not None:
+            if decided == (operator == "or"):
+                break
+            value, assumed = ev.expr(link.operands[1]), None
+            decided = conditions.truth(value, known)
+            continue
+        if assumed is None:
+            assumed = {**known, **dict(conditions.implied(value, operator == "and"))}
+        ev.known = assumed
+        second = ev.expr(link.operands[1])
+        ev.known = known
+        value = ev.op(operator, (value, second), link.at)
+        decided = conditions.truth_of_link(value, None, conditions.truth(second, known), known)
+        condition, polarity = conditions.guard(value)
+        assumed[condition] = polarity == (operator == "and")
+        assumed.update(conditions.implied(second, operator == "and"))
+    return value
 
 
 def arithmetic(
