@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Level = Literal["error", "warning", "info"]
 
@@ -40,6 +40,12 @@ class Finding:
     code: str = ""
     name: str = ""
     suppressed: bool = False
+
+    @classmethod
+    def restored(cls, data: dict[str, Any]) -> Finding:
+        """From what `dataclasses.asdict` made, through JSON."""
+        because = tuple(Because(Place(*at), message) for at, message in data["because"])
+        return cls(**{**data, "at": Place(*data["at"]), "because": because})
 
 
 class Problem(NamedTuple):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _name(ev: Evaluator, node: s.Name) -> Value:
-    return ev.lookup(node.name)
+    return ev.seen(ev.lookup(node.name))
 
 
 def _constant(ev: Evaluator, node: s.Constant) -> Value:
@@ -30,6 +30,10 @@ def _constant(ev: Evaluator, node: s.Constant) -> Value:
 
 
 def _attribute(ev: Evaluator, node: s.Attribute) -> Value:
+    return ev.seen(attribute(ev, node))
+
+
+def attribute(ev: Evaluator, node: s.Attribute) -> Value:
     return ev.settle(ev.attribute(ev.expr(node.value), node.name, node.at, ev.label(node)))
 
 
@@ -52,7 +56,7 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
             if isinstance(value, Items) and value.exact:
                 args.extend(value.items)
             elif isinstance(value, Items):
-                args.append(Items(items=value.items, exact=False, kind="star", open_end=value.open_end))
+                args.append(Items(items=list(value.items), exact=False, kind="star", open_end=value.open_end))
                 is_open = True
             else:
                 args.append(
@@ -74,7 +78,7 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
 def _subscript(ev: Evaluator, node: s.Subscript) -> Value:
     value = ev.expr(node.value)
     index = ev.expr(node.index)
-    return ev.settle(builtin.item(ev, value, index, node.at))
+    return ev.seen(ev.settle(builtin.item(ev, value, index, node.at)))
 
 
 def _collection(ev: Evaluator, node: s.Collection) -> Value:
@@ -116,7 +120,10 @@ def _mapping(ev: Evaluator, node: s.Mapping) -> Value:
 def _operation(ev: Evaluator, node: s.Operation) -> Value:
     if node.operator in ("and", "or"):
         return _boolean(ev, node)
-    operands = tuple(ev.expr(one) for one in node.operands)
+    if node.operator in ("in", "not in"):  # what a dict holds is not looked at
+        operands: tuple[Value, ...] = (ev.expr(node.operands[0]), ev.unseen(node.operands[1]))
+    else:
+        operands = tuple(ev.expr(one) for one in node.operands)
     return arithmetic(ev, node.operator, operands, node.at, ev.label(node))
 
 
@@ -161,7 +168,7 @@ def arithmetic(
         assert isinstance(first, Items) and isinstance(second, Items)
         return Items(kind=first.kind, items=[*first.items, *second.items], exact=first.exact and second.exact)
     if operator == "*" and isinstance(operands[0], Items):
-        return Items(kind=operands[0].kind, items=operands[0].items, exact=False, at=operands[0].at)
+        return Items(kind=operands[0].kind, items=list(operands[0].items), exact=False, at=operands[0].at)
     return ev.op(operator, operands, at, text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from trainlint.finding import Finding, Problem
 from trainlint.program import reading, sieve, workers
 from trainlint.program import syntax as s
 from trainlint.program.connected import connected
-from trainlint.program.judging import check_group
+from trainlint.program.group import check
 from trainlint.program.project import Files
 from trainlint.usage_error import UsageError
 
@@ -32,7 +33,13 @@ def check_program(
     paths: Sequence[str], contents: Contents, cache: Cache, jobs: int | None, progress: Progress
 ) -> Checked:
     """Read what matters of these files and of what they import, and let the rules look at it."""
-    return _Program(paths, contents, cache, jobs, progress).check()
+    collecting = gc.isenabled()
+    gc.disable()  # what is made lives until the end
+    try:
+        return _Program(paths, contents, cache, jobs, progress).check()
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class _Program:
@@ -48,6 +55,8 @@ class _Program:
         self._modules: dict[str, s.Module] = {}
         self._problems: list[Problem] = []
         self._jobs = jobs if jobs is not None else os.cpu_count() or 1
+        self._lasts = cache.folder is not None
+        """Whether what is found now is kept for later runs."""
         self._done = 0
 
     def check(self) -> Checked:
@@ -69,12 +78,11 @@ class _Program:
 
     def _in_processes(self, wanted: set[str]) -> Checked:
         with ExitStack() as stack:
-            lasts = self._cache.folder is not None
-            if not lasts:  # processes hand on what they find through files
+            if not self._lasts:  # processes hand on what they find through files
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="trainlint-"))
                 self._cache = Cache(Path(folder))
             pool = stack.enter_context(workers.pool(self._jobs))
-            self._look_ahead(wanted, pool, keep_modules=lasts)
+            self._look_ahead(wanted, pool)
             self._read_all(wanted - self._read.keys(), pool)
             return self._collect(self._evaluated(pool))
 
@@ -87,7 +95,7 @@ class _Program:
 
     # Reading
 
-    def _look_ahead(self, wanted: set[str], pool: ProcessPoolExecutor, *, keep_modules: bool) -> None:
+    def _look_ahead(self, wanted: set[str], pool: ProcessPoolExecutor) -> None:
         """Have groups, as far as their bytes show them, read and checked by one process each.
 
         A group that would keep one process busy while the others wait is left to be read by all of them.
@@ -111,7 +119,7 @@ class _Program:
                     self._texts(chunk),
                     self._folder,
                     self._paths,
-                    keep_modules=keep_modules,
+                    lasts=self._lasts,
                 )
                 for chunk in chunks
             ]
@@ -193,10 +201,9 @@ class _Program:
             if kept is not None:
                 yield kept
             elif pool is None:
-                modules = {path: self._module(path) for path in group}
-                checked = check_group({path: one for path, one in modules.items() if one is not None})
-                self._cache.save_findings("groups", key, checked)
-                yield checked
+                yield check(
+                    key, [self._read[path] for path in group], self._module, self._cache, lasts=self._lasts
+                )
             else:
                 pending.append((key, group))
         if pool is None or not pending:
@@ -206,8 +213,9 @@ class _Program:
             pool.submit(
                 workers.check_read,
                 key,
-                [(path, self._read[path].key, self._contents.get(path)) for path in group],
+                [(self._read[path], self._contents.get(path)) for path in group],
                 self._folder,
+                lasts=self._lasts,
             )
             for key, group in pending
         ]

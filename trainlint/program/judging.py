@@ -5,40 +5,56 @@ from __future__ import annotations
 import gc
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from trainlint.cache import Checked
 from trainlint.facts.training import Training
 from trainlint.finding import Finding, Problem
-from trainlint.program import syntax as s
 from trainlint.program.evaluator import Evaluator
+from trainlint.program.ledger import Ledger
 from trainlint.program.project import Project
-from trainlint.program.roots import trainings
+from trainlint.program.roots import Roots
 from trainlint.rules import Entry, entries
 
 _DEEP = 8_000
 """Python frames that evaluating may nest: a few for each call and each nested expression."""
 
 
-def check_group(modules: Mapping[str, s.Module]) -> Checked:
-    """Evaluate files that belong together, and let every rule look at what happens in them."""
-    collecting = gc.isenabled()
-    gc.disable()  # values only grow until the group is done
-    depth = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(depth, _DEEP))
+def check_group(project: Project, known: Ledger) -> tuple[Checked, Ledger | None]:
+    """Evaluate files that belong together, and let every rule look at what happens in them.
+
+    What is known of an entry point is not worked out again. The ledger is that of all of them; there is none if
+    what is found follows from more than an outcome tells: from the order in which files were evaluated, say.
+    """
     found: dict[tuple[str, object], Finding] = {}
     problems: dict[Problem, None] = {}
+    evaluator = Evaluator(project)
+    roots = Roots(
+        evaluator, sorted(project.outlines), known, lambda training: judged(training, problems), problems
+    )
+    with _room():
+        for one in roots.findings():
+            found.setdefault((one.code, one.at), one)
+    is_whole = not (evaluator.is_tangled or problems or roots.fills_late())
+    if known.outcomes and not (is_whole and roots.saw_all_dicts()):
+        return check_group(project, Ledger())
+    return Checked(tuple(found.values()), tuple(problems)), roots.ledger if is_whole else None
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    collecting, depth = gc.isenabled(), sys.getrecursionlimit()
+    gc.disable()  # values only grow until the group is done
+    sys.setrecursionlimit(max(depth, _DEEP))
     try:
-        for training in trainings(Evaluator(Project(modules)), sorted(modules), problems):
-            for one in judged(training, problems):
-                found.setdefault((one.code, one.at), one)
+        yield
     finally:
         sys.setrecursionlimit(depth)
         if collecting:
             gc.enable()
-    return Checked(tuple(found.values()), tuple(problems))
 
 
 def judged(training: Training, problems: dict[Problem, None]) -> Iterator[Finding]:

@@ -19,6 +19,8 @@ class Read:
     path: str
     key: str
     imports: tuple[str, ...]
+    meaning: str = ""
+    """A name for what its imports mean: the same text imports other files once there are others."""
     problem: Problem | None = None
 
 
@@ -34,9 +36,10 @@ def read(path: str, data: bytes, cache: Cache, files: Files) -> tuple[Read, s.Mo
     if imports is None:
         loaded = load(path, data)
         if isinstance(loaded, Problem):
-            return Read(path, name, (), loaded), None
+            return Read(path, name, (), problem=loaded), None
         module, imports = loaded, loaded.imports
-    return Read(path, name, tuple(sorted(set(files.imported(path, imports))))), module
+    meaning = cache.key((target or "", "") for target in files.meant(path, imports))
+    return Read(path, name, tuple(sorted(set(files.imported(path, imports)))), meaning), module
 
 
 def keep(found: Read, module: s.Module | None, cache: Cache) -> None:

@@ -15,7 +15,7 @@ from trainlint.bytes_on_disk import Contents
 from trainlint.cache import Cache, Checked
 from trainlint.program import reading
 from trainlint.program.connected import connected
-from trainlint.program.judging import check_group
+from trainlint.program.group import check
 from trainlint.program.project import Files
 
 Text = tuple[str, bytes]
@@ -46,11 +46,12 @@ def read_files(chunk: Sequence[Text], folder: Path, known: Sequence[str]) -> lis
 
 
 def check_ahead(
-    guess: Sequence[Text], folder: Path, known: Sequence[str], *, keep_modules: bool
+    guess: Sequence[Text], folder: Path, known: Sequence[str], *, lasts: bool
 ) -> list[reading.Read]:
     """Read files that seem to be a whole group, and if all that they import is among them, check it at once.
 
-    What was found is kept as that of a group; if others import these files after all, nobody asks for it.
+    What was found is kept as that of a group; if others import these files after all, nobody asks for it. More is
+    kept only if the cache `lasts`.
     """
     cache, files = Cache(folder), Files(dict.fromkeys(known))
     found = [(path, *reading.read(path, data, cache, files)) for path, data in guess]
@@ -58,19 +59,24 @@ def check_ahead(
     modules = {path: module for path, _, module in found if module is not None}
     whole = modules.keys() == reads.keys() and all(set(one.imports) <= reads.keys() for one in reads.values())
     for _, one, module in found:
-        if keep_modules or not whole:
+        if lasts or not whole:
             reading.keep(one, module, cache)
     contents = Contents(dict(guess))
     for group in connected({path: one.imports for path, one in reads.items()}) if whole else ():
-        checked = check_group({path: modules[path] for path in group})
-        cache.save_findings("groups", cache.key(contents.fingerprints(group)), checked)
+        key = cache.key(contents.fingerprints(group))
+        check(key, [reads[path] for path in group], modules.get, cache, lasts=lasts)
     return [one for _, one, _ in found]
 
 
-def check_read(key: str, group: Sequence[tuple[str, str, bytes]], folder: Path) -> Checked:
-    """Check a group whose files have been read: path, name in the cache, and content of each."""
-    cache = Cache(folder)
-    modules = {path: reading.module(path, stored, data, cache) for path, stored, data in group}
-    checked = check_group({path: one for path, one in modules.items() if one is not None})
-    cache.save_findings("groups", key, checked)
-    return checked
+def check_read(
+    key: str, group: Sequence[tuple[reading.Read, bytes]], folder: Path, *, lasts: bool
+) -> Checked:
+    """Check a group whose files have been read before."""
+    cache, texts = Cache(folder), {read.path: (read.key, data) for read, data in group}
+    return check(
+        key,
+        [read for read, _ in group],
+        lambda path: reading.module(path, *texts[path], cache),
+        cache,
+        lasts=lasts,
+    )
