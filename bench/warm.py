@@ -1,9 +1,9 @@
 """A cold check that fills the cache, a warm one, and one after a file has changed.
 
-    python bench/warm.py TREE --jobs 2 --rounds 3
+    python bench/warm.py TREE --jobs 2 --rounds 3 --change pkg/models/one.py pkg/train.py
 
-Two files are changed, one at a time: one from a group of median size (files that import each other, directly
-or not, are a group and are evaluated together) and one from the largest group.
+Files are changed one at a time: one from a group of median size (files that import each other, directly or not,
+are a group), one from the largest group, and those that are named.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("tree", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--change", nargs="*", default=[], help="files to change too, relative to the tree")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         tree, cache = Path(folder, "tree"), Path(folder, "cache")
@@ -45,6 +46,9 @@ def main() -> None:
             for group in (typical, worst):
                 _touch(Path(group[len(group) // 2]))
                 costs.setdefault(f"one changed, in a group of {len(group)}", []).append(run(check))
+            for name in given.change:
+                _touch(tree / name)
+                costs.setdefault(f"{name} changed", []).append(run(check))
         print(f"{len(files)} files in {len(groups)} groups, {given.jobs} processes, ", end="")
     print(
         f"medians of {given.rounds}\n\n{table({name: median(all_) for name, all_ in costs.items()}, 'warm')}"

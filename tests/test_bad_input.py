@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from trainlint.cli import app
 from trainlint.finding import Finding
-from trainlint.program import groups
+from trainlint import judging
 from trainlint.rule import Rule
 from trainlint.rules import Entry, entries
 
@@ -332,7 +332,7 @@ def test_a_rule_that_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     tl101 = next(one for one in real if one.code == "TL101")
     broken = Entry(Path("tl001_broken"))
     broken.__dict__["rule"] = Rule(tl101.rule.fact, _broken, "error")
-    monkeypatch.setattr(groups, "entries", lambda: (broken, *real))
+    monkeypatch.setattr(judging, "entries", lambda: (broken, *real))
     outcome = CliRunner().invoke(app, ["check", "--no-cache", "--output-format", "json"])
     report = json.loads(outcome.stdout)
     assert outcome.exit_code == 1

@@ -97,7 +97,14 @@ def test_a_second_run_says_the_same_and_reads_no_syntax(tree: Path) -> None:
     assert again.stdout.endswith("False\n")
 
 
-@pytest.mark.parametrize("kinds", [{"programs", "groups"}, {"programs", "groups", "modules"}])
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        {"programs", "groups"},
+        {"programs", "groups", "accounts"},
+        {"programs", "groups", "accounts", "modules"},
+    ],
+)
 @pytest.mark.parametrize(
     "damage",
     [

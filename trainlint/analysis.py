@@ -1,7 +1,7 @@
 """Source files to findings: what must be read is read, what belongs together is evaluated together.
 
 Files that import each other, directly or not, form a group; groups share nothing, so each is evaluated
-on its own, in any process, and its findings are kept until one of its files changes.
+on its own, in any process. What its entry points have led to is kept until a file changes that they have used.
 """
 
 from __future__ import annotations

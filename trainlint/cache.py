@@ -18,9 +18,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trainlint.finding import Because, Finding, Place, Problem
+from trainlint.finding import Finding, Problem
 
 if TYPE_CHECKING:
+    from trainlint.program.ledger import Account
     from trainlint.program.syntax import Module
 
 _HERE = Path(__file__).parent
@@ -105,6 +106,24 @@ class Cache:
     def save_imports(self, key: str, imports: tuple[Import, ...]) -> None:
         self._save("imports", key, json.dumps(imports).encode(errors="surrogatepass"))
 
+    def load_account(self, key: str) -> Account | None:
+        """What is known of the entry points of some files, whatever is in those now."""
+        data = self._load("accounts", key)
+        if data is None:
+            return None
+        from trainlint.program.account_text import DAMAGED, unpacked
+
+        try:
+            return unpacked(data)
+        except DAMAGED:
+            return None
+
+    def save_account(self, key: str, account: Account) -> None:
+        if self._folder is not None:
+            from trainlint.program.account_text import packed
+
+            self._save("accounts", key, packed(account))
+
     def knows(self, kind: str, key: str) -> bool:
         """Whether `note` was called for this in an earlier run."""
         return self._load(kind, key) is not None
@@ -165,16 +184,7 @@ def _version() -> str:
 
 def _checked(data: dict[str, Any]) -> Checked:
     return Checked(
-        findings=tuple(
-            Finding(
-                **{
-                    **one,
-                    "at": Place(*one["at"]),
-                    "because": tuple(Because(Place(*at), message) for at, message in one["because"]),
-                }
-            )
-            for one in data["findings"]
-        ),
+        findings=tuple(Finding.restored(one) for one in data["findings"]),
         problems=tuple(Problem(*one) for one in data["problems"]),
         also_read=tuple((path, known) for path, known in data["also_read"]),
     )

@@ -46,6 +46,12 @@ class Finding:
     evidence: dict[str, Any] = field(default_factory=dict, hash=False)
     verdict: Verdict | None = None
 
+    @classmethod
+    def restored(cls, data: dict[str, Any]) -> Finding:
+        """From what `dataclasses.asdict` made, through JSON."""
+        because = tuple(Because(Place(*at), message) for at, message in data["because"])
+        return cls(**{**data, "at": Place(*data["at"]), "because": because})
+
 
 class Problem(NamedTuple):
     """A file, or a rule on a file, that could not be checked; `line` is None where none applies."""

@@ -448,33 +448,31 @@ class _Run:
 
     def block(self, nodes: list[Node]) -> str | None:
         for node in nodes:
-            left = self._node(node)
+            left = None
+            if isinstance(node, Branch):
+                side = node.then if self._choose(node) else node.otherwise
+                left = self.block(side) if side else None
+            elif isinstance(node, Loop):
+                left = self._twice(node)
+            elif isinstance(node, Body):
+                left = "raise" if self.block(node.body) == "raise" else None
+            elif isinstance(node, Exit):
+                return node.kind
+            else:
+                self.events.append(node)
             if left is not None:
                 return left
         return None
 
-    def _node(self, node: Node) -> str | None:
-        match node:
-            case Exit():
-                return node.kind
-            case Body():
-                left = self.block(node.body)
-                return left if left == "raise" else None
-            case Branch():
-                return self.block(node.then if self._choose(node) else node.otherwise)
-            case Loop():
-                for _ in range(2):
-                    self._round[node.number] = self._round.get(node.number, 0) + 1
-                    left = self.block(node.body)
-                    if left in ("return", "raise"):
-                        return left
-                    if left == "break":
-                        break
-                return None
-            case _:
-                if isinstance(node, self._kinds):
-                    self.events.append(node)
-                return None
+    def _twice(self, loop: Loop) -> str | None:
+        for _ in range(2):
+            self._round[loop.number] = self._round.get(loop.number, 0) + 1
+            left = self.block(loop.body)
+            if left in ("return", "raise"):
+                return left
+            if left == "break":
+                break
+        return None
 
     def _choose(self, branch: Branch) -> bool:
         moment = (branch.key, tuple(self._round.get(loop, 0) for loop in branch.varies))

@@ -33,11 +33,16 @@ class TensorSeen:
     node: str = ""
 
 
+def new_uid() -> int:
+    """A number that no other value has; later ones are larger."""
+    return next(_uids)
+
+
 @dataclass(eq=False)
 class Value:
     """Anything a program can hold. `loops` are the loops inside which it is made anew each time."""
 
-    uid: int = field(init=False, default_factory=lambda: next(_uids))
+    uid: int = field(init=False, default_factory=new_uid)
 
 
 @dataclass(eq=False)

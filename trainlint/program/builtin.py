@@ -213,7 +213,7 @@ def tabled(keys: list[Value], values: list[Value]) -> Table:
 def _sliced(value: Items, index: Op) -> Items:
     bounds = [one.value for one in index.inputs if isinstance(one, Constant)]
     if not value.exact or len(bounds) < 3 or not all(isinstance(one, (int, type(None))) for one in bounds):
-        return Items(kind=value.kind, items=value.items, exact=False, at=value.at)
+        return Items(kind=value.kind, items=list(value.items), exact=False, at=value.at)
     return Items(kind=value.kind, items=value.items[bounds[0] : bounds[1] : bounds[2] or 1], at=value.at)
 
 
@@ -225,12 +225,15 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
         case Table(), Constant(value=key) if _hashable(key):
             _put(ev, container, key, value)
         case Table(), _:
+            ev.store.touch(container)
             container.others.append(value)
         case Items(exact=True), Constant(value=int(number)) if (
             -len(container.items) <= number < len(container.items)
         ):
+            ev.store.touch(container)
             container.items[number] = value
         case Items(), _:
+            ev.store.touch(container)
             container.items.append(value)
             container.exact = False
         case Object(), _ if (inside := held(ev, container)) is not None:
@@ -244,6 +247,7 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
 
 def append(ev: Evaluator, target: Items, value: Value) -> None:
     """`list.append(value)`. In a loop or on a branch, nobody can say how often, or whether at all."""
+    ev.store.touch(target)
     certain = ev.certainly_once(target)
     target.items.append(value)
     target.exact = target.exact and certain and len(target.items) < _MAX_ITEMS
@@ -252,6 +256,7 @@ def append(ev: Evaluator, target: Items, value: Value) -> None:
 
 def extend(ev: Evaluator, target: Items, value: Value) -> None:
     """`list += value`."""
+    ev.store.touch(target)
     if isinstance(value, Items):
         certain = ev.certainly_once(target)
         target.items.extend(value.items)
@@ -269,6 +274,7 @@ def _put(ev: Evaluator, table: Table, key: object, value: Value) -> None:
     before = table.entries.get(key)
     if guards:
         value = one_of(((guards, value), ((), before if before is not None else ev.unknown("missing"))))
+    ev.store.touch(table)
     table.entries[key] = value
 
 
@@ -397,6 +403,7 @@ def container_method(
                 extend(ev, value, first)
                 return Constant(value=None)
             case "insert" if len(given.args) == 2:
+                ev.store.touch(value)
                 value.items.append(given.args[1])
                 value.exact = False
                 return Constant(value=None)
@@ -422,6 +429,7 @@ def container_method(
         case "keys":
             return Items(items=[Constant(value=one) for one in value.entries], exact=not value.others)
         case "update":
+            ev.store.touch(value)
             if isinstance(first, Table):
                 given.options.update(
                     {name: one for name, one in first.entries.items() if isinstance(name, str)}

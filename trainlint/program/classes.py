@@ -19,7 +19,7 @@ from trainlint.facts.torch_api import (
 from trainlint.facts.values import Constant, Items, Object, Op, Table, Value, alternatives
 from trainlint.program import library, statements
 from trainlint.program import syntax as s
-from trainlint.program.values import Arguments, Bound, ClassValue, Env, FunctionValue, Library, Super
+from trainlint.program.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
 
 if TYPE_CHECKING:
     from trainlint.program.evaluator import Evaluator
@@ -81,7 +81,7 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
             known |= library_bases(one.name)
         else:
             has_unknown = True
-    env = Env(next(ev.env_numbers), ev.env.path, ev.env, is_class=True)
+    env = ev.new_env(ev.env.path, ev.env, is_class=True)
     made = ClassValue(
         code=code, env=env, bases=tuple(bases), library_bases=frozenset(known), has_unknown_base=has_unknown
     )

@@ -51,14 +51,16 @@ def guard(test: Value) -> Guard:
 
 def implied(test: Value, outcome: bool) -> Iterator[Guard]:
     """Every condition that is known once the test went one way."""
-    condition, polarity = guard(test)
-    yield condition, polarity == outcome
-    if isinstance(test, Op):
-        if test.name == "not":
-            yield from implied(test.inputs[0], not outcome)
-        elif (test.name == "and" and outcome) or (test.name == "or" and not outcome):
-            for one in test.inputs:
-                yield from implied(one, outcome)
+    pending = [(test, outcome)]
+    while pending:
+        one, wanted = pending.pop()
+        condition, polarity = guard(one)
+        yield condition, polarity == wanted
+        if isinstance(one, Op):
+            if one.name == "not":
+                pending.append((one.inputs[0], not wanted))
+            elif (one.name == "and" and wanted) or (one.name == "or" and not wanted):
+                pending.extend((part, wanted) for part in reversed(one.inputs))
 
 
 def varies(value: Value, depth: int = 0) -> frozenset[int]:
@@ -91,16 +93,23 @@ def truth(value: Value, known: dict[Any, bool]) -> bool | None:
         case Op(name="not"):
             inner = truth(value.inputs[0], known)
             return None if inner is None else not inner
-        case Op(name="and" | "or"):
-            outcomes = [truth(one, known) for one in value.inputs]
-            stop = value.name == "or"
-            if stop in outcomes:
-                return stop
-            if None not in outcomes:
-                return not stop
+        case Op(name="and" | "or", inputs=(first, second)):
+            return truth_of_link(value, truth(first, known), truth(second, known), known)
         case Choice():
             found = {truth(one, known) for _, one in value.options}
             return found.pop() if len(found) == 1 else None
+    return _known(value, known)
+
+
+def truth_of_link(value: Op, first: bool | None, second: bool | None, known: dict[Any, bool]) -> bool | None:
+    """Whether `and` or `or` is true where it is known whether its operands are."""
+    stop = value.name == "or"
+    if stop in (first, second):
+        return stop
+    return not stop if first is not None and second is not None else _known(value, known)
+
+
+def _known(value: Value, known: dict[Any, bool]) -> bool | None:
     condition, polarity = guard(value)
     if condition in known:
         return known[condition] == polarity

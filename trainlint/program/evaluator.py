@@ -24,15 +24,19 @@ from trainlint.facts.values import (
     Items,
     Object,
     Op,
+    Table,
     Unknown,
     Value,
+    alternatives,
+    new_uid,
     one_of,
 )
 from trainlint.finding import Place
 from trainlint.program import builtin, classes, conditions, expressions, library, methods, shape, statements
 from trainlint.program import syntax as s
 from trainlint.program.project import Project
-from trainlint.program.store import Store
+from trainlint.program.store import Changes, Store
+from trainlint.program.trace import Trace
 from trainlint.program.values import (
     Arguments,
     Bound,
@@ -69,10 +73,12 @@ class Frame:
 
 
 class Root(NamedTuple):
-    """What happened from one entry point on, and what was made."""
+    """What happened from one entry point on, what was made, used, and changed that others had made."""
 
     nodes: list[Node]
     objects: list[Object]
+    trace: Trace
+    changes: Changes
 
 
 class Evaluator:
@@ -82,9 +88,9 @@ class Evaluator:
         self.project = project
         self.store = Store()
         self.objects: list[Object] = []
-        self.reached: set[int] = set()
-        """`id` of the code of every function that has been evaluated."""
-        self.roots: dict[str, Root] = {}
+        self.trace = Trace()
+        """What the entry point at work has used."""
+        self.bodies: dict[str, Root] = {}
         """What happened in the body of each module that was evaluated."""
         self.records: bool | None = True
         self.loops: tuple[int, ...] = ()
@@ -98,10 +104,16 @@ class Evaluator:
         self.asking = 0
         """How many tests of a version stand around the code at work."""
         self.loop_numbers = itertools.count()
-        self.env_numbers = itertools.count(-1, -1)
         self._modules: dict[str, Env] = {}
         self._running: list[str] = []
+        """Files whose bodies are being evaluated, each because the one before needs it."""
+        self.is_tangled = False
+        """Whether a body has looked at a module whose own body was not done: the order of evaluation tells then."""
         self._active: dict[int, int] = {}
+        self._owners: dict[int, str] = {}
+        """Files of entry points, by the numbers that the store gives them."""
+        self.tables: set[str] = set()
+        """Dicts that any entry point has seen and has not made itself."""
         self.steps = 0
         self._places: dict[tuple[str, s.Span], Place] = {}
         self._labels: dict[int, str] = {}
@@ -111,30 +123,52 @@ class Evaluator:
 
     def module(self, path: str) -> Env:
         """The names of a module; its body is evaluated at the first call."""
+        self.trace.uses.add(path)
         if path not in self._modules:
-            env = self.new_env(path, None)
-            self._modules[path] = env
-            with self.store.at_base():
-                self.run_root(lambda: self._module_body(path, env))
+            self._running.append(path)
+            try:
+                self.run_root(path, lambda: self._module_body(path), kept=True)
+            finally:
+                self._running.pop()
+        elif path in self._running[:-1]:
+            self.is_tangled = True
         return self._modules[path]
 
-    def run_root(self, work: Callable[[], object], steps: int = PROGRAM_STEPS) -> Root:
-        """Evaluate something on its own, outside of all that is going on; what happened in it."""
+    def run_root(
+        self, path: str, work: Callable[[], object], steps: int = PROGRAM_STEPS, *, kept: bool = False
+    ) -> Root:
+        """Evaluate something in a file on its own, outside of all that is going on; what happened in it.
+
+        What it makes is forgotten unless `kept`; what it does to things that others made is undone.
+        """
         outer = (self.records, self.loops, self.calls, self.known, self.guards, self.nodes, self.steps)
         frames, forwards, objects = self.frames, self.forwards, self.objects
+        trace, asking, active = self.trace, self.asking, self._active
         self.records, self.loops, self.calls, self.known, self.guards = True, (), (), {}, []
         self.nodes, self.steps, self.frames, self.forwards = [], PROGRAM_STEPS - steps, [], 0
-        self.objects = []
+        self.objects, self.trace, self.asking, self._active = [], Trace(), 0, {}
         try:
-            work()
-            return Root(self.nodes, self.objects)
+            with self.store.root(kept=kept) as changes:
+                self._owners[self.store.number] = path
+                root = Root(self.nodes, self.objects, self.trace, changes)
+                try:
+                    work()
+                finally:
+                    for one in root.objects:
+                        one.attributes = self.store.owned(one.uid)
+            while self.store.filled:
+                root.trace.fills.add(self._table(self.store.filled.pop()))
+            return root
         finally:
             self.records, self.loops, self.calls, self.known, self.guards, self.nodes, self.steps = outer
             self.frames, self.forwards, self.objects = frames, forwards, objects
+            self.trace, self.asking, self._active = trace, asking, active
 
-    def _module_body(self, path: str, env: Env) -> None:
-        self.frames.append(Frame(env))
-        self.roots[path] = Root(self.nodes, self.objects)
+    def _module_body(self, path: str) -> None:
+        self.trace.uses.add(path)
+        self._modules[path] = self.new_env(path, None)
+        self.frames.append(Frame(self._modules[path]))
+        self.bodies[path] = Root(self.nodes, self.objects, self.trace, self.store.changes)
         statements.block(self, self.project.modules[path].body)
 
     @contextmanager
@@ -191,7 +225,7 @@ class Evaluator:
         return self.frames[-1].env
 
     def new_env(self, path: str, parent: Env | None, is_class: bool = False) -> Env:
-        return Env(next(self.env_numbers), path, parent, is_class)
+        return Env(new_uid(), path, parent, is_class)
 
     def place(self, at: s.Span, path: str | None = None) -> Place:
         """The lines and columns of a span."""
@@ -281,6 +315,31 @@ class Evaluator:
         self.store.set((root.uid, name), missing)
         return missing
 
+    def seen(self, value: Value) -> Value:
+        """The same value; if it is a dict that others may have filled, that is noted."""
+        for one in alternatives(value) if isinstance(value, (Choice, Carried)) else (value,):
+            if isinstance(one, Table) and self.store.is_foreign(one.uid):
+                self.trace.tables.add(self._table(one))
+                self.tables |= self.trace.tables
+        return value
+
+    def unseen(self, node: s.Expr) -> Value:
+        """The value of an expression, where it does not matter what it holds."""
+        match node:
+            case s.Name():
+                self.steps += 1
+                return self.lookup(node.name)
+            case s.Attribute():
+                self.steps += 1
+                return expressions.attribute(self, node)
+        return self.expr(node)
+
+    def _table(self, value: Value) -> str:
+        """A name for a dict that is the same in every run: its file and the name it has there, if it has one."""
+        path = self._owners.get(self.store.root_of(value), "")
+        held = self.store.owned(self._modules[path].uid) if path in self._modules else {}
+        return f"{path} {next((name for name, one in held.items() if one is value), '')}"
+
     def bind(self, name: str, value: Value, env: Env | None = None) -> None:
         env = env or self.env
         env = env.declared.get(name, env)
@@ -365,6 +424,7 @@ class Evaluator:
             if name in ("transform", "transforms"):
                 self.emit(SettingChanged, at, name=name, value=value)
             if name in library.GRADIENT_FUNCTIONS:
+                self.store.touch(target)
                 target.reattached = True
             library.written_by_hand(self, target, name, at)
         elif isinstance(target, Object):
@@ -448,7 +508,7 @@ class Evaluator:
         if not is_constructor and self.project.is_library_code(func.env.path, self.env.path):
             owner = receiver if isinstance(receiver, Object) else None
             return self.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
-        self.reached.add(code)
+        self.trace.reached.add((func.env.path, func.code.at[0]))
         env = self.new_env(func.env.path, func.env)
         call_place = self.place(at) if self.frames else None
         frame = Frame(env, func.code, func.owner, receiver, guards=len(self.guards))

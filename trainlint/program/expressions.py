@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _name(ev: Evaluator, node: s.Name) -> Value:
-    return ev.lookup(node.name)
+    return ev.seen(ev.lookup(node.name))
 
 
 def _constant(ev: Evaluator, node: s.Constant) -> Value:
@@ -31,6 +31,10 @@ def _constant(ev: Evaluator, node: s.Constant) -> Value:
 
 
 def _attribute(ev: Evaluator, node: s.Attribute) -> Value:
+    return ev.seen(attribute(ev, node))
+
+
+def attribute(ev: Evaluator, node: s.Attribute) -> Value:
     return ev.settle(ev.attribute(ev.expr(node.value), node.name, node.at, ev.label(node)))
 
 
@@ -55,7 +59,7 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
             elif isinstance(value, Items):
                 args.append(
                     Items(
-                        items=value.items,
+                        items=list(value.items),
                         exact=False,
                         kind="star",
                         open_end=value.open_end,
@@ -83,7 +87,7 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
 def _subscript(ev: Evaluator, node: s.Subscript) -> Value:
     value = ev.expr(node.value)
     index = ev.expr(node.index)
-    return ev.settle(builtin.item(ev, value, index, node.at))
+    return ev.seen(ev.settle(builtin.item(ev, value, index, node.at)))
 
 
 def _collection(ev: Evaluator, node: s.Collection) -> Value:
@@ -125,20 +129,41 @@ def _mapping(ev: Evaluator, node: s.Mapping) -> Value:
 def _operation(ev: Evaluator, node: s.Operation) -> Value:
     if node.operator in ("and", "or"):
         return _boolean(ev, node)
-    operands = tuple(ev.expr(one) for one in node.operands)
+    if node.operator in ("in", "not in"):  # what a dict holds is not looked at
+        operands: tuple[Value, ...] = (ev.expr(node.operands[0]), ev.unseen(node.operands[1]))
+    else:
+        operands = tuple(ev.expr(one) for one in node.operands)
     return arithmetic(ev, node.operator, operands, node.at, ev.label(node))
 
 
 def _boolean(ev: Evaluator, node: s.Operation) -> Value:
-    first = ev.expr(node.operands[0])
-    decided = conditions.truth(first, ev.known)
-    if decided is not None:
-        return first if decided == (node.operator == "or") else ev.expr(node.operands[1])
+    """A whole chain `a and b and c`, which nests to the left: what `a and b` is known to be serves for `c` too."""
+    operator, links = node.operator, [node]
+    while isinstance(inner := links[-1].operands[0], s.Operation) and inner.operator == operator:
+        links.append(inner)
+    ev.steps += len(links) - 1
     known = ev.known
-    ev.known = {**known, **dict(conditions.implied(first, node.operator == "and"))}
-    second = ev.expr(node.operands[1])
-    ev.known = known
-    return ev.op(node.operator, (first, second), node.at)
+    value = ev.expr(links[-1].operands[0])
+    decided = conditions.truth(value, known)
+    assumed: dict[Any, bool] | None = None
+    for link in reversed(links):
+        if decided is not None:
+            if decided == (operator == "or"):
+                break
+            value, assumed = ev.expr(link.operands[1]), None
+            decided = conditions.truth(value, known)
+            continue
+        if assumed is None:
+            assumed = {**known, **dict(conditions.implied(value, operator == "and"))}
+        ev.known = assumed
+        second = ev.expr(link.operands[1])
+        ev.known = known
+        value = ev.op(operator, (value, second), link.at)
+        decided = conditions.truth_of_link(value, None, conditions.truth(second, known), known)
+        condition, polarity = conditions.guard(value)
+        assumed[condition] = polarity == (operator == "and")
+        assumed.update(conditions.implied(second, operator == "and"))
+    return value
 
 
 def arithmetic(
@@ -159,7 +184,7 @@ def arithmetic(
     for one, count in (operands, operands[::-1]) if operator == "*" and len(operands) == 2 else ():
         if isinstance(one, Items):
             return Items(
-                kind=one.kind, items=one.items, exact=False, at=one.at, repeated=_repeated(ev, one, count, at)
+                kind=one.kind, items=list(one.items), exact=False, at=one.at, repeated=_repeated(ev, one, count, at)
             )
     return ev.op(operator, operands, at, text)
 

@@ -4,53 +4,42 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
-from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 from trainlint.bytes_on_disk import Contents
 from trainlint.cache import Cache, Checked
 from trainlint.finding import Finding, Problem
-from trainlint.judging import judged
-from trainlint.program import sieve
+from trainlint.program import reading, sieve, workers
 from trainlint.program import syntax as s
-from trainlint.program.evaluator import Evaluator
-from trainlint.program.loading import load
-from trainlint.program.project import Files, Project
-from trainlint.program.roots import trainings
+from trainlint.program.connected import connected
+from trainlint.program.group import check
+from trainlint.program.project import Files
 from trainlint.usage_error import UsageError
 
 Progress = Callable[[int, int], None] | None
 
 _WORTH_A_POOL = 400_000
 """Bytes of source below which starting processes costs more than it saves."""
-
-_DEEP = 8_000
-"""Python frames that evaluating may nest: a few for each call and each nested expression."""
-
-
-@dataclass(frozen=True)
-class _Read:
-    """What is known of a file once it has been read; its module itself lies in the cache."""
-
-    path: str
-    key: str
-    imports: tuple[str, ...]
-    problem: Problem | None = None
+_TASKS_EACH = 8
+"""Into how many tasks the work of one process is cut, so that all are done at about the same time."""
 
 
 def check_program(
     paths: Sequence[str], contents: Contents, cache: Cache, jobs: int | None, progress: Progress
 ) -> Checked:
     """Read what matters of these files and of what they import, and let the rules look at it."""
-    return _Program(paths, contents, cache, jobs, progress).check()
+    collecting = gc.isenabled()
+    gc.disable()  # what is made lives until the end
+    try:
+        return _Program(paths, contents, cache, jobs, progress).check()
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class _Program:
@@ -62,10 +51,12 @@ class _Program:
         self._cache = cache
         self._progress = progress
         self._files = Files(dict.fromkeys(paths))
-        self._read: dict[str, _Read] = {}
+        self._read: dict[str, reading.Read] = {}
         self._modules: dict[str, s.Module] = {}
         self._problems: list[Problem] = []
         self._jobs = jobs if jobs is not None else os.cpu_count() or 1
+        self._lasts = cache.folder is not None
+        """Whether what is found now is kept for later runs."""
         self._done = 0
 
     def check(self) -> Checked:
@@ -83,15 +74,16 @@ class _Program:
 
     def _is_read(self, path: str) -> bool:
         """Whether an earlier run has read this very content."""
-        return self._cache.knows("imports", _key(self._contents.get(path), self._cache))
+        return self._cache.knows("imports", reading.key(self._contents.get(path), self._cache))
 
     def _in_processes(self, wanted: set[str]) -> Checked:
         with ExitStack() as stack:
-            if self._cache.folder is None:  # processes hand modules on through files
+            if not self._lasts:  # processes hand on what they find through files
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="trainlint-"))
                 self._cache = Cache(Path(folder))
-            pool = stack.enter_context(_pool(self._jobs))
-            self._read_all(wanted, pool)
+            pool = stack.enter_context(workers.pool(self._jobs))
+            self._look_ahead(wanted, pool)
+            self._read_all(wanted - self._read.keys(), pool)
             return self._collect(self._evaluated(pool))
 
     def _unreadable(self, paths: Iterator[str]) -> None:
@@ -103,41 +95,93 @@ class _Program:
 
     # Reading
 
+    def _look_ahead(self, wanted: set[str], pool: ProcessPoolExecutor) -> None:
+        """Have groups, as far as their bytes show them, read and checked by one process each.
+
+        A group that would keep one process busy while the others wait is left to be read by all of them.
+        """
+        sizes = [(sum(map(self._size, group)), group) for group in self._guessed(wanted)]
+        share = sum(size for size, _ in sizes) / self._jobs
+        chunks: list[list[str]] = []
+        room = 0.0
+        for size, group in sorted(sizes, reverse=True):
+            if size > share / 2 or all(map(self._is_read, group)):
+                continue
+            if room < size:
+                chunks.append([])
+                room = share / _TASKS_EACH
+            chunks[-1].extend(group)
+            room -= size
+        self._await(
+            [
+                pool.submit(
+                    workers.check_ahead,
+                    self._texts(chunk),
+                    self._folder,
+                    self._paths,
+                    lasts=self._lasts,
+                )
+                for chunk in chunks
+            ]
+        )
+
+    def _guessed(self, wanted: set[str]) -> list[list[str]]:
+        """Groups by the imports that can be seen in the bytes of files."""
+        imports: dict[str, set[str]] = {}
+        pending = sorted(wanted)
+        while pending:
+            path = pending.pop()
+            if path not in imports and self._contents.hash(path):
+                imports[path] = sieve.imports(path, self._contents.get(path), self._files)
+                pending.extend(imports[path])
+        return connected(imports)
+
     def _read_all(self, wanted: set[str], pool: ProcessPoolExecutor | None) -> None:
         """Read files, then the files that those import, until there are no more."""
         while wanted:
-            found = self._read_wave(sorted(wanted), pool)
-            for one in found:
-                self._read[one.path] = one
-                if one.problem is not None:
-                    self._problems.append(one.problem)
-            wanted = {target for one in found for target in one.imports} - self._read.keys()
+            before = set(self._read)
+            self._read_wave(sorted(path for path in wanted if self._contents.hash(path)), pool)
+            new = [self._read[path] for path in self._read.keys() - before]
+            wanted = {target for one in new for target in one.imports} - self._read.keys() - wanted
 
-    def _read_wave(self, paths: list[str], pool: ProcessPoolExecutor | None) -> list[_Read]:
-        known = [path for path in paths if self._contents.hash(path)]
-        found: list[_Read] = []
-        if pool is None or len(known) < 2 * self._jobs:
-            for path in known:
-                found.append(self._read_one(path))
-                self._step(len(known))
-            return found
-        size = max(1, len(known) // (self._jobs * 8))
-        chunks = [known[start : start + size] for start in range(0, len(known), size)]
-        folder = self._cache.folder
-        assert folder is not None
-        tasks = [
-            pool.submit(
-                _read_files, [(one, self._contents.get(one)) for one in chunk], folder.parent, self._paths
-            )
-            for chunk in chunks
-        ]
+    def _read_wave(self, paths: list[str], pool: ProcessPoolExecutor | None) -> None:
+        if pool is None or len(paths) < 2 * self._jobs:
+            for path in paths:
+                self._note(self._read_one(path))
+                self._step(len(paths))
+            return
+        size = max(1, len(paths) // (self._jobs * _TASKS_EACH))
+        chunks = [paths[start : start + size] for start in range(0, len(paths), size)]
+        self._await(
+            [pool.submit(workers.read_files, self._texts(one), self._folder, self._paths) for one in chunks]
+        )
+
+    def _await(self, tasks: list[Future[list[reading.Read]]]) -> None:
         for task in as_completed(tasks):
-            found.extend(task.result())
+            for one in task.result():
+                self._note(one)
             self._step(len(tasks))
-        return found
 
-    def _read_one(self, path: str) -> _Read:
-        found, module = _read_file(path, self._contents.get(path), self._cache, self._files)
+    def _note(self, found: reading.Read) -> None:
+        self._read[found.path] = found
+        if found.problem is not None:
+            self._problems.append(found.problem)
+
+    def _texts(self, paths: list[str]) -> list[workers.Text]:
+        return [(path, self._contents.get(path)) for path in paths]
+
+    def _size(self, path: str) -> int:
+        return len(self._contents.get(path))
+
+    @property
+    def _folder(self) -> Path:
+        """Where the processes find the cache."""
+        assert self._cache.folder is not None
+        return self._cache.folder.parent
+
+    def _read_one(self, path: str) -> reading.Read:
+        found, module = reading.read(path, self._contents.get(path), self._cache, self._files)
+        reading.keep(found, module, self._cache)
         if module is not None:
             self._modules[path] = module
         return found
@@ -157,23 +201,21 @@ class _Program:
             if kept is not None:
                 yield kept
             elif pool is None:
-                modules = {path: self._module(path) for path in group}
-                checked = check_group({path: one for path, one in modules.items() if one is not None})
-                self._cache.save_findings("groups", key, checked)
-                yield checked
+                yield check(
+                    key, [self._read[path] for path in group], self._module, self._cache, lasts=self._lasts
+                )
             else:
                 pending.append((key, group))
         if pool is None or not pending:
             return
-        folder = self._cache.folder
-        assert folder is not None
-        pending.sort(key=lambda one: -sum(len(self._contents.get(path)) for path in one[1]))
+        pending.sort(key=lambda one: -sum(map(self._size, one[1])))
         tasks = [
             pool.submit(
-                _check_group,
+                workers.check_read,
                 key,
-                [(path, self._read[path].key, self._contents.get(path)) for path in group],
-                folder.parent,
+                [(self._read[path], self._contents.get(path)) for path in group],
+                self._folder,
+                lasts=self._lasts,
             )
             for key, group in pending
         ]
@@ -183,34 +225,14 @@ class _Program:
 
     def _module(self, path: str) -> s.Module | None:
         if path not in self._modules:
-            found = _module(path, self._read[path].key, self._contents.get(path), self._cache)
+            found = reading.module(path, self._read[path].key, self._contents.get(path), self._cache)
             if found is None:
                 return None
             self._modules[path] = found
         return self._modules[path]
 
     def _groups(self) -> list[list[str]]:
-        """Files that import each other, directly or not."""
-        near: dict[str, set[str]] = {path: set() for path, one in self._read.items() if one.problem is None}
-        for path in near:
-            for target in self._read[path].imports:
-                if target in near:
-                    near[path].add(target)
-                    near[target].add(path)
-        groups: list[list[str]] = []
-        seen: set[str] = set()
-        for path in sorted(near):
-            if path in seen:
-                continue
-            group, pending = [], [path]
-            seen.add(path)
-            while pending:
-                one = pending.pop()
-                group.append(one)
-                pending.extend(near[one] - seen)
-                seen |= near[one]
-            groups.append(sorted(group))
-        return groups
+        return connected({path: one.imports for path, one in self._read.items() if one.problem is None})
 
     def _collect(self, results: Iterator[Checked]) -> Checked:
         asked = set(self._paths)
@@ -227,72 +249,3 @@ class _Program:
             tuple(sorted({one for one in self._problems if one.path in asked}, key=str)),
             tuple(self._contents.fingerprints(others)),
         )
-
-
-def check_group(modules: dict[str, s.Module]) -> Checked:
-    """Evaluate files that belong together, and let every rule look at what happens in them."""
-    collecting = gc.isenabled()
-    gc.disable()  # values only grow until the group is done
-    depth = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(depth, _DEEP))
-    found: dict[tuple[str, object], Finding] = {}
-    problems: dict[Problem, None] = {}
-    try:
-        for training in trainings(Evaluator(Project(modules)), sorted(modules), problems):
-            for one in judged(training, problems):
-                found.setdefault((one.code, one.at), one)
-    finally:
-        sys.setrecursionlimit(depth)
-        if collecting:
-            gc.enable()
-    return Checked(tuple(found.values()), tuple(problems))
-
-
-# In other processes
-
-
-def _pool(jobs: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_quiet)
-
-
-def _quiet() -> None:
-    """Leave Ctrl-C to the process that the user sees."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.disable()
-
-
-def _read_file(path: str, data: bytes, cache: Cache, files: Files) -> tuple[_Read, s.Module | None]:
-    """What a file imports, and the file as read, where that had to be done now."""
-    key = _key(data, cache)
-    imports, module = cache.load_imports(key), None
-    if imports is None:
-        loaded = load(path, data)
-        if isinstance(loaded, Problem):
-            return _Read(path, key, (), loaded), None
-        module, imports = loaded, loaded.imports
-        cache.save_module(key, module)
-        cache.save_imports(key, imports)
-    return _Read(path, key, tuple(sorted(set(files.imported(path, imports))))), module
-
-
-def _key(data: bytes, cache: Cache) -> str:
-    return cache.key([("", Contents({"": data}).hash(""))])
-
-
-def _read_files(chunk: list[tuple[str, bytes]], folder: Path, known: Sequence[str]) -> list[_Read]:
-    cache, files = Cache(folder), Files(dict.fromkeys(known))
-    return [_read_file(path, data, cache, files)[0] for path, data in chunk]
-
-
-def _check_group(key: str, group: list[tuple[str, str, bytes]], folder: Path) -> Checked:
-    cache = Cache(folder)
-    modules = {path: _module(path, stored, data, cache) for path, stored, data in group}
-    checked = check_group({path: one for path, one in modules.items() if one is not None})
-    cache.save_findings("groups", key, checked)
-    return checked
-
-
-def _module(path: str, key: str, data: bytes, cache: Cache) -> s.Module | None:
-    """A file that has been read, from the cache, or again where that could not keep it."""
-    found = cache.load_module(key) or load(path, data)
-    return found if isinstance(found, s.Module) else None

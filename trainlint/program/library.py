@@ -233,6 +233,7 @@ def set_requires_grad(
     """`x.requires_grad = wanted`, or `x.requires_grad_(wanted)`."""
     ev.emit(RequiresGrad, at, target=target, wanted=wanted, assignment=assignment)
     if isinstance(target, Op) and not (isinstance(wanted, Constant) and wanted.value is False):
+        ev.store.touch(target)
         target.is_leaf = True
 
 
@@ -460,7 +461,11 @@ def noted(ev: Evaluator, made: Op, at: s.Span) -> Op:
 
 def called_back(ev: Evaluator, value: Value, at: s.Span) -> None:
     """A nested function that is handed to a library is called by it, sooner or later."""
-    if isinstance(value, FunctionValue) and value.env.parent is not None and id(value.code) not in ev.reached:
+    if (
+        isinstance(value, FunctionValue)
+        and value.env.parent is not None
+        and (value.env.path, value.code.at[0]) not in ev.trace.reached
+    ):
         ev.call_function(value, Arguments(open=True), at)
 
 

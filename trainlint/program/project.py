@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from trainlint.program import syntax as s
+from trainlint.program.outline import Outline
 
 EXTERNAL = frozenset(
     ("torch", "numpy", "torchvision", "typing", "os", "sys", "math", "random", "copy", "dataclasses")
@@ -22,10 +23,16 @@ class Files:
         self._exists: dict[str, bool] = {}
         self._listed: dict[str, frozenset[str]] = {}
         self._starts: dict[str, tuple[str, ...]] = {}
+        self._resolved: dict[tuple[str, int, str], str | None] = {}
 
     def resolve(self, path: str, level: int, module: str) -> str | None:
         """The file of `module` as imported in the file `path`, `level` dots before it; None if a library's."""
-        folder = os.path.dirname(path)
+        asked = (os.path.dirname(path), level, module)
+        if asked not in self._resolved:
+            self._resolved[asked] = self._resolve(*asked)
+        return self._resolved[asked]
+
+    def _resolve(self, folder: str, level: int, module: str) -> str | None:
         parts = module.split(".") if module else []
         if level:
             for _ in range(level - 1):
@@ -56,6 +63,17 @@ class Files:
                 inner = self.submodule(found, one)
                 if inner is not None:
                     yield inner
+
+    def meant(self, path: str, imports: Iterable[tuple[int, str, tuple[str, ...]]]) -> Iterator[str | None]:
+        """All that evaluating a file may ask about its imports; None for what is not part of the program."""
+        for level, name, names in imports:
+            found = self.resolve(path, level, name)
+            yield found
+            if "." in name and not level:
+                yield self.resolve(path, 0, name.partition(".")[0])
+            if found is None:
+                for one in names:
+                    yield self.resolve(path, level, f"{name}.{one}".strip("."))
 
     def _search_path(self, folder: str) -> tuple[str, ...]:
         """Where Python may look: beside the file, then up to the root of the checkout."""
@@ -102,11 +120,13 @@ class Files:
 
 
 class Project:
-    """A whole program: its modules as read, by file."""
+    """A whole program: its modules as read, by file, and what they look like from outside."""
 
-    def __init__(self, modules: Mapping[str, s.Module]) -> None:
+    def __init__(self, modules: Mapping[str, s.Module], outlines: Mapping[str, Outline]) -> None:
         self.modules = modules
+        self.outlines = outlines
         self._files = Files(modules)
+        self._names: dict[str, frozenset[str]] = {}
 
     def module(self, path: str, level: int, name: str) -> str | None:
         """The file of a module as imported in the file `path`; None if it is not part of the program."""
@@ -116,30 +136,44 @@ class Project:
         """The file of `name` in the package whose `__init__` is `path`; None if it is not part of the program."""
         return self._part(self._files.submodule(path, name))
 
+    def names(self, path: str) -> frozenset[str]:
+        """What a star import of a file binds, as its text says."""
+        if path not in self._names:
+            files, pending = {path}, [path]
+            while pending:
+                one = pending.pop()
+                for level, name in self.outlines[one].stars:
+                    target = self.module(one, level, name)
+                    if target is not None and target not in files:
+                        files.add(target)
+                        pending.append(target)
+            self._names[path] = frozenset().union(*(self.outlines[one].binds for one in files))
+        return self._names[path]
+
     @cached_property
     def reads(self) -> frozenset[str]:
         """Every attribute that any module of the program reads."""
-        return frozenset().union(*(module.reads for module in self.modules.values()))
+        return frozenset().union(*(outline.reads for outline in self.outlines.values()))
 
     @cached_property
-    def _frameworks(self) -> tuple[str, ...]:
+    def frameworks(self) -> tuple[str, ...]:
         """Folders of packages that define a `Tensor` of their own: small autograd frameworks."""
         found = set()
-        for path, module in self.modules.items():
-            if any(isinstance(node, s.Class) and node.name == "Tensor" for node in module.body):
+        for path, outline in self.outlines.items():
+            if outline.has_tensor:
                 folder = os.path.dirname(path)
-                while os.path.join(os.path.dirname(folder), "__init__.py") in self.modules:
+                while os.path.join(os.path.dirname(folder), "__init__.py") in self.outlines:
                     folder = os.path.dirname(folder)
-                if os.path.join(folder, "__init__.py") in self.modules:
+                if os.path.join(folder, "__init__.py") in self.outlines:
                     found.add(folder + os.sep)
-        return tuple(found)
+        return tuple(sorted(found))
 
     def is_library_code(self, path: str, caller: str) -> bool:
         """Whether a function in `path` belongs to a small autograd framework that `caller` only uses.
 
         What such code does to its tensors is how it works, not what is wrong with the program.
         """
-        return any(path.startswith(one) and not caller.startswith(one) for one in self._frameworks)
+        return any(path.startswith(one) and not caller.startswith(one) for one in self.frameworks)
 
     def _part(self, file: str | None) -> str | None:
         return file if file in self.modules else None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from trainlint.facts.torch_api import DROPOUTS, LOSS_FUNCTIONS, LOSSES, WITH_PARAMETERS
 from trainlint.program import syntax as s
+from trainlint.program.outline import Outline
 
 TRAINING_WORDS = (
     frozenset(
@@ -26,35 +27,31 @@ _EVERYWHERE = frozenset("forward __init__ eval get update append extend items to
 class Relevance:
     """Follows calls by name through all functions of a program."""
 
-    def __init__(self, modules: Iterable[s.Module]) -> None:
-        self._by_name: dict[str, list[s.Function]] = {}
-        for module in modules:
-            for function in _functions(module.body):
-                self._by_name.setdefault(function.name, []).append(function)
-        self._known: dict[int, bool] = {}
+    def __init__(self, outlines: Iterable[Outline]) -> None:
+        functions = [one for outline in outlines for one in outline.functions]
+        known = {name for name, _ in functions} - _EVERYWHERE
+        mentioned_in: dict[str, list[str]] = {}
+        for name, names in functions:
+            for one in names & known:
+                mentioned_in.setdefault(one, []).append(name)
+        pending = [name for name, names in functions if _speaks(name, names)]
+        self._trains: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name not in self._trains:
+                self._trains.add(name)
+                pending.extend(mentioned_in.get(name, ()))
+        self._trains -= _EVERYWHERE
 
-    def trains(self, function: s.Function) -> bool:
-        """Whether a function uses a word of training or evaluation, or one that it may call does of training."""
-        return "eval" in function.names or self._trains(function)
-
-    def _trains(self, function: s.Function) -> bool:
-        known = self._known.get(id(function))
-        if known is None:
-            self._known[id(function)] = False  # while it is being looked at: a cycle adds nothing
-            known = not TRAINING_WORDS.isdisjoint(function.names) or _may_mislead(function) or any(
-                self._trains(callee)
-                for name in function.names - _EVERYWHERE
-                for callee in self._by_name.get(name, ())
-                if callee is not function
-            )
-            self._known[id(function)] = known
-        return known
+    def trains(self, name: str, names: frozenset[str]) -> bool:
+        """Whether a function of this name with these names in it speaks of training or evaluation, or may call one
+        that trains."""
+        return "eval" in names or _speaks(name, names) or not self._trains.isdisjoint(names)
 
 
-def _may_mislead(function: s.Function) -> bool:
-    """Whether a function drops by a function of torch's, or is a forward that may make layers."""
-    names = function.names
-    if function.name == "forward" and not WITH_PARAMETERS.isdisjoint(names):
+def _speaks(name: str, names: frozenset[str]) -> bool:
+    """Whether a function uses a word of training, drops by a function of torch's, or is a forward that may make layers."""
+    if not TRAINING_WORDS.isdisjoint(names) or (name == "forward" and not WITH_PARAMETERS.isdisjoint(names)):
         return True
     return not names.isdisjoint(DROPOUTS) and not names.isdisjoint(("F", "functional"))
 
@@ -102,14 +99,3 @@ def _multiplies(value: s.Expr, depth: int = 0) -> bool:
         case s.Call():
             return depth < 4 and any(_multiplies(one.value, depth + 1) for one in value.args)
     return False
-
-
-def _functions(block: s.Block) -> Iterator[s.Function]:
-    for node in block:
-        if isinstance(node, s.Function):
-            yield node
-        elif isinstance(node, s.Class):
-            yield from _functions(node.body)
-        elif isinstance(node, (s.If, s.For, s.While)):
-            yield from _functions(node.body)
-            yield from _functions(node.orelse)

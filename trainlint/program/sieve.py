@@ -16,7 +16,7 @@ _TRAINS = re.compile(
     rb"|DataLoader|training_step|eval)\b"
 )
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.MULTILINE
+    rb"(?:^|(?<=\r))[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.MULTILINE
 )
 
 

@@ -139,7 +139,7 @@ def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:
         case s.Attribute():
             ev.set_attribute(ev.expr(target.value), target.name, value, target.at)
         case s.Subscript():
-            container = ev.expr(target.value)
+            container = ev.unseen(target.value)
             builtin.store_item(ev, container, ev.expr(target.index), value, target.at)
         case s.Collection():
             for item, part in zip(target.items, _unpacked(ev, target, value), strict=False):
@@ -480,7 +480,7 @@ def _import_from(ev: Evaluator, node: s.ImportFrom) -> None:
 
 
 def _import_all(ev: Evaluator, file: str) -> None:
-    env = ev.module(file)
-    for name in list(ev.store.owned(env.uid)):
+    ev.trace.lists.add(file)
+    for name in sorted(ev.project.names(file)):
         if not name.startswith("_"):
             ev.bind(name, Imported(path=file, name=name))

@@ -1,0 +1,225 @@
+"""After a change, only what follows from it is worked out again, and what is found is what a new run would find."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from trainlint.cli import app
+from trainlint.facts.training import Training
+from trainlint.finding import Finding, Problem
+from trainlint.judging import judged
+
+FILES = {
+    "pkg/__init__.py": "from .nets import *\nfrom .steps import take_step\n",
+    "pkg/nets.py": """\
+import torch
+from torch import nn
+from .base import Base
+from .registry import register
+
+@register("net")
+class Net(Base):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.finish(self.fc(x))
+""",
+    "pkg/base.py": """\
+from torch import nn
+from .helper import activation
+
+class Base(nn.Module):
+    def finish(self, x):
+        return activation(x)
+""",
+    "pkg/helper.py": "def activation(x):\n    return x.softmax(dim=-1)\n",
+    "pkg/registry.py": """\
+MODELS = {}
+
+def register(name):
+    def add(cls):
+        MODELS[name] = cls
+        return cls
+    return add
+""",
+    "pkg/steps.py": """\
+from torch import nn
+
+def take_step(model, optimizer, x, y):
+    loss = nn.CrossEntropyLoss()(model(x), y)
+    loss.backward()
+    optimizer.step()
+
+def unused(model, x, y):
+    nn.NLLLoss()(model(x).softmax(1), y).backward()
+""",
+    "pkg/alone.py": """\
+import torch
+from . import helper
+
+def judge(x, y):
+    return torch.nn.functional.cross_entropy(helper.activation(x), y)
+""",
+    "train.py": """\
+import torch
+from pkg import Net, take_step
+
+def train(loader):
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x, y in loader:
+        take_step(model, optimizer, x, y)
+""",
+    "named.py": """\
+import torch
+import pkg.nets
+from pkg.registry import MODELS
+
+def train(loader):
+    model = MODELS["net"]()
+    optimizer = torch.optim.Adam(model.parameters())
+    for x, y in loader:
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+""",
+}
+
+
+def check(*arguments: str) -> dict[str, Any]:
+    outcome = CliRunner().invoke(app, ["check", "--output-format", "json", *arguments])
+    report: dict[str, Any] = json.loads(outcome.stdout)
+    del report["summary"]["seconds"]
+    return report
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in FILES.items():
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def replaced(name: str, before: str, after: str) -> Callable[[Path], None]:
+    def edit(tree: Path) -> None:
+        text = (tree / name).read_text()
+        assert before in text
+        (tree / name).write_text(text.replace(before, after))
+
+    return edit
+
+
+def written(name: str, text: str) -> Callable[[Path], None]:
+    def edit(tree: Path) -> None:
+        (tree / name).write_text(text)
+
+    return edit
+
+
+EDITS: dict[str, Callable[[Path], None]] = {
+    "a comment": replaced("train.py", "import torch\n", "import torch  # of course\n"),
+    "a leaf helper": replaced("pkg/helper.py", ".softmax(dim=-1)", ""),
+    "a helper moves": replaced("pkg/helper.py", "def", "\n\ndef"),
+    "a base class": replaced("pkg/base.py", "activation(x)\n", "x\n"),
+    "a base class gets an __init__": replaced(
+        "pkg/base.py",
+        "    def finish",
+        "    def __init__(self):\n        self.x = nn.Linear(1, 1)\n\n    def finish",
+    ),
+    "a re-export": replaced("pkg/__init__.py", "import take_step", "import unused as take_step"),
+    "a name hides a starred one": replaced("pkg/__init__.py", "\nfrom", "\nNet = None\nfrom"),
+    "no star any more": replaced("pkg/__init__.py", "from .nets import *", "from .nets import Net"),
+    "a starred name goes": replaced("pkg/nets.py", "class Net(", "class Other("),
+    "a starred name comes": replaced(
+        "pkg/nets.py", "\n@register", "\ndef take_step(*_):\n    pass\n\n@register"
+    ),
+    "a call stops": replaced("train.py", "        take_step(model, optimizer, x, y)\n", "        pass\n"),
+    "a call begins": replaced(
+        "train.py",
+        "take_step(model, optimizer, x, y)",
+        "take_step(model, optimizer, x, y)\n        unused(model, x, y)",
+    ),
+    "a call to what is imported begins": written(
+        "pkg/alone.py",
+        FILES["pkg/alone.py"] + "\nfrom .steps import unused\n\ndef more(m, x, y):\n    unused(m, x, y)\n",
+    ),
+    "a file goes": lambda tree: (tree / "pkg/alone.py").unlink(),
+    "an imported file goes": lambda tree: (tree / "pkg/helper.py").unlink(),
+    "a file comes": written("pkg/more.py", "from .steps import unused\nunused(1, 2, 3)\n"),
+    "a registered name": replaced("pkg/nets.py", '"net"', '"other"'),
+    "a registered class": replaced("pkg/nets.py", "self.finish(self.fc(x))", "self.fc(x)"),
+    "another name is asked for": replaced("named.py", '"net"', '"other"'),
+    "one more registers": written(
+        "pkg/alone.py", FILES["pkg/nets.py"].replace(".finish(self.fc(x))", ".fc(x)")
+    ),
+    "a registry of its own": replaced("pkg/registry.py", "MODELS = {}", "from .helper import MODELS"),
+    "modules import each other": replaced(
+        "pkg/helper.py", "def", "from .nets import Net\nmade = Net()\n\ndef"
+    ),
+    "a framework of its own": replaced("pkg/helper.py", "def", "class Tensor:\n    pass\n\n\ndef"),
+    "syntax that is none": replaced("pkg/helper.py", "def", "deff"),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_changed_tree_is_checked_as_a_new_one(tree: Path, name: str) -> None:
+    first = check()
+    assert first["findings"]
+    EDITS[name](tree)
+    assert check() == check("--no-cache")
+    _restore(tree)
+    assert check() == first
+
+
+def test_changes_add_up(tree: Path) -> None:
+    for name, change in EDITS.items():
+        check()
+        change(tree)
+        for other in ("train.py", "named.py"):
+            with (tree / other).open("a") as file:
+                file.write(f"# {name}\n")
+            assert check() == check("--no-cache"), name
+        _restore(tree)
+
+
+@pytest.mark.parametrize(
+    ("name", "evaluated"),
+    [
+        ("train.py", {"train.py"}),
+        ("pkg/alone.py", {"pkg/alone.py"}),
+        ("pkg/steps.py", {"pkg/steps.py", "train.py"}),
+    ],
+)
+def test_only_what_follows_from_a_change_is_evaluated(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, name: str, evaluated: set[str]
+) -> None:
+    check()
+    with (tree / name).open("a") as file:
+        file.write("# changed\n")
+    seen = set()
+
+    def noting(training: Training, problems: dict[Problem, None]) -> Iterator[Finding]:
+        seen.add(training.path)
+        return judged(training, problems)
+
+    monkeypatch.setattr("trainlint.program.evaluating.judged", noting)
+    check()
+    assert seen == evaluated
+
+
+def _restore(tree: Path) -> None:
+    for file in (*tree.glob("*.py"), *tree.glob("pkg/*.py")):
+        file.unlink()
+    for name, text in FILES.items():
+        (tree / name).write_text(text)

@@ -1,0 +1,118 @@
+"""Accounts as bytes and back. What is read from a cache is not trusted: plain data comes out, or an error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from trainlint.finding import Finding
+from trainlint.program.ledger import Account, Ledger, State
+from trainlint.program.outcome import Defined, DefinedClass, DefinedFunction, Method, Outcome
+from trainlint.program.outline import Outline
+
+DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+"""What `unpacked` raises where the bytes are no account."""
+
+
+def packed(account: Account) -> bytes:
+    state, ledger = account.state, account.ledger
+    paths = sorted(state.contents)
+    number = {path: place for place, path in enumerate(paths)}
+
+    def places(files: Iterable[str]) -> list[int]:
+        return [number[one] for one in files]
+
+    files = [
+        [
+            state.contents[path],
+            state.names[path],
+            _outline(account.outlines[path]),
+            _defined(ledger, path, number),
+        ]
+        for path in paths
+    ]
+    outcomes = [
+        [
+            [kind, number[path], place],
+            [asdict(found) for found in one.findings],
+            places(one.uses),
+            places(one.lists),
+            [[number[file], at] for file, at in one.reached],
+            [*one.tables],
+            [*one.fills],
+        ]
+        for (kind, path, place), one in ledger.outcomes.items()
+    ]
+    return json.dumps([paths, state.frameworks, state.reads, files, outcomes]).encode(errors="surrogatepass")
+
+
+def _outline(one: Outline) -> list[object]:
+    functions = [[name, [*names]] for name, names in one.functions]
+    return [functions, [*one.called], [*one.binds], one.stars, [*one.reads], one.has_tensor]
+
+
+def _defined(ledger: Ledger, path: str, number: dict[str, int]) -> list[object]:
+    def method(one: Method | None) -> list[object] | None:
+        return None if one is None else [number[one.code[0]], one.code[1], [*one.names]]
+
+    one = ledger.defined[path]
+    return [
+        [[method(cls.init), cls.needs_instance] for cls in one.classes],
+        [[each.name, each.code[1], [*each.names], each.owner] for each in one.functions],
+    ]
+
+
+def unpacked(data: bytes) -> Account:
+    """Raises one of `DAMAGED`."""
+    paths, frameworks, reads, files, outcomes = json.loads(data)
+    paths = [str(path) for path in paths]
+
+    def at(places: Sequence[int]) -> frozenset[str]:
+        return frozenset(paths[place] for place in places)
+
+    ledger = Ledger()
+    contents, names, outlines = {}, {}, {}
+    for path, (content, binds, outline, defined) in zip(paths, files, strict=True):
+        contents[path], names[path] = str(content), str(binds)
+        outlines[path] = _outline_from(outline)
+        ledger.defined[path] = _defined_from(defined, path, paths)
+    for (kind, path, place), found, uses, lists, reached, tables, fills in outcomes:
+        ledger.outcomes[str(kind), paths[path], int(place)] = Outcome(
+            tuple(Finding.restored(one) for one in found),
+            at(uses),
+            at(lists),
+            frozenset((paths[file], int(offset)) for file, offset in reached),
+            frozenset(map(str, tables)),
+            frozenset(map(str, fills)),
+        )
+    return Account(ledger, State(contents, names, tuple(map(str, frameworks)), str(reads)), outlines)
+
+
+def _outline_from(data: Any) -> Outline:
+    functions, called, binds, stars, reads, has_tensor = data
+    return Outline(
+        tuple((str(name), frozenset(names)) for name, names in functions),
+        frozenset(called),
+        frozenset(binds),
+        tuple((int(level), str(name)) for level, name in stars),
+        frozenset(reads),
+        bool(has_tensor),
+    )
+
+
+def _defined_from(data: Any, path: str, paths: list[str]) -> Defined:
+    def method(one: Any) -> Method | None:
+        return None if one is None else Method((paths[one[0]], int(one[1])), frozenset(one[2]))
+
+    classes, functions = data
+    return Defined(
+        tuple(DefinedClass(method(init), bool(needs)) for init, needs in classes),
+        tuple(
+            DefinedFunction(
+                str(name), (path, int(offset)), frozenset(names), None if owner is None else int(owner)
+            )
+            for name, offset, names, owner in functions
+        ),
+    )
