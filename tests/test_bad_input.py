@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from trainlint import judging
 from trainlint.cli import app
 from trainlint.finding import Finding
-from trainlint import judging
 from trainlint.rule import Rule
 from trainlint.rules import Entry, entries
 

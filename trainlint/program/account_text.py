@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +11,7 @@ from trainlint.finding import Finding
 from trainlint.program.ledger import Account, Ledger, State
 from trainlint.program.outcome import Defined, DefinedClass, DefinedFunction, Method, Outcome
 from trainlint.program.outline import Outline
+from trainlint.program.trace import Code
 
 DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 """What `unpacked` raises where the bytes are no account."""
@@ -20,6 +21,7 @@ def packed(account: Account) -> bytes:
     state, ledger = account.state, account.ledger
     paths = sorted(state.contents)
     number = {path: place for place, path in enumerate(paths)}
+    known = _names(account.outlines)
 
     def places(files: Iterable[str]) -> list[int]:
         return [number[one] for one in files]
@@ -29,7 +31,7 @@ def packed(account: Account) -> bytes:
             state.contents[path],
             state.names[path],
             _outline(account.outlines[path]),
-            _defined(ledger, path, number),
+            _defined(ledger.defined[path], number, known),
         ]
         for path in paths
     ]
@@ -49,18 +51,30 @@ def packed(account: Account) -> bytes:
 
 
 def _outline(one: Outline) -> list[object]:
-    functions = [[name, [*names]] for name, names in one.functions]
+    functions = [[name, at, [*names]] for name, at, names in one.functions]
     return [functions, [*one.called], [*one.binds], one.stars, [*one.reads], one.has_tensor]
 
 
-def _defined(ledger: Ledger, path: str, number: dict[str, int]) -> list[object]:
-    def method(one: Method | None) -> list[object] | None:
-        return None if one is None else [number[one.code[0]], one.code[1], [*one.names]]
+_Names = dict[Code, frozenset[str]]
+"""Every name in each function that an outline tells of: it need not be written twice."""
 
-    one = ledger.defined[path]
+
+def _names(outlines: Mapping[str, Outline]) -> _Names:
+    return {(path, at): names for path, one in outlines.items() for _, at, names in one.functions}
+
+
+def _defined(one: Defined, number: dict[str, int], known: _Names) -> list[object]:
+    def names(code: Code, own: frozenset[str]) -> list[str] | None:
+        return None if code in known else [*own]
+
+    def method(init: Method | None) -> list[object] | None:
+        if init is None:
+            return None
+        return [number[init.code[0]], init.code[1], names(init.code, init.names)]
+
     return [
         [[method(cls.init), cls.needs_instance] for cls in one.classes],
-        [[each.name, each.code[1], [*each.names], each.owner] for each in one.functions],
+        [[each.name, each.code[1], names(each.code, each.names), each.owner] for each in one.functions],
     ]
 
 
@@ -74,10 +88,12 @@ def unpacked(data: bytes) -> Account:
 
     ledger = Ledger()
     contents, names, outlines = {}, {}, {}
-    for path, (content, binds, outline, defined) in zip(paths, files, strict=True):
+    for path, (content, binds, outline, _) in zip(paths, files, strict=True):
         contents[path], names[path] = str(content), str(binds)
         outlines[path] = _outline_from(outline)
-        ledger.defined[path] = _defined_from(defined, path, paths)
+    known = _names(outlines)
+    for path, (_, _, _, defined) in zip(paths, files, strict=True):
+        ledger.defined[path] = _defined_from(defined, path, paths, known)
     for (kind, path, place), found, uses, lists, reached, tables, fills in outcomes:
         ledger.outcomes[str(kind), paths[path], int(place)] = Outcome(
             tuple(Finding.restored(one) for one in found),
@@ -93,7 +109,7 @@ def unpacked(data: bytes) -> Account:
 def _outline_from(data: Any) -> Outline:
     functions, called, binds, stars, reads, has_tensor = data
     return Outline(
-        tuple((str(name), frozenset(names)) for name, names in functions),
+        tuple((str(name), int(at), frozenset(names)) for name, at, names in functions),
         frozenset(called),
         frozenset(binds),
         tuple((int(level), str(name)) for level, name in stars),
@@ -102,17 +118,22 @@ def _outline_from(data: Any) -> Outline:
     )
 
 
-def _defined_from(data: Any, path: str, paths: list[str]) -> Defined:
+def _defined_from(data: Any, path: str, paths: list[str], known: _Names) -> Defined:
+    def names(code: Code, own: Any) -> frozenset[str]:
+        return known[code] if own is None else frozenset(own)
+
     def method(one: Any) -> Method | None:
-        return None if one is None else Method((paths[one[0]], int(one[1])), frozenset(one[2]))
+        if one is None:
+            return None
+        code = paths[one[0]], int(one[1])
+        return Method(code, names(code, one[2]))
+
+    def function(name: Any, offset: Any, own: Any, owner: Any) -> DefinedFunction:
+        code = path, int(offset)
+        return DefinedFunction(str(name), code, names(code, own), None if owner is None else int(owner))
 
     classes, functions = data
     return Defined(
         tuple(DefinedClass(method(init), bool(needs)) for init, needs in classes),
-        tuple(
-            DefinedFunction(
-                str(name), (path, int(offset)), frozenset(names), None if owner is None else int(owner)
-            )
-            for name, offset, names, owner in functions
-        ),
+        tuple(function(*one) for one in functions),
     )

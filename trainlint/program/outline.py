@@ -13,8 +13,8 @@ from trainlint.program import syntax as s
 class Outline:
     """A file as the rest of its program sees it."""
 
-    functions: tuple[tuple[str, frozenset[str]], ...]
-    """Functions and methods, each with every name and attribute in it."""
+    functions: tuple[tuple[str, int, frozenset[str]], ...]
+    """Functions and methods: the name, where it begins, and every name and attribute in it."""
     called: frozenset[str]
     """The last names of all that is called in the file."""
     binds: frozenset[str]
@@ -29,7 +29,7 @@ class Outline:
 
 def outline(module: s.Module) -> Outline:
     return Outline(
-        functions=tuple((one.name, one.names) for one in _functions(module.body)),
+        functions=tuple((one.name, one.at[0], one.names) for one in _functions(module.body)),
         called=module.called,
         binds=frozenset(_bound(module.body)),
         stars=tuple((level, name) for level, name, names in module.imports if "*" in names),

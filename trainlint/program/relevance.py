@@ -29,12 +29,12 @@ class Relevance:
 
     def __init__(self, outlines: Iterable[Outline]) -> None:
         functions = [one for outline in outlines for one in outline.functions]
-        known = {name for name, _ in functions} - _EVERYWHERE
+        known = {name for name, _, _ in functions} - _EVERYWHERE
         mentioned_in: dict[str, list[str]] = {}
-        for name, names in functions:
+        for name, _, names in functions:
             for one in names & known:
                 mentioned_in.setdefault(one, []).append(name)
-        pending = [name for name, names in functions if _speaks(name, names)]
+        pending = [name for name, _, names in functions if _speaks(name, names)]
         self._trains: set[str] = set()
         while pending:
             name = pending.pop()
