@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from trainlint.analysis import Source, analyse
+from trainlint.facts import step
 from trainlint.facts.recorded import Recorded
 from trainlint.finding import Finding, Place, Problem
 from trainlint.judging import judged
@@ -78,6 +79,7 @@ def _as_main(main: types.ModuleType, script: Path) -> Iterator[None]:
 def findings_of_run(script: Path, steps: int = 1) -> list[Finding]:
     """What the source and one run of it together say, with verdicts."""
     run = recorded(script, steps)
+    assert not run.facts(step.Missed), run.facts(step.Missed)
     problems: dict[Problem, None] = {}
     ran = list(judged(run, problems))
     assert not problems, problems

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
@@ -83,7 +84,7 @@ def test_a_browser_shows_the_report(step: Any, tmp_path: Path) -> None:
 def test_rich_renders_the_report(step: Any) -> None:
     from rich.console import Console
 
-    console = Console(width=200, record=True, file=open("/dev/null", "w"))
+    console = Console(width=200, record=True, file=io.StringIO())
     console.print(step)
     assert "softmax-before-cross-entropy" in console.export_text()
 

@@ -79,7 +79,8 @@ def test_nothing_is_left_of_a_session() -> None:
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         for _ in range(2):
             optimizer.zero_grad()
-            torch.nn.functional.mse_loss(model(torch.ones(1, 2)), torch.ones(1, 2)).backward()
+            loss = torch.nn.functional.mse_loss(model(torch.ones(1, 2)), torch.ones(1, 2))
+            loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
         return [weakref.ref(model), weakref.ref(optimizer), *map(weakref.ref, model.parameters())]
 

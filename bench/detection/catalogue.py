@@ -126,7 +126,7 @@ PROGRAMS = (
     ),
     Program("regression", "main.py", f"{_EXAMPLES}/regression"),
     Program("gcn", "main.py", f"{_EXAMPLES}/gcn", arguments="--epochs 3"),
-    Program("gat", "main.py", f"{_EXAMPLES}/gat", arguments="--epochs 3 --num-heads 2 --hidden-dim 8"),
+    Program("gat", "main.py", f"{_EXAMPLES}/gat", arguments="--epochs 3 --num-heads 1 --hidden-dim 8"),
     Program("reinforce", "reinforce.py", f"{_EXAMPLES}/reinforcement_learning", keep=("reinforce.py",)),
     Program("actor_critic", "actor_critic.py", f"{_EXAMPLES}/reinforcement_learning", keep=("actor_critic.py",)),
     Program(

@@ -2,10 +2,9 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, RequiresGrad
 from trainlint.facts.evidence import of_cut
-from trainlint.facts.flow import attachment, starving, terms
-from trainlint.facts.torch_api import NO_GRADIENT
+from trainlint.facts.flow import attachment, starving, terms, without_gradient
 from trainlint.facts.training import Training
-from trainlint.facts.values import Op, Value, constant, parts
+from trainlint.facts.values import Op, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -44,23 +43,4 @@ def _ends(event: RequiresGrad) -> list[Op]:
     found = attachment(event.target)
     if found.attached or (found.uncertain and not event.assignment):
         return []  # to set it on an attached loss does nothing; to assign it would raise
-    return [*found.cuts, *found.unrecorded] or list(_without_gradient(event.target))
-
-
-def _without_gradient(value: Value) -> Iterator[Op]:
-    """Operations such as `argmax` and `==` between a value and trainable parameters."""
-    pending = [value]
-    seen: set[int] = set()
-    while pending:
-        one = pending.pop()
-        if one.uid in seen:
-            continue
-        seen.add(one.uid)
-        if (
-            isinstance(one, Op)
-            and one.name in NO_GRADIENT
-            and any(attachment(inner).attached for inner in one.inputs)
-        ):
-            yield one
-        else:
-            pending.extend(parts(one))
+    return [*found.cuts, *found.unrecorded] or list(without_gradient(event.target))

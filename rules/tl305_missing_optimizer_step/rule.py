@@ -1,12 +1,18 @@
 from collections.abc import Iterator
+from dataclasses import replace
 
 from trainlint.facts.events import Backward, Event, OptimizerStep, ParametersRead, ZeroGrad
-from trainlint.facts.evidence import of_idle
+from trainlint.facts.evidence import Evidence, of_idle
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.step import OptimizerSeen, ParameterSeen
 from trainlint.facts.torch_api import OPTIMIZER
 from trainlint.facts.training import Training, same_parameters
 from trainlint.facts.values import Object, alternatives
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
+
+ENOUGH = 20
+"""Backward passes after which an optimizer that has not stepped is not going to."""
 
 
 @rule(Training, level="error")
@@ -27,13 +33,35 @@ def check(training: Training) -> Iterator[Finding]:
         ):
             continue
         judged.add(optimizer.uid)
-        yield Finding(
-            backward.at,
-            f"Gradients are computed here in every round, but `{optimizer.type.rpartition('.')[2]}` never steps, so "
-            "its parameters stay as they are. Call `step()` on it after `backward()`.",
-            (Because(optimizer.at, "this optimizer never steps"),),
-            evidence=of_idle(training, optimizer),
-        )
+        yield _finding(backward, optimizer.type, optimizer.at, of_idle(training, optimizer))
+    if isinstance(training, Recorded) and not judged:
+        yield from _idle(training)
+
+
+def _finding(backward: Backward, kind: str, at: Place, evidence: Evidence) -> Finding:
+    return Finding(
+        backward.at,
+        f"Gradients are computed here in every round, but `{kind.rpartition('.')[2]}` never steps, so "
+        "its parameters stay as they are. Call `step()` on it after `backward()`.",
+        (Because(at, "this optimizer never steps"),),
+        evidence=evidence,
+    )
+
+
+def _idle(run: Recorded) -> Iterator[Finding]:
+    """Optimizers of a recorded run that let gradients of theirs go by. While others step, their time may yet come."""
+    backwards, passes = run.events(Backward), run.ending.backwards
+    is_over = run.ending.how in ("finished", "waited")
+    if run.ending.by_hand or passes < (2 if is_over else ENOUGH):
+        return
+    for one in run.facts(OptimizerSeen):
+        held = [known for known in run.facts(ParameterSeen) if one.number in known.optimizers]
+        if one.steps or one.skipped or one.at is None or any(known.stepped or known.moved for known in held):
+            continue
+        if any(known.reached for known in held):
+            evidence = {"backward passes": passes, "its steps": 0, "its parameters": one.parameters}
+            found = _finding(backwards[-1], one.type, one.at, evidence)
+            yield found if is_over else replace(found, level="warning")
 
 
 def _backward_after(training: Training, zero: ZeroGrad) -> Backward | None:

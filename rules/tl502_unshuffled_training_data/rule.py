@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.loaders import is_own_class, is_random, reads_in_order, type_of, uses
 from trainlint.facts.events import ItemsMade
+from trainlint.facts.loaders import is_own_class, is_random, reads_in_order, type_of, uses
 from trainlint.facts.training import Training
 from trainlint.facts.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import Built
 from trainlint.facts.torch_api import LOADER, SAMPLER
-from trainlint.facts.values import Guards, Object, Value, compatible, constant, ways, ways_to_be
+from trainlint.facts.values import Guards, Object, Value, compatible, constant, ways
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

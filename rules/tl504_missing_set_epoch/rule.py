@@ -20,7 +20,11 @@ def check(training: Training) -> Iterator[Finding]:
         if not use.trains or epochs is None or loader.at is None:
             continue
         for sampler in samplers(loader):
-            if sampler.type != _DISTRIBUTED or not _shuffles(sampler) or _is_handed_over(training, loader, sampler):
+            if (
+                sampler.type != _DISTRIBUTED
+                or not _shuffles(sampler)
+                or _is_handed_over(training, loader, sampler)
+            ):
                 continue
             made = (Because(sampler.at, "the sampler is made here"),) if sampler.at is not None else ()
             yield Finding(

@@ -16,7 +16,6 @@ class Noisy(Dataset):
         return torch.tensor([np.random.rand()], dtype=torch.float32)
 
 
-
 if __name__ == "__main__":
     torch.manual_seed(0)
     loader = DataLoader(Noisy(), batch_size=2, shuffle=True, num_workers=2)

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Built, Called, WorkersStart
+from trainlint.facts.events import Built, WorkersStart
 from trainlint.facts.loaders import uses, workers
 from trainlint.facts.torch_api import LOADER, seeds
 from trainlint.facts.training import Training

@@ -11,7 +11,7 @@ from trainlint.rule import rule
 _SPLITS = ("torch.utils.data.random_split", "sklearn.model_selection.train_test_split")
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", refutable=False)
 def check(training: Training) -> Iterator[Finding]:
     calls = training.events(Called)
     told: set[int] = set()

@@ -5,7 +5,7 @@ from trainlint.facts.events import Drawn, Moved
 from trainlint.facts.flow import is_made_of
 from trainlint.facts.loaders import is_built_openly
 from trainlint.facts.training import Training
-from trainlint.facts.values import Object, constant
+from trainlint.facts.values import Object, Value, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -14,7 +14,7 @@ from trainlint.rule import rule
 def check(training: Training) -> Iterator[Finding]:
     drawn = training.events(Drawn)
     for move in training.events(Moved):
-        if move.waits or isinstance(move.what, Object) or any(True for _ in ways_to_be_on(move.device, "cpu")):
+        if move.waits or isinstance(move.what, Object) or _is_host(move.device):
             continue
         source = next((one for one in drawn if is_made_of(move.what, one.batch)), None)
         if source is not None and source.loader.at is not None and not _is_pinned(source.loader):
@@ -24,6 +24,12 @@ def check(training: Training) -> Iterator[Finding]:
                 "while the program waits. Build the loader with `pin_memory=True`.",
                 (Because(source.loader.at, "the loader does not pin memory"),),
             )
+
+
+def _is_host(device: Value) -> bool:
+    """Whether a device is known to be the processor, or an Apple GPU, and no CUDA device."""
+    others = [way for kind in ("cpu", "mps") for way in ways_to_be_on(device, kind)]
+    return bool(others) and not any(True for _ in ways_to_be_on(device, "cuda"))
 
 
 def _is_pinned(loader: Object) -> bool:

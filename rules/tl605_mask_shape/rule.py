@@ -30,4 +30,6 @@ def check(mask: MaskSeen) -> Iterator[Finding]:
 def _lies_elsewhere(mask: MaskSeen) -> bool:
     """Whether the batch of the mask is not the batch of the scores."""
     samples = mask.shape[0]
-    return samples > 1 and samples == mask.scores[0] and len(mask.shape) == len(mask.axes) and mask.axes[0] != 0
+    return (
+        samples > 1 and samples == mask.scores[0] and len(mask.shape) == len(mask.axes) and mask.axes[0] != 0
+    )

@@ -36,7 +36,9 @@ def check(training: Training) -> Iterator[Finding]:
 def _judged(mask: MaskSeen, training: Training) -> tuple[Level | None, str]:
     """What becomes of such a query; empty where that may do no harm, as for a query that is padding itself."""
     if mask.is_nan:
-        return None, "softmax makes NaN of them, which reaches the loss or the gradients" if _is_broken(training) else ""
+        return None, "softmax makes NaN of them, which reaches the loss or the gradients" if _is_broken(
+            training
+        ) else ""
     if mask.is_mended:
         return None, ""
     is_everything = mask.empty_rows == mask.rows and mask.scores[-1] > 1
@@ -51,7 +53,9 @@ def _judged(mask: MaskSeen, training: Training) -> tuple[Level | None, str]:
 def _is_broken(training: Training) -> bool:
     """Whether a loss is NaN, or a gradient holds NaN."""
     values = [
-        loss.output.seen.numbers.get("value", 0.0) for loss in training.events(LossCall) if loss.output.seen is not None
+        loss.output.seen.numbers.get("value", 0.0)
+        for loss in training.events(LossCall)
+        if loss.output.seen is not None
     ]
     gradients = [one.gradient for one in training.facts(ParameterSeen) if one.gradient is not None]
     return any(value != value for value in values) or any(one.non_finite for one in gradients)

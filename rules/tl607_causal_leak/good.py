@@ -29,4 +29,6 @@ for _ in range(200):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-print(f"loss on random tokens {loss.item():.3f}, where nobody can do better than {torch.tensor(8.0).log():.3f}")
+print(
+    f"loss on random tokens {loss.item():.3f}, where nobody can do better than {torch.tensor(8.0).log():.3f}"
+)

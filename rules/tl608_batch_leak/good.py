@@ -5,7 +5,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(0)
-x = torch.randn(256, 6, 4)
+x = torch.randn(128, 4, 4)
 y = x[:, :, 0].sum(dim=1).gt(0).long()
 loader = DataLoader(TensorDataset(x, y), batch_size=16, shuffle=True)
 
@@ -13,7 +13,7 @@ loader = DataLoader(TensorDataset(x, y), batch_size=16, shuffle=True)
 class Recurrent(nn.Module):
     def __init__(self):
         super().__init__()
-        self.rnn, self.head = nn.GRU(4, 32), nn.Linear(32, 2)
+        self.rnn, self.head = nn.GRU(4, 16), nn.Linear(16, 2)
 
     def forward(self, x):
         time_first = x.transpose(0, 1)
@@ -21,8 +21,8 @@ class Recurrent(nn.Module):
 
 
 model = Recurrent()
-optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-for _ in range(15):
+optimizer = torch.optim.Adam(model.parameters(), lr=0.03)
+for _ in range(12):
     right = 0
     for inputs, labels in loader:
         logits = model(inputs)
@@ -31,4 +31,4 @@ for _ in range(15):
         loss.backward()
         optimizer.step()
         right += int((logits.argmax(dim=1) == labels).sum())
-print(f"accuracy {right / 256:.2f}")
+print(f"accuracy {right / 128:.2f}")

@@ -5,7 +5,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(0)
-x = torch.randn(256, 6, 4)
+x = torch.randn(128, 4, 4)
 y = x[:, :, 0].sum(dim=1).gt(0).long()
 loader = DataLoader(TensorDataset(x, y), batch_size=16, shuffle=True)
 
@@ -13,15 +13,15 @@ loader = DataLoader(TensorDataset(x, y), batch_size=16, shuffle=True)
 class Recurrent(nn.Module):
     def __init__(self):
         super().__init__()
-        self.rnn, self.head = nn.LSTM(4, 32), nn.Linear(32, 2)
+        self.rnn, self.head = nn.LSTM(4, 16), nn.Linear(16, 2)
 
     def forward(self, x):
         return self.head(self.rnn(x)[0][:, -1])
 
 
 model = Recurrent()
-optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-for _ in range(15):
+optimizer = torch.optim.Adam(model.parameters(), lr=0.03)
+for _ in range(12):
     right = 0
     for inputs, labels in loader:
         logits = model(inputs)
@@ -30,4 +30,4 @@ for _ in range(15):
         loss.backward()
         optimizer.step()
         right += int((logits.argmax(dim=1) == labels).sum())
-print(f"accuracy {right / 256:.2f}")
+print(f"accuracy {right / 128:.2f}")

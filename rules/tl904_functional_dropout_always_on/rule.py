@@ -8,7 +8,9 @@ from trainlint.facts.values import Choice, Constant, Op, Unknown, Value, alterna
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
-LAYERS = frozenset(f"torch.nn.{name}" for name in "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split())
+LAYERS = frozenset(
+    f"torch.nn.{name}" for name in "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split()
+)
 
 
 @rule(Training, level="error")
@@ -55,7 +57,9 @@ def _in_attention(training: Training, call: Dropped) -> Iterator[Finding]:
 
 def _in_a_new_layer(training: Training, built: Built) -> Iterator[Finding]:
     layer = built.object
-    switched = any(one is layer for event in training.events(ModeChange) for one in alternatives(event.module))
+    switched = any(
+        one is layer for event in training.events(ModeChange) for one in alternatives(event.module)
+    )
     if switched or is_kept(training, layer) or _may_be_zero(layer.argument(0, "p") or Constant(value=0.5)):
         return
     yield Finding(
@@ -80,7 +84,9 @@ def _depends_on_mode(value: Value | None, depth: int = 0) -> bool:
     match value:
         case None:
             return False
-        case Choice() if any(_names_mode(condition) for guards, _ in value.options for condition, _ in guards):
+        case Choice() if any(
+            _names_mode(condition) for guards, _ in value.options for condition, _ in guards
+        ):
             return True
         case Op(name="getattr") if constant(value.options.get("name")) == "training":
             return True
@@ -99,5 +105,3 @@ def _is_own_setting(call: Dropped) -> bool:
     if isinstance(share, Constant):
         return not share.is_default or any(one is share for one in call.module.attributes.values())
     return isinstance(share, Unknown) and any(one is share for one in call.module.attributes.values())
-
-

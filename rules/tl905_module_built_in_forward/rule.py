@@ -30,7 +30,11 @@ def _is_plain(layer: Object) -> bool:
     """Whether a normalisation was, or may have been, built without parameters."""
     if "Norm" not in layer.type:
         return False
-    names = ((1, "elementwise_affine"), (2, "elementwise_affine")) if "LayerNorm" in layer.type else ((3, "affine"),)
+    names = (
+        ((1, "elementwise_affine"), (2, "elementwise_affine"))
+        if "LayerNorm" in layer.type
+        else ((3, "affine"),)
+    )
     given = [one for position, name in names if (one := layer.argument(position, name)) is not None]
     return layer.is_open or any(constant(one) is not True for one in given)
 

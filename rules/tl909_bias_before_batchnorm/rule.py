@@ -7,7 +7,9 @@ from trainlint.rule import rule
 
 BIAS = {
     "linear": 2,
-    **dict.fromkeys(("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), 7),
+    **dict.fromkeys(
+        ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), 7
+    ),
 }
 """Layers with a bias, and its position among the arguments of their constructors."""
 

@@ -33,5 +33,7 @@ def _shared(container: Object) -> Iterator[tuple[Place, Object]]:
 
 
 def _evidence(container: Object, layer: Object) -> dict[str, object]:
-    often = max(value.items.count(layer) for value in container.attributes.values() if isinstance(value, Items))
+    often = max(
+        value.items.count(layer) for value in container.attributes.values() if isinstance(value, Items)
+    )
     return {"places of one layer": often} if often > 1 else {}

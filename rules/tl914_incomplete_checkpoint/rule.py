@@ -22,7 +22,9 @@ def check(training: Training) -> Iterator[Finding]:
         checkpoint = _start(loop.over)
         if checkpoint is None or checkpoint.at is None or checkpoint.uid in done:
             continue
-        model = next((one for one in loaded if _is_of(one, MODULE) and is_made_of(one.state, checkpoint)), None)
+        model = next(
+            (one for one in loaded if _is_of(one, MODULE) and is_made_of(one.state, checkpoint)), None
+        )
         if model is None:
             continue
         done.add(checkpoint.uid)
@@ -62,7 +64,12 @@ def _stepping(training: Training, loop: int) -> Iterator[Object]:
     found = {}
     for event in training.inside(loop, OptimizerStep):
         for one in alternatives(event.optimizer):
-            if isinstance(one, Object) and one.is_a(OPTIMIZER) and loop not in one.loops and "?" not in one.type:
+            if (
+                isinstance(one, Object)
+                and one.is_a(OPTIMIZER)
+                and loop not in one.loops
+                and "?" not in one.type
+            ):
                 found[one.uid] = one
     yield from found.values()
 

@@ -10,6 +10,9 @@ from trainlint.rule import rule
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
     taken = {one.output.uid: one for one in training.events(StateTaken)}
+    if not training.events(StateLoaded):
+        for one in taken.values():
+            training.leave_open(one.at)
     for event in training.events(StateLoaded):
         owners = {one.uid for one in alternatives(event.target)}
         for state in _references(event.state):

@@ -35,6 +35,8 @@ class Backward(Event):
     loss: Value = field(default_factory=Value)
     accumulates: bool = True
     by_framework: bool = False
+    retains: Value | None = None
+    """What it is told about keeping the graph; None if nothing."""
 
 
 @dataclass(eq=False)
@@ -270,8 +272,44 @@ class Called(Event):
 
 
 @dataclass(eq=False)
+class Operation(Event):
+    """One of the operations on tensors that `torch_api.ASKED` names.
+
+    Args:
+        function: the dotted name of the function or layer; empty for an operator, a method, and in a run.
+    """
+
+    output: Op = field(default_factory=Op)
+    function: str = ""
+
+
+@dataclass(eq=False)
+class Discarded(Event):
+    """Nothing is done with the result of an operation that changes nothing.
+
+    Args:
+        name: the method or function.
+        tensor: what it is called on or given.
+        is_method: whether it is called as a method.
+    """
+
+    name: str = ""
+    tensor: Value = field(default_factory=Value)
+    is_method: bool = True
+    text: str = ""
+
+
+@dataclass(eq=False)
+class AttributeSet(Event):
+    """An attribute is set that looks like `requires_grad`, and that no code of the program reads."""
+
+    target: Value = field(default_factory=Value)
+    name: str = ""
+
+
+@dataclass(eq=False)
 class SettingChanged(Event):
-    """A library's setting is assigned, such as `torch.backends.cudnn.benchmark` or `os.environ["..."]`.
+    """A library's setting is assigned, such as `torch.backends.cudnn.benchmark`.
 
     Of an object of a library's, such as a dataset, the `transform` alone counts.
     """

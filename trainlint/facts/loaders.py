@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
-from trainlint.facts.events import Backward, Drawn, Forward, ModeChange, OptimizerStep
+from trainlint.facts.events import Backward, Built, Drawn, Forward, ModeChange, OptimizerStep
 from trainlint.facts.torch_api import LOADER, SAMPLER
 from trainlint.facts.training import Training
 from trainlint.facts.values import Constant, Items, Object, Op, Table, Value, alternatives, constant, parts
@@ -31,13 +32,26 @@ class Use:
     evaluates: bool
 
 
-def uses(training: Training) -> list[Use]:
-    """Every loader that hands out batches, by what is done with these, whatever it is called."""
+@lru_cache(maxsize=1)
+def uses(training: Training) -> tuple[Use, ...]:
+    """Every loader that hands out batches, by what is done with these, whatever it is called.
+
+    Of a loader that trains nothing, as far as a recording goes, nothing is settled.
+    """
+    found = tuple(_uses(training))
+    taught = {use.loader.uid for use in found if use.trains}
+    for built in training.events(Built):
+        if built.object.is_a(LOADER) and built.object.uid not in taught:
+            training.leave_open(built.at)
+    return found
+
+
+def _uses(training: Training) -> Iterator[Use]:
     draws: dict[int, list[Drawn]] = {}
     for drawn in training.events(Drawn):
         draws.setdefault(drawn.loader.uid, []).append(drawn)
     if not draws:
-        return []
+        return
     steps = training.events(OptimizerStep)
     learned = [(one, _made_of(one.loss)) for one in training.events(Backward)]
     watched = [
@@ -45,7 +59,6 @@ def uses(training: Training) -> list[Use]:
         for one in training.events(Forward)
         if _evaluates(training, one)
     ]
-    found = []
     for several in draws.values():
         batches = [{one.uid for one in (drawn.batch, *parts(drawn.batch))} for drawn in several]
         backwards = [
@@ -58,15 +71,12 @@ def uses(training: Training) -> list[Use]:
         evaluates = not backwards and any(
             not batch.isdisjoint(inside) for batch in batches for inside in watched
         )
-        found.append(Use(several[0].loader, several[0], trains, evaluates))
-    return found
+        yield Use(several[0].loader, several[0], trains, evaluates)
 
 
 def _in_evaluation(training: Training, forward: Forward) -> bool:
     """Whether every switch of a module's mode before its forward is to evaluation, on all ways there."""
-    modes = [
-        training.mode_at(run, forward) for run in training.runs(ModeChange, Forward) if forward in run
-    ]
+    modes = [training.mode_at(run, forward) for run in training.runs(ModeChange, Forward) if forward in run]
     return bool(modes) and all(one is not None and one.training is False for one in modes)
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from trainlint.facts import events as ev
 from trainlint.facts import step
 from trainlint.facts.training import Training
+from trainlint.facts.values import Value
 from trainlint.finding import Place
 
 F = TypeVar("F")
@@ -59,6 +60,13 @@ class Recorded(Training):
     def leave_open(self, place: Place) -> None:
         self.unsettled.add(place)
 
+    def may_touch(self, optimizer: Value, loop: int | None) -> bool:
+        """Also whether the run ended before an optimizer could step, or a scaler left its steps out."""
+        is_cut_short = self.ending.how in ("failed", "interrupted", "exited")
+        if loop is None and (is_cut_short or any(one.skipped for one in self.facts(step.OptimizerSeen))):
+            return True
+        return super().may_touch(optimizer, loop)
+
     def is_cleared(self, step: ev.OptimizerStep, loop: int) -> bool:
         known = self._remains(step)
         if known is None:
@@ -68,7 +76,7 @@ class Recorded(Training):
     def rounds_of(self, drawn: ev.Drawn) -> Place | None:
         known = next((one for one in self.facts(step.LoaderSeen) if one.loader is drawn.loader), None)
         if known is None or known.rounds < 2:
-            self.unsettled.add(drawn.loader.at or drawn.at)
+            self.leave_open(drawn.loader.at or drawn.at)
             return None
         return self.loops[drawn.loops[-1]].at if drawn.loops else drawn.at
 

@@ -48,7 +48,10 @@ def _is_fitted(op: Op, fitted: list[Called]) -> bool:
     if op.name == "fit_transform":
         return True
     return op.name == "transform" and any(
-        call.name == "fit" and len(call.args) > 1 and call.args[0] is op.inputs[0] and call.args[1] is op.inputs[1]
+        call.name == "fit"
+        and len(call.args) > 1
+        and call.args[0] is op.inputs[0]
+        and call.args[1] is op.inputs[1]
         for call in fitted
     )
 
@@ -70,7 +73,9 @@ def _is_over_samples(statistic: Op, of: Value) -> bool:
         axis = statistic.inputs[1]
     if isinstance(axis, Items):
         return any(isinstance(one, Constant) and one.value == 0 for one in axis.items)
-    return axis is None or (isinstance(axis, Constant) and axis.value in (0, None) and axis.value is not False)
+    return axis is None or (
+        isinstance(axis, Constant) and axis.value in (0, None) and axis.value is not False
+    )
 
 
 def _inside(value: Value) -> Iterator[Op]:
@@ -111,7 +116,7 @@ def _same(one: Value | None, other: Value | None) -> bool:
     if one is None or other is None:
         return False
     if isinstance(one, Constant) and isinstance(other, Constant):
-        return one.value == other.value
+        return bool(one.value == other.value)
     return one is other
 
 
@@ -120,4 +125,4 @@ def _is_none(value: Value) -> bool:
 
 
 def _last(op: Op) -> str:
-    return op.name.rpartition(".")[2]
+    return str(op.name).rpartition(".")[2]

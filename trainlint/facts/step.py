@@ -210,6 +210,7 @@ class MaskSeen:
             else is known.
         is_nan: whether a query without keys came out as NaN.
         is_mended: whether something else took the place of the weights of such a query afterwards.
+        module: path of the module that was at work.
     """
 
     at: Place
@@ -229,6 +230,7 @@ class MaskSeen:
     fits: bool = True
     is_nan: bool = False
     is_mended: bool = False
+    module: str = ""
 
     @property
     def is_shared(self) -> bool:

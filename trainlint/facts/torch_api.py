@@ -5,6 +5,7 @@ Source: PyTorch's documentation, and measurements on torch 2.13.
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
 from enum import Enum
 
 
@@ -49,7 +50,7 @@ KEEPS = frozenset(
     "double half bfloat16 type type_as clone getitem expand expand_as view_as reshape_as detach data identity "
     "narrow select index_select movedim swapaxes swapdims ravel output stack cat concat unbind chunk split "
     "rearrange requires_grad_ retain_grad pin_memory squeeze_ unsqueeze_ Variable as_tensor tensor Tensor "
-    "moveaxis hstack vstack".split()
+    "moveaxis hstack vstack gather".split()
 )
 """Operations whose result means what their first input means."""
 
@@ -161,7 +162,9 @@ DROPOUTS = {
 }
 """Functions of `torch.nn.functional` that drop: the position and the name of the share that they drop."""
 
-BATCH_NORMS = frozenset(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())
+BATCH_NORMS = frozenset(
+    f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split()
+)
 
 CONTAINERS = frozenset(
     (
@@ -178,7 +181,6 @@ OPTIMIZER = "torch.optim.Optimizer"
 SCHEDULER = "torch.optim.lr_scheduler.LRScheduler"
 LOADER = "torch.utils.data.DataLoader"
 SAMPLER = "torch.utils.data.Sampler"
-TOKENIZER = "transformers.PreTrainedTokenizerBase"
 SCALER = "torch.amp.GradScaler"
 PARAMETER = "torch.nn.Parameter"
 
@@ -262,16 +264,49 @@ DEPRECATED_AMP: dict[str, str] = {
 """Names deprecated since torch 2.4, and what replaces each."""
 
 
-NOTED = frozenset(
+DEPRECATED_VARIABLE = frozenset(("torch.autograd.Variable", "torch.autograd.variable.Variable"))
+"""Names of what has been a plain tensor since torch 0.4."""
+
+COMPARISONS = frozenset("< <= > >= lt le gt ge".split())
+SOFTMAXES = frozenset(("softmax", "log_softmax", "softmin"))
+
+ASKED_PLAINLY = frozenset("< <= > >= / - data".split())
+"""Operators and attributes of tensors that rules look at one by one."""
+
+ASKED = (
+    COMPARISONS
+    | SOFTMAXES
+    | ASKED_PLAINLY
+    | frozenset("log log2 log10 sqrt rsqrt reciprocal round div sub".split())
+)
+"""Operations on tensors that rules look at one by one."""
+
+FLAT = frozenset("round floor ceil sign trunc".split())
+"""Steps: their gradient is zero wherever it exists."""
+
+UNMISTAKABLE = frozenset(
+    "unsqueeze squeeze permute contiguous masked_fill clamp clamp_min clamp_max type_as view_as expand_as "
+    "index_select".split()
+)
+"""Methods that nothing but a tensor has, and that leave it as it is."""
+
+OUT_OF_PLACE = UNMISTAKABLE | frozenset(
+    "view reshape flatten transpose expand repeat to cuda cpu float double half bfloat16 long detach clip abs exp "
+    "sqrt softmax sigmoid tanh relu log_softmax normalize dropout".split()
+)
+"""Methods and functions of tensors that leave their input as it is."""
+
+CHECKPOINTS = frozenset(
+    ("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")
+)
+
+NOTED = CHECKPOINTS | frozenset(
     (
         "torch.load",
         "torch.save",
         "torch.distributed.init_process_group",
         "torch.utils.data.random_split",
         "sklearn.model_selection.train_test_split",
-        "os.environ.setdefault",
-        "os.putenv",
-        "transformers.TrainingArguments",
     )
 )
 """Functions of libraries that rules ask about, beside those that seed."""
@@ -283,8 +318,15 @@ NOTED_METHODS = frozenset(("set_epoch", "fit"))
 """Methods that rules ask about, whatever they are called on."""
 
 
-TOKENIZES = frozenset("encode encode_plus batch_encode_plus tokenize".split())
-"""Methods of a tokenizer that split text, beside calling it."""
+def is_like_requires_grad(name: str) -> bool:
+    """Whether an attribute's name is a slip of the pen for `requires_grad`."""
+    letters = name.replace("_", "").lower()
+    speaks_of_it = letters.startswith("req") and ("gra" in letters or "gard" in letters)
+    return (
+        name != "requires_grad"
+        and speaks_of_it
+        and SequenceMatcher(None, letters, "requiresgrad").ratio() > 0.85
+    )
 
 
 def is_noted(name: str) -> bool:
@@ -334,8 +376,6 @@ def library_bases(name: str) -> frozenset[str]:
             found.add(OPTIMIZER)
     elif name.startswith("torch.utils.data.") and last.endswith("Sampler"):
         found.add(SAMPLER)
-    elif name.startswith("transformers.") and "Tokenizer" in name and last in ("from_pretrained", "?"):
-        found.add(TOKENIZER)
     elif name in LOSSES:
         found |= {MODULE, "loss"}
     elif (

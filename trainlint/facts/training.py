@@ -12,7 +12,6 @@ from trainlint.facts.modules import Unread, Unregistered, unregistered
 from trainlint.facts.torch_api import CONTAINERS, MODE_DEPENDENT, OPTIMIZER
 from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, constant, parts
 from trainlint.finding import Place
-from trainlint.finding import Place
 
 E = TypeVar("E", bound=ev.Event)
 F = TypeVar("F")

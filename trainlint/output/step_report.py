@@ -116,6 +116,7 @@ def _masks(masks: Sequence[step.MaskSeen]) -> Iterator[Piece]:
     rows = [
         (
             f"{one.at.path}:{one.at.line}",
+            one.module,
             one.way,
             f"{_shape(one.shape)} {one.dtype}",
             _shape(one.scores),
@@ -125,7 +126,7 @@ def _masks(masks: Sequence[step.MaskSeen]) -> Iterator[Piece]:
         for one in dict.fromkeys(masks)
     ]
     if rows:
-        heads = ("at", "way", "mask", "on scores", "masked", "rows without a key")
+        heads = ("at", "in", "way", "mask", "on scores", "masked", "rows without a key")
         yield from _table("Attention masks", heads, rows[:_MOST_ROWS])
 
 

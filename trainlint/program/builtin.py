@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from trainlint.facts.events import Drawn, Escape, SettingChanged
+from trainlint.facts.events import Drawn, Escape
 from trainlint.facts.torch_api import CONTAINERS, LOADER
 from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Value, one_of
 from trainlint.program import classes, library
@@ -220,8 +220,6 @@ def _sliced(value: Items, index: Op) -> Items:
 def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
     """`container[index] = value`."""
     match container, index:
-        case Library(name=name), Constant(value=str(key)):
-            ev.emit(SettingChanged, at, name=f"{name}[{key}]", value=value)
         case Table(), Constant(value=key) if _hashable(key):
             _put(ev, container, key, value)
         case Table(), _:

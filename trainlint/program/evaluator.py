@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from trainlint.facts.events import Body, Branch, Event, Node, SettingChanged, ZeroGrad
-from trainlint.facts.torch_api import MODULE
+from trainlint.facts.events import AttributeSet, Body, Branch, Event, Node, Operation, SettingChanged, ZeroGrad
+from trainlint.facts.torch_api import ASKED_PLAINLY, MODULE, is_like_requires_grad
 from trainlint.facts.values import (
     Carried,
     Choice,
@@ -255,7 +255,7 @@ class Evaluator:
         owner: Object | None = None,
     ) -> Op:
         """A value that an operation makes here and now."""
-        return Op(
+        made = Op(
             name=name,
             inputs=inputs,
             options=options or {},
@@ -265,6 +265,9 @@ class Evaluator:
             records=self.records,
             loops=self.loops,
         )
+        if name in ASKED_PLAINLY:
+            self.emit(Operation, at, output=made)
+        return made
 
     def unknown(self, text: str = "") -> Unknown:
         return Unknown(text=text, loops=self.loops)
@@ -416,6 +419,8 @@ class Evaluator:
             for _, one in target.options:
                 self.set_attribute(one, name, value, at)
             return
+        if is_like_requires_grad(name) and name not in self.project.reads:
+            self.emit(AttributeSet, at, target=target, name=name)
         if name == "grad" and isinstance(value, Constant) and value.value is None:
             self.emit(ZeroGrad, at, target=library.holder_of(target))
         elif name == "requires_grad":

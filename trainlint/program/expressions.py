@@ -184,7 +184,11 @@ def arithmetic(
     for one, count in (operands, operands[::-1]) if operator == "*" and len(operands) == 2 else ():
         if isinstance(one, Items):
             return Items(
-                kind=one.kind, items=list(one.items), exact=False, at=one.at, repeated=_repeated(ev, one, count, at)
+                kind=one.kind,
+                items=list(one.items),
+                exact=False,
+                at=one.at,
+                repeated=_repeated(ev, one, count, at),
             )
     return ev.op(operator, operands, at, text)
 

@@ -18,6 +18,7 @@ from trainlint.facts.events import (
     LibraryCall,
     LossCall,
     Normalised,
+    Operation,
     ParametersRead,
     RequiresGrad,
     WorkersStart,
@@ -335,7 +336,8 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
     if name in ("torch.autograd.backward", "torch.distributed.autograd.backward"):
         plain = name == "torch.autograd.backward"
         loss = first if plain else given.get(1, "roots")
-        ev.emit(Backward, at, loss=loss or ev.unknown(), accumulates=plain)
+        retains = given.get(2, "retain_graph")
+        ev.emit(Backward, at, loss=loss or ev.unknown(), accumulates=plain, retains=retains)
         return Constant(value=None)
     if name == "torch.autograd.grad" and first is not None:
         ev.emit(ParametersRead, at, target=first)
@@ -367,7 +369,7 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
         ev.emit(Escape, at, values=given.all())
         for one in args:
             called_back(ev, one, at)
-    return noted(ev, ev.op(operation, args, at, text, given.options), at)
+    return noted(ev, ev.op(operation, args, at, text, given.options), at, name)
 
 
 def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
@@ -394,7 +396,7 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
 
 def note_use(ev: Evaluator, name: str, at: s.Span, text: str) -> None:
     """Note that a name which the tables know is used."""
-    if name in api.DEPRECATED_AMP:
+    if name in api.DEPRECATED_AMP or name in api.DEPRECATED_VARIABLE:
         ev.emit(LibraryCall, at, name=name, text=text, is_fallback=ev.in_fallback())
 
 
@@ -442,9 +444,14 @@ def loss_of(
     return output
 
 
-def noted(ev: Evaluator, made: Op, at: s.Span) -> Op:
-    """The log-softmax in a function of the program's own makes that function a loss, or the end of a model."""
+def noted(ev: Evaluator, made: Op, at: s.Span, function: str = "") -> Op:
+    """Note what rules ask about.
+
+    The log-softmax in a function of the program's own makes that function a loss, or the end of a model.
+    """
     frame = ev.frames[-1]
+    if made.name in api.ASKED:
+        ev.emit(Operation, at, output=made, function=function)
     if made.name == "log_softmax" and frame.code is not None:
         name = frame.receiver.type if isinstance(frame.receiver, Object) else frame.code.name
         ev.emit(
@@ -540,14 +547,13 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
         operation = api.LAYERS.get(name, value.type)
 
         def applied() -> Value:
-            made = noted(ev, ev.op(operation, given.args, at, text, given.options, owner=value), at)
+            made = ev.op(operation, given.args, at, text, given.options, owner=value)
+            noted(ev, made, at, value.type)
             if value.type in api.BATCH_NORMS:
                 ev.emit(Normalised, at, output=made)
             return made
 
         return _through(ev, value, applied, given, at, text)
-    if value.is_a(api.TOKENIZER):
-        ev.emit(Called, at, name=f"{api.TOKENIZER}.__call__", args=(value, *given.args))
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
 

@@ -108,8 +108,6 @@ def _object_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         return _value_method(ev, value, name, given, at, text)
     if value.is_a(api.LOADER) and name == "__iter__":
         return value
-    if value.is_a(api.TOKENIZER) and name in api.TOKENIZES:
-        ev.emit(Called, at, name=f"{api.TOKENIZER}.{name}", args=(value, *given.args))
     if name == "load_state_dict":
         return _state_loaded(ev, value, given, at, text)
     if not value.is_a(api.SCHEDULER) and any(isinstance(one, (Object, FunctionValue)) for one in given.all()):
@@ -264,7 +262,7 @@ def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: 
                 ev.emit(Backward, at, loss=first)
                 ev.emit(Escape, at, values=(value,))
             else:
-                ev.emit(Backward, at, loss=value)
+                ev.emit(Backward, at, loss=value, retains=given.get(1, "retain_graph"))
             return Constant(value=None)
         case "zero_grad":
             ev.emit(ZeroGrad, at, target=value)
@@ -349,7 +347,8 @@ _TENSOR_OPERATIONS = (
     | set(api.LOSS_FUNCTIONS)
     | set(
         "matmul bmm mm mean sum pow exp log sqrt abs norm max min logsumexp relu tanh masked_fill masked_fill_ "
-        "std var prod cumsum dot einsum baddbmm where add_ sub_ mul_ div_ log_prob entropy topk sort".split()
+        "std var prod cumsum dot einsum baddbmm where add_ sub_ mul_ div_ log_prob entropy topk sort amax cummax "
+        "log2 log10 log1p expm1 rsqrt reciprocal softplus rsub".split()
     )
 )
 

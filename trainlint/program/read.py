@@ -112,7 +112,9 @@ class _Reader:
 
     def module(self, tree: cst.Module) -> s.Module:
         body = self._block(tree.body)
-        return s.Module(body, self._lines, tuple(self._imports), frozenset(self._called), frozenset(self._reads))
+        return s.Module(
+            body, self._lines, tuple(self._imports), frozenset(self._called), frozenset(self._reads)
+        )
 
     # Statements
 

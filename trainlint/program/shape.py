@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from trainlint.program import syntax as s
 
 
+_ORDERS = frozenset(("<", "<=", ">", ">="))
+"""Comparisons that can turn out either way in every round of a loop."""
+
+
 def is_main_guard(test: s.Expr) -> bool:
     match test:
         case s.Operation(operator="==", operands=(s.Name(name="__name__"), s.Constant(value="__main__"))):
@@ -51,7 +55,7 @@ def _attributes(node: s.Expr) -> Iterator[s.Attribute]:
     match node:
         case s.Attribute():
             yield node
-        case s.Operation():
+        case s.Operation() if node.operator not in _ORDERS:
             for one in node.operands:
                 yield from _attributes(one)
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from trainlint.facts.events import Accumulated, Branch, Exit, Loop, Node
+from trainlint.facts.events import Accumulated, Branch, Discarded, Exit, Loop, Node
+from trainlint.facts.torch_api import OUT_OF_PLACE
 from trainlint.facts.values import (
     Carried,
     Choice,
@@ -54,6 +55,7 @@ def _statement(ev: Evaluator, node: s.Statement) -> Signal:
             value = ev.expr(node.value)
             if isinstance(node.value, s.Call) and isinstance(value, Op):
                 value.is_ignored = True
+                _note_discarded(ev, node.value, value)
         case s.Assign():
             _assign(ev, node)
         case s.AugmentedAssign():
@@ -97,6 +99,19 @@ def _statement(ev: Evaluator, node: s.Statement) -> Signal:
         case s.Delete():
             pass
     return None
+
+
+def _note_discarded(ev: Evaluator, node: s.Call, value: Op) -> None:
+    """`x.clamp(0)` as a statement."""
+    name = node.func.name if isinstance(node.func, s.Attribute) else ""
+    if name in OUT_OF_PLACE and value.inputs and not {"out", "inplace"} & value.options.keys():
+        root: s.Expr = node.func
+        while isinstance(root, s.Attribute):
+            root = root.value
+        is_function = isinstance(root, s.Name) and isinstance(ev.lookup(root.name), Library)
+        ev.emit(
+            Discarded, node.at, name=name, tensor=value.inputs[0], is_method=not is_function, text=value.text
+        )
 
 
 def _assign(ev: Evaluator, node: s.Assign) -> None:

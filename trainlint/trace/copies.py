@@ -83,7 +83,7 @@ def unnoticed() -> Iterator[None]:
     drawn = random.getstate(), numpy.random.get_state() if numpy is not None else None
     fast = torch.backends.mha.get_fastpath_enabled()
     quiet = logging.root.manager.disable
-    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
+    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call]
     try:
         with (
             torch.random.fork_rng(devices=devices),

@@ -88,9 +88,9 @@ def experiments(recorder: Recorder) -> Iterator[Probe]:
 
 def _models(recorder: Recorder) -> Iterator[_Given]:
     """The models that the program called, with inputs that can be had again."""
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        if torch.distributed.get_world_size() > 1:
-            return
+    spread = torch.distributed.is_available() and torch.distributed.is_initialized()
+    if spread and torch.distributed.get_world_size() > 1:
+        return
     places = {
         id(event.module): event.at
         for event in recorder.events
@@ -274,7 +274,9 @@ def _repeat(recorder: Recorder, given: _Given) -> Probe | None:
     runs = []
     for _ in range(3):
         with unchanged(recorder):
-            runs.append(Copy(given.model, keeps_mode=True).run(given.args, given.kwargs, lambda tensor: tensor))
+            runs.append(
+                Copy(given.model, keeps_mode=True).run(given.args, given.kwargs, lambda tensor: tensor)
+            )
     first, second, third = runs
     for one, other, last in zip(first.outputs, second.outputs, third.outputs, strict=True):
         if not one.is_floating_point() or not one.shape == other.shape == last.shape or not one.numel():

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from trainlint.facts.recorded import Recorded
     from trainlint.trace.session import Session
 
+_OWN_FAULT = "trainlint's recorder itself failed, which is a bug: please report it with the lines above"
+
 _MOST_STOPS = 10
 """How often a program may catch everything and go on."""
 
@@ -56,8 +58,11 @@ class Launch:
 
     def torch_is_here(self) -> None:
         """Torch has been imported: from now on, everything is recorded."""
-        from trainlint.trace.session import Session, TooOld
-
+        try:
+            from trainlint.trace.session import Session, TooOld
+        except Exception:
+            traceback.print_exc()
+            self.give_up(_OWN_FAULT)
         try:
             self._session = Session(
                 steps=self._steps,
@@ -125,7 +130,7 @@ class Launch:
             self._keep(self._recorded)
         except Exception:
             traceback.print_exc()
-            self._outcome.with_suffix(".refused").write_text("the recorder itself failed, which is a bug")
+            self._outcome.with_suffix(".refused").write_text(_OWN_FAULT)
 
     def _keep(self, recorded: Recorded) -> None:
         from trainlint.trace_file import dumped

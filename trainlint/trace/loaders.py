@@ -116,8 +116,8 @@ class Loaders:
 
     def _dataset(self, dataset: Any) -> Value:
         if type(dataset) is data.TensorDataset:
-            held = tuple(self._recorder.graph.value(one) for one in dataset.tensors)
-            return Op(name=dotted(data.TensorDataset), inputs=held)
+            inputs = tuple(self._recorder.graph.value(one) for one in dataset.tensors)
+            return Op(name=dotted(data.TensorDataset), inputs=inputs)
         if type(dataset) is data.Subset:
             return Op(name=dotted(data.Subset), inputs=(self._dataset(dataset.dataset),))
         if not isinstance(dataset, data.Dataset):

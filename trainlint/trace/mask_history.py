@@ -10,6 +10,7 @@ _COMPARES = frozenset(("==", "!=", "<", ">", "<=", ">="))
 _BY_POSITION = frozenset(
     "tril triu arange ones zeros full eye ones_like zeros_like full_like tril_indices triu_indices".split()
 )
+_SLICE = "[:]"
 _MOST = 64
 
 
@@ -49,10 +50,8 @@ def direct(op: Op) -> list[Op]:
     """The operations whose results an operation was given."""
     found: list[Op] = []
     for value in (*op.inputs, *op.options.values()):
-        if isinstance(value, Op):
-            found.append(value)
-        elif isinstance(value, Items):
-            found.extend(one for one in value.items if isinstance(one, Op))
+        items = value.items if isinstance(value, Items) else [value]
+        found.extend(one for one in items if isinstance(one, Op) and one.name != _SLICE)
     return found
 
 
@@ -83,7 +82,7 @@ def _is_by_position(value: Op) -> bool:
     while pending:
         op = pending.pop()
         given = direct(op)
-        if op.name == "setitem" or not given and op.name not in _BY_POSITION:
+        if op.name == "setitem" or (not given and op.name not in _BY_POSITION):
             return False
         if op.name in ("ones_like", "zeros_like", "full_like"):
             continue

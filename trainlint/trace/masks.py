@@ -111,7 +111,7 @@ class Masks:
     def _note(self, op: Op, mask: MaskSeen) -> None:
         facts = self._recorder.facts
         before = len(facts)
-        self._recorder.fact(mask, mask.at)
+        self._recorder.fact(replace(mask, module=self._recorder.modules.path()), mask.at)
         if len(facts) > before and mask.empty_rows:
             self._met.setdefault(op.uid, []).append(before)
 
@@ -166,7 +166,7 @@ def _fits(way: str, mask: Shape, wanted: Shape) -> bool:
     if way in ("key_padding", "attention"):
         return mask == wanted
     try:
-        torch.broadcast_shapes(mask, wanted)
+        torch.broadcast_shapes(mask, wanted)  # type: ignore[no-untyped-call]
     except RuntimeError:
         return False
     return True

@@ -20,9 +20,13 @@ _PLAIN = (bool, int, float, str, type(None))
 def unchanged(recorder: Recorder) -> Iterator[None]:
     """Put back afterwards what the program keeps in its modules, as far as it is plain or a generator."""
     spaces = [vars(one) for one in list(sys.modules.values()) if _is_own(recorder, one)]
-    plain = [(space, {name: one for name, one in space.items() if isinstance(one, _PLAIN)}) for space in spaces]
+    plain = [
+        (space, {name: one for name, one in space.items() if isinstance(one, _PLAIN)}) for space in spaces
+    ]
     inside = [one for space in spaces for one in space.values()]
-    inside += [one for thing in inside for one in getattr(thing, "__dict__", {}).values() if not callable(thing)]
+    inside += [
+        one for thing in inside for one in getattr(thing, "__dict__", {}).values() if not callable(thing)
+    ]
     restore = [again for one in inside if (again := _restorer(one)) is not None]
     try:
         yield

@@ -369,7 +369,8 @@ class Installed:
                 return original(tensors, *args, **kwargs)  # type: ignore[no-any-return]
             losses = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
             with recorder.careful:
-                recorder.steps.before_backward(losses, recorder.frame())
+                retains = args[1] if len(args) > 1 else kwargs.get("retain_graph")
+                recorder.steps.before_backward(losses, recorder.frame(), retains)
             try:
                 original(tensors, *args, **kwargs)
             except Exception as error:
@@ -553,6 +554,8 @@ class Installed:
         frame = recorder.frame()
         place, text = recorder.at(frame), str(message.message)
         recorder.fact(seen_facts.Warned(place, message.category.__name__, text), (place, text))
+        if text.startswith("torch.utils.checkpoint: the use_reentrant"):
+            recorder.emit(ev.Called, frame, text, name="torch.utils.checkpoint.checkpoint")
         deprecated = _DEPRECATED.search(text)
         if deprecated and deprecated[1] in DEPRECATED_AMP:
             recorder.emit(ev.LibraryCall, frame, deprecated[1], name=deprecated[1], text=deprecated[1])

@@ -17,8 +17,8 @@ from torch.overrides import TorchFunctionMode
 
 from trainlint.facts import events as ev
 from trainlint.facts import step as seen_facts
-from trainlint.facts.torch_api import CREATES, DROPOUTS, LOSS_FUNCTIONS, MAKES, Meaning
-from trainlint.facts.values import Constant, Op, Value
+from trainlint.facts.torch_api import ASKED, CREATES, DROPOUTS, LOSS_FUNCTIONS, MAKES, Meaning
+from trainlint.facts.values import Constant, Op
 from trainlint.finding import Place
 from trainlint.trace import losses, numbers
 from trainlint.trace.careful import Careful
@@ -50,6 +50,14 @@ _MOST_FACTS = 4
 
 _NUMBERS = frozenset(("item", "tolist", "float_number", "int_number"))
 """Operations that make plain numbers of Python's."""
+
+_CONVERSIONS = frozenset(
+    ("to", "type", "type_as", "float", "double", "half", "bfloat16", "cpu", "cuda", "contiguous")
+)
+"""Operations that give the same tensor back where there is nothing to convert: it stays what it is."""
+
+_UNASKED = frozenset(("-", "data"))
+"""Frequent operations that rules ask about in the source alone."""
 
 _BY_HAND = frozenset(("+", "-", "sub", "add", "addcdiv", "setitem", "copy", "*"))
 """In-place operations that make an update of a parameter."""
@@ -221,7 +229,8 @@ class Recorder:
         )
         if isinstance(result, torch.Tensor):
             op.attached, op.seen = result.requires_grad, seen(result)
-            self.graph.note(result, op)
+            if not (name.text in _CONVERSIONS and args and result is args[0]):
+                self.graph.note(result, op)
             self._look(name, op, args, kwargs, result, frame)
         elif name.in_place and args and isinstance(args[0], torch.Tensor):  # `x[i] = …` gives None
             op.attached, op.seen = args[0].requires_grad, seen(args[0])
@@ -287,6 +296,8 @@ class Recorder:
             self.modules.dropped(op, frame)
         elif text == "batch_norm" and op.owner is not None:
             self.emit(ev.Normalised, frame, op.owner, output=op)
+        if text in ASKED and text not in _UNASKED:
+            self.emit(ev.Operation, frame, None, output=op)
         self.masks.operation(text, op, args, kwargs, result)
         if text in MAKES and op.seen is not None and result.requires_grad:
             op.seen = replace(op.seen, node=type(result.grad_fn).__name__)

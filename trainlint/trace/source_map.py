@@ -71,7 +71,9 @@ class SourceMap:
         return tree is not None and any(
             isinstance(node, ast.BinOp)
             and isinstance(node.op, ast.Mult)
-            and (isinstance(node.left, (ast.List, ast.Tuple)) or isinstance(node.right, (ast.List, ast.Tuple)))
+            and (
+                isinstance(node.left, (ast.List, ast.Tuple)) or isinstance(node.right, (ast.List, ast.Tuple))
+            )
             for node in ast.walk(tree)
         )
 

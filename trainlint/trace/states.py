@@ -41,12 +41,15 @@ class States:
         output = Op(name="state_dict", owner=owner, at=recorder.at(frame))
         recorder.emit(StateTaken, frame, owner, output=output)
         if first is not None:
-            self._taken[id(first)] = _Taken(
-                weakref.ref(first), first.data_ptr(), output, recorder.steps.done
-            )
+            self._taken[id(first)] = _Taken(weakref.ref(first), first.data_ptr(), output, recorder.steps.done)
 
     def loaded(
-        self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], keys: Any, frame: FrameType | None
+        self,
+        module: torch.nn.Module,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        keys: Any,
+        frame: FrameType | None,
     ) -> None:
         """`module.load_state_dict(...)` has reported keys."""
         recorder = self._recorder

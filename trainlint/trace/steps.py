@@ -13,7 +13,7 @@ import torch
 from trainlint.facts import events as ev
 from trainlint.facts.step import Gradient, OptimizerSeen, ParameterSeen, ScalerSeen, Spread
 from trainlint.facts.torch_api import PARAMETER
-from trainlint.facts.values import Items, Object, Op, Value
+from trainlint.facts.values import Constant, Items, Object, Op, Value
 from trainlint.finding import Place
 from trainlint.trace import numbers
 from trainlint.trace.losses import note_value
@@ -105,7 +105,7 @@ class Steps:
     def batch_of_loader(self, found: list[torch.Tensor], wanted: int | None) -> None:
         """A loader gave these tensors; `wanted` is how many samples it was asked for, where it was."""
         sizes = {one.shape[0] for one in found if one.dim() > 0}
-        if wanted is None or any(wanted in one.shape[1:] for one in found) and sizes != {wanted}:
+        if wanted is None or (sizes != {wanted} and any(wanted in one.shape[1:] for one in found)):
             return
         if len(sizes) == 1 and max(sizes) <= wanted:
             self.batch = sizes.pop()
@@ -196,7 +196,9 @@ class Steps:
 
     # Gradients
 
-    def before_backward(self, losses: Sequence[Any], frame: FrameType | None) -> None:
+    def before_backward(
+        self, losses: Sequence[Any], frame: FrameType | None, retains: bool | None = None
+    ) -> None:
         """Gradients are about to be computed. Ends the recording where nothing more can be waited for."""
         recorder = self._recorder
         if self._changed_by_hand:
@@ -216,7 +218,8 @@ class Steps:
             if isinstance(loss, torch.Tensor):
                 value = recorder.graph.of(loss)
                 note_value(value, loss)
-                recorder.emit(ev.Backward, frame, None, loss=value, accumulates=True)
+                told = Constant(value=retains) if retains is not None else None
+                recorder.emit(ev.Backward, frame, None, loss=value, accumulates=True, retains=told)
         with recorder.aside():
             for known in self.optimizers.values():
                 if known.checksums or known.steps:

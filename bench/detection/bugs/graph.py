@@ -127,13 +127,13 @@ BUGS = (
     Bug(
         _BANDAID,
         "mnist",
-        "TL203",
+        "TL202 TL203 TL210",
         ("main.py", _MNIST_LOSS, "loss = F.nll_loss(output.data, target)\n        loss.requires_grad = True\n"),
     ),
     Bug(
         _BANDAID,
         "cnn-text-classification",
-        "TL203",
+        "TL202 TL203 TL210",
         (
             "train.py",
             "loss = F.cross_entropy(logit, target)\n",
@@ -143,19 +143,19 @@ BUGS = (
     Bug(
         _BANDAID,
         "siamese_network",
-        "TL203",
+        "TL202 TL203 TL210",
         ("main.py", "loss = criterion(outputs, targets)\n", "loss = torch.tensor(criterion(outputs, targets), requires_grad=True)\n"),
     ),
     Bug(
         _BANDAID,
         "Hugging Face GPT-2",
-        "TL203",
+        "TL202 TL203 TL210",
         ("gpt2.py", "labels=tokens).loss", "labels=tokens).loss.detach().requires_grad_()"),
     ),
     Bug(
         _BANDAID,
         "lightning-hydra-template",
-        "TL203",
+        "TL202 TL203 TL210",
         (
             "src/models/mnist_module.py",
             "# return loss or backpropagation will fail\n        return loss",

@@ -56,13 +56,13 @@ BUGS = (
             "                loss.backward()\n                optimizer.zero_grad()\n",
         ),
     ),
-    Bug(_EARLY, "mnist", "TL303", ("main.py", _STEP, _FIRST)),
-    Bug(_EARLY, "tutorial CNN", "TL303", ("main.py", _STEP, _FIRST)),
-    Bug(_EARLY, "cnn-text-classification", "TL303", ("train.py", _deeper(_STEP, 4), _deeper(_FIRST, 4))),
+    Bug(_EARLY, "mnist", "TL302 TL303", ("main.py", _STEP, _FIRST)),
+    Bug(_EARLY, "tutorial CNN", "TL302 TL303", ("main.py", _STEP, _FIRST)),
+    Bug(_EARLY, "cnn-text-classification", "TL302 TL303", ("train.py", _deeper(_STEP, 4), _deeper(_FIRST, 4))),
     Bug(
         _EARLY,
         "attention-is-all-you-need",
-        "TL303",
+        "TL302 TL303",
         (
             "train.py",
             "        loss.backward()\n        optimizer.step_and_update_lr()\n",
@@ -72,7 +72,7 @@ BUGS = (
     Bug(
         _EARLY,
         "cleanrl ddpg",
-        "TL303",
+        "TL302 TL303",
         (
             "cleanrl/ddpg_continuous_action.py",
             "                actor_loss.backward()\n                actor_optimizer.step()\n",

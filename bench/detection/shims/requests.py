@@ -6,7 +6,7 @@ import tarfile
 from contextlib import contextmanager
 from types import SimpleNamespace
 
-PAPERS, WORDS, TOPICS = 1700, 40, 7
+PAPERS, WORDS, TOPICS = 1680, 40, 7
 
 
 @contextmanager

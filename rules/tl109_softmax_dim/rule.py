@@ -1,0 +1,72 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import LossCall, Operation
+from trainlint.facts.evidence import shape_of, shown
+from trainlint.facts.torch_api import SOFTMAXES
+from trainlint.facts.training import Training
+from trainlint.facts.values import Constant, Op, Value, constant
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+WITH_DEFAULT = ("torch.nn.functional.", "torch.nn.")
+"""Where softmax may be called, or made, without a dimension."""
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding]:
+    for event in training.events(Operation):
+        op = event.output
+        at = op.owner.at if op.owner is not None and op.owner.at is not None else event.at
+        is_known = event.function.startswith(WITH_DEFAULT) or op.seen is not None
+        if op.name in SOFTMAXES and is_known and _is_left_out(_dim(op)):
+            yield Finding(
+                at,
+                f"{op.name} without `dim` guesses one from the number of dimensions: 1 for two and four, but 0, the "
+                "batch, for three. Say which dimension holds the classes, often `dim=-1`.",
+                evidence=_shape(op),
+            )
+    for loss in training.events(LossCall):
+        made = _inner(loss.input)
+        if loss.function == "nll_loss" and isinstance(made, Op) and made.name == "log_softmax":
+            dim, shape = constant(_dim(made)), shape_of(made)
+            if made.at is not None and _is_wrong(dim, shape):
+                yield Finding(
+                    made.at,
+                    f"this normalises over dimension {dim}, but {loss.name} expects the classes in dimension 1: the "
+                    "probabilities of one sample do not sum to 1. Pass `dim=1`.",
+                    (Because(loss.at, f"it reaches {loss.name} here"),),
+                    evidence=_shape(made),
+                )
+
+
+def _dim(op: Op) -> Value | None:
+    given = op.option(1, "dim")
+    if given is None and op.owner is not None:
+        if op.owner.is_open:
+            return Value()
+        return op.owner.argument(0, "dim")
+    return given
+
+
+def _is_left_out(dim: Value | None) -> bool:
+    return dim is None or (isinstance(dim, Constant) and dim.value is None and not dim.is_default)
+
+
+def _is_wrong(dim: object, shape: tuple[int, ...] | None) -> bool:
+    """Whether a dimension is certainly not that of the classes."""
+    if not isinstance(dim, int):
+        return False
+    if shape is None:
+        return dim == 0
+    return len(shape) > 1 and dim % len(shape) != 1
+
+
+def _inner(value: Value | None) -> Value | None:
+    while isinstance(value, Op) and value.name == "output":
+        value = value.inputs[0]
+    return value
+
+
+def _shape(op: Op) -> dict[str, str]:
+    shape = shape_of(op)
+    return {"shape": shown(shape)} if shape is not None else {}

@@ -1,0 +1,27 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward, RequiresGrad
+from trainlint.facts.evidence import of_cut
+from trainlint.facts.flow import is_compared, stopped
+from trainlint.facts.training import Training
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    patched = {event.target.uid for event in training.events(RequiresGrad)}
+    for backward in training.events(Backward):
+        for term, ends in stopped(backward.loss):
+            if {term.uid, backward.loss.uid} & patched or not is_compared(term):
+                continue
+            for end in ends:
+                if end.at is not None:
+                    yield Finding(
+                        end.at,
+                        "the share of right answers is a count: it does not change when a weight changes a little, so it "
+                        "has no gradient to learn from. Train on a loss of the scores, such as `F.cross_entropy`, and "
+                        "only print the accuracy.",
+                        (Because(backward.at, "the gradient starts here"),),
+                        evidence=of_cut(training, end),
+                    )

@@ -1,0 +1,58 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import LossCall, Operation
+from trainlint.facts.evidence import numbers_of
+from trainlint.facts.flow import origins
+from trainlint.facts.torch_api import COMPARISONS, Meaning
+from trainlint.facts.training import Training
+from trainlint.facts.values import Value, constant
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+HALF = 0.5
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding]:
+    trained = {
+        layer: loss
+        for loss in training.events(LossCall)
+        if loss.function == "binary_cross_entropy_with_logits"
+        for layer in _layers(loss.input)
+    }
+    for event in training.events(Operation) if trained else ():
+        scores = _cut_at_half(event)
+        for layer in _layers(scores):
+            if layer in trained:
+                loss = trained[layer]
+                seen = {key: one for key, one in numbers_of(scores).items() if key in ("smallest", "largest")}
+                yield Finding(
+                    event.at,
+                    "these are logits, not probabilities: the probability is 0.5 where the logit is 0, so a cut at 0.5 "
+                    "asks for 62 % and counts too few positives. Compare with 0, or apply `torch.sigmoid` first.",
+                    (Because(loss.at, f"{loss.name} trains them as logits here"),),
+                    evidence=seen,
+                )
+                break
+
+
+def _cut_at_half(event: Operation) -> Value | None:
+    """What is compared with 0.5, or rounded."""
+    op = event.output
+    if op.name == "round" and len(op.inputs) == 1 and not op.options:
+        return op.inputs[0]
+    if op.name in COMPARISONS and len(op.inputs) == 2:
+        first, second = op.inputs
+        if constant(second) == HALF:
+            return first
+        if constant(first) == HALF:
+            return second
+    return None
+
+
+def _layers(value: Value | None) -> list[int]:
+    """The layers whose output certainly is logits, by number."""
+    found = list(origins(value)) if value is not None else []
+    if not all(meaning is Meaning.LOGITS and op.owner is not None for meaning, op in found):
+        return []
+    return [op.owner.uid for _, op in found if op.owner is not None]

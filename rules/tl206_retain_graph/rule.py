@@ -1,0 +1,35 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward, Escape, ParametersRead
+from trainlint.facts.flow import graph_of
+from trainlint.facts.training import Training
+from trainlint.facts.values import Value, constant
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding]:
+    backwards = training.events(Backward)
+    for backward in backwards:
+        if constant(backward.retains) is not True:
+            continue
+        graph = graph_of(backward.loss, backward.loops)
+        if not graph:
+            continue
+        others = [one.loss for one in backwards if one is not backward]
+        others += [one.target for one in training.events(ParametersRead)]
+        others += [value for one in training.events(Escape) for value in one.values]
+        others += [one.value for one in training.handed_out()]
+        others += [value for one in training.objects for value in one.attributes.values()]
+        if not any(_shares(one, graph) for one in others):
+            yield Finding(
+                backward.at,
+                "`retain_graph=True` keeps this step's graph in memory for a second backward pass, and there is none: "
+                "it costs memory and hides an accidental second pass. Leave it out.",
+            )
+
+
+def _shares(value: Value, graph: frozenset[int]) -> bool:
+    found = graph_of(value, None)
+    return found is not None and not found.isdisjoint(graph)

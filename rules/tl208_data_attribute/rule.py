@@ -1,0 +1,17 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Operation
+from trainlint.facts.flow import is_tensor
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(Operation, level="info", by="S")
+def check(operation: Operation) -> Iterator[Finding]:
+    op = operation.output
+    if op.name == "data" and is_tensor(op.inputs[0]):
+        yield Finding(
+            operation.at,
+            f"`{op.text}` takes the values past autograd, which then cannot notice that they change. Write `.detach()` to "
+            "read them, and `torch.no_grad()` around code that writes them.",
+        )

@@ -1,0 +1,19 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import AttributeSet
+from trainlint.facts.torch_api import MODULE
+from trainlint.facts.values import Object
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(AttributeSet, level="error", by="S")
+def check(attribute: AttributeSet) -> Iterator[Finding]:
+    is_module = isinstance(attribute.target, Object) and attribute.target.is_a(MODULE)
+    wanted = "requires_grad_(…)" if is_module else "requires_grad"
+    if is_module or not isinstance(attribute.target, Object):
+        yield Finding(
+            attribute.at,
+            f"there is no `{attribute.name}`: Python makes a new attribute that nothing reads, and gradients go on as "
+            f"before. `{wanted}` is meant.",
+        )

@@ -1,0 +1,18 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Discarded
+from trainlint.facts.flow import is_tensor
+from trainlint.facts.torch_api import UNMISTAKABLE
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(Discarded, level="warning", by="S")
+def check(discarded: Discarded) -> Iterator[Finding]:
+    is_certain = not discarded.is_method or discarded.name in UNMISTAKABLE or is_tensor(discarded.tensor)
+    if is_certain:
+        yield Finding(
+            discarded.at,
+            f"`{discarded.text}` leaves its tensor as it is and gives a new one, which is thrown away here: the line does "
+            "nothing. Assign the result.",
+        )

@@ -1,0 +1,16 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Called
+from trainlint.facts.torch_api import CHECKPOINTS
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(Called, level="warning", refutable=False)
+def check(call: Called) -> Iterator[Finding]:
+    if call.name in CHECKPOINTS and not call.is_open and "use_reentrant" not in call.options:
+        yield Finding(
+            call.at,
+            f"`{call.name.rpartition('.')[2]}` without `use_reentrant` still takes the old variant, which gives no "
+            "gradient where no input requires one; torch warns, and will raise. Pass `use_reentrant=False`.",
+        )

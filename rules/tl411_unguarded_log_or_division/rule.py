@@ -1,0 +1,41 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward, Operation
+from trainlint.facts.evidence import numbers_of
+from trainlint.facts.flow import is_made_of, zeros
+from trainlint.facts.training import Training
+from trainlint.facts.values import Op, Value
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+LOGS = ("log", "log2", "log10")
+ROOTS = ("sqrt", "rsqrt", "reciprocal")
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding]:
+    losses = [backward.loss for backward in training.events(Backward)]
+    for event in training.events(Operation):
+        op = event.output
+        found = zeros(_asked(op))
+        if found is None or op.records is False or not any(is_made_of(loss, op) for loss in losses):
+            continue
+        maker, why = found
+        because = (Because(maker.at, why),) if maker.at is not None else ()
+        what = {"/": "a division by 0", "div": "a division by 0"}.get(op.name, f"`{op.name}` of 0")
+        yield Finding(
+            event.at,
+            f"what stands here can be exactly 0, and {what} makes the loss or its gradient infinite or NaN. Keep it away "
+            "from 0, or use the function that does both steps at once.",
+            because,
+            evidence={key: one for key, one in numbers_of(op).items() if key == "not finite"},
+        )
+
+
+def _asked(op: Op) -> Value | None:
+    """What must not be 0."""
+    if op.name in LOGS or op.name in ROOTS:
+        return op.inputs[0] if op.inputs else None
+    if op.name in ("/", "div") and len(op.inputs) == 2:
+        return op.inputs[1]
+    return None

@@ -1,0 +1,83 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Operation
+from trainlint.facts.torch_api import KEEPS
+from trainlint.facts.values import Constant, Object, Op, Value
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+FUSED = {
+    "softmax": ("F.log_softmax", "a probability that is too small for its type becomes 0, and its log infinite"),
+    "sigmoid": ("F.logsigmoid", "a probability that is too small for its type becomes 0, and its log infinite"),
+}
+
+
+@rule(Operation, level="warning", by="S")
+def check(operation: Operation) -> Iterator[Finding]:
+    op = operation.output
+    if not op.inputs or op.records is False:
+        return
+    if op.name == "log":
+        found = _in_log(op.inputs[0])
+    elif op.name in ("-", "sub") and len(op.inputs) == 2 and _is_one(op.inputs[1]):
+        found = _named(op.inputs[0], "exp") and ("torch.expm1", "near 0, nearly all digits of `exp(x) - 1` are lost", None)
+    elif op.name in ("/", "div") and len(op.inputs) == 2:
+        found = _by_hand(*op.inputs)
+    else:
+        found = None
+    if found:
+        instead, why, maker = found
+        because = (Because(maker.at, "it is made here"),) if maker is not None and maker.at is not None else ()
+        yield Finding(operation.at, f"{why}. Use `{instead}`, which does both steps at once.", because)
+
+
+def _in_log(value: Value) -> tuple[str, str, Op | None] | None:
+    inner = _looked_through(value)
+    if not isinstance(inner, Op):
+        return None
+    if inner.name in FUSED:
+        return (*FUSED[inner.name], inner)
+    if inner.name in ("+", "add") and len(inner.inputs) == 2:
+        for one, other in (inner.inputs, inner.inputs[::-1]):
+            if _is_one(one):
+                if _named(other, "exp"):
+                    return ("F.softplus", "`log(1 + exp(x))` is infinite where `exp(x)` is", None)
+                if not isinstance(other, (Constant, Object)):
+                    return ("torch.log1p", "where x is small, `1 + x` is just 1, and its log 0", None)
+    if inner.name == "sum" and inner.inputs and _is_raw_exp(inner.inputs[0]):
+        return ("torch.logsumexp", "`exp(x)` is infinite from x = 89 on", None)
+    return None
+
+
+def _by_hand(first: Value, second: Value) -> tuple[str, str, Op | None] | None:
+    """`exp(x) / exp(x).sum()`."""
+    second = _looked_through(second)
+    if isinstance(second, Op) and second.name == "sum" and second.inputs and _is_raw_exp(second.inputs[0]):
+        below = second.inputs[0]
+        assert isinstance(below, Op)
+        same = isinstance(first, Op) and (first is below or (first.name == "exp" and first.inputs[0] is below.inputs[0]))
+        return ("torch.softmax", "`exp(x)` is infinite from x = 89 on, and the quotient NaN", None) if same else None
+    return None
+
+
+def _is_raw_exp(value: Value) -> bool:
+    """Whether a value is an exponential of something from which no maximum was subtracted."""
+    if not _named(value, "exp"):
+        return False
+    assert isinstance(value, Op)
+    inner = value.inputs[0]
+    return not (isinstance(inner, Op) and inner.name in ("-", "sub", "-=", "clamp", "*", "neg", "/"))
+
+
+def _looked_through(value: Value) -> Value:
+    while isinstance(value, Op) and (value.name in KEEPS or value.name == "output") and value.inputs:
+        value = value.inputs[0]
+    return value
+
+
+def _named(value: Value, name: str) -> bool:
+    return isinstance(value, Op) and value.name == name and bool(value.inputs)
+
+
+def _is_one(value: Value) -> bool:
+    return isinstance(value, Constant) and value.value in (1, 1.0) and value.value is not True

@@ -1,0 +1,14 @@
+"""Where the tensors of a checkpoint go is left to the machine that has written it."""
+
+import io
+
+import torch
+from torch import nn
+
+buffer = io.BytesIO()
+torch.save(nn.Linear(2, 1).state_dict(), buffer)
+buffer.seek(0)
+model = nn.Linear(2, 1)
+model.load_state_dict(torch.load(buffer, weights_only=True))
+model.eval()
+print("loaded, as it was saved on", model.weight.device)
