@@ -65,8 +65,8 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
         write_file(request.save_trace, dumped(recorded))
     read, problems, paths = _checked(request, recorded, config)
     found: dict[Problem, None] = {}
-    runs = [recorded, *(one for one in others.values() if one is not None)]
     recorded = compared(recorded, others)
+    runs = [recorded, *(one for one in others.values() if one is not None)]
     ran = [finding for one in runs for finding in judged(one, found)]
     findings = [replace(one, level=one.level or "error") for one in joined(read, ran, recorded)]
     texts = SourceTexts()

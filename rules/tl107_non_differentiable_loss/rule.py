@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, RequiresGrad
 from trainlint.facts.evidence import of_cut
-from trainlint.facts.flow import is_compared, stopped
+from trainlint.facts.stops import is_compared, stopped
 from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Discarded
-from trainlint.facts.flow import is_tensor
+from trainlint.facts.tensors import is_tensor
 from trainlint.facts.torch_api import UNMISTAKABLE
 from trainlint.finding import Finding
 from trainlint.rule import rule

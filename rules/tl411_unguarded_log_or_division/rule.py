@@ -2,9 +2,10 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, Operation
 from trainlint.facts.evidence import numbers_of
-from trainlint.facts.flow import is_made_of, zeros
+from trainlint.facts.flow import is_made_of
 from trainlint.facts.training import Training
 from trainlint.facts.values import Op, Value
+from trainlint.facts.zeros import zeros
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

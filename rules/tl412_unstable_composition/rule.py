@@ -1,14 +1,21 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Operation
+from trainlint.facts.flow import attachment
 from trainlint.facts.torch_api import KEEPS
 from trainlint.facts.values import Constant, Object, Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 FUSED = {
-    "softmax": ("F.log_softmax", "a probability that is too small for its type becomes 0, and its log infinite"),
-    "sigmoid": ("F.logsigmoid", "a probability that is too small for its type becomes 0, and its log infinite"),
+    "softmax": (
+        "F.log_softmax",
+        "a probability that is too small for its type becomes 0, and its log infinite",
+    ),
+    "sigmoid": (
+        "F.logsigmoid",
+        "a probability that is too small for its type becomes 0, and its log infinite",
+    ),
 }
 
 
@@ -20,15 +27,35 @@ def check(operation: Operation) -> Iterator[Finding]:
     if op.name == "log":
         found = _in_log(op.inputs[0])
     elif op.name in ("-", "sub") and len(op.inputs) == 2 and _is_one(op.inputs[1]):
-        found = _named(op.inputs[0], "exp") and ("torch.expm1", "near 0, nearly all digits of `exp(x) - 1` are lost", None)
+        found = _of_exp(op.inputs[0])
     elif op.name in ("/", "div") and len(op.inputs) == 2:
         found = _by_hand(*op.inputs)
     else:
         found = None
-    if found:
+    if found and (found[2] is not None or _is_meant(op)):
         instead, why, maker = found
-        because = (Because(maker.at, "it is made here"),) if maker is not None and maker.at is not None else ()
+        because = (
+            (Because(maker.at, "it is made here"),) if maker is not None and maker.at is not None else ()
+        )
         yield Finding(operation.at, f"{why}. Use `{instead}`, which does both steps at once.", because)
+
+
+def _is_meant(op: Op) -> bool:
+    """Whether both steps stand in one expression, and a gradient may go through them."""
+    inner = [one for one in op.inputs if isinstance(one, Op)]
+    way = attachment(op)
+    return (way.attached or way.uncertain) and all(
+        one.at is not None
+        and op.at is not None
+        and one.at.path == op.at.path
+        and op.at.line <= one.at.line <= one.at.end_line <= op.at.end_line
+        for one in inner
+    )
+
+
+def _of_exp(value: Value) -> tuple[str, str, Op | None] | None:
+    lost = "near 0, nearly all digits of `exp(x) - 1` are lost"
+    return ("torch.expm1", lost, None) if _named(value, "exp") else None
 
 
 def _in_log(value: Value) -> tuple[str, str, Op | None] | None:
@@ -55,8 +82,14 @@ def _by_hand(first: Value, second: Value) -> tuple[str, str, Op | None] | None:
     if isinstance(second, Op) and second.name == "sum" and second.inputs and _is_raw_exp(second.inputs[0]):
         below = second.inputs[0]
         assert isinstance(below, Op)
-        same = isinstance(first, Op) and (first is below or (first.name == "exp" and first.inputs[0] is below.inputs[0]))
-        return ("torch.softmax", "`exp(x)` is infinite from x = 89 on, and the quotient NaN", None) if same else None
+        same = isinstance(first, Op) and (
+            first is below or (first.name == "exp" and first.inputs[0] is below.inputs[0])
+        )
+        return (
+            ("torch.softmax", "`exp(x)` is infinite from x = 89 on, and the quotient NaN", None)
+            if same
+            else None
+        )
     return None
 
 

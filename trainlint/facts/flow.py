@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -404,16 +403,16 @@ def _starved(loss: Value) -> Iterator[Attachment]:
 
 def without_gradient(value: Value) -> Iterator[Op]:
     """Operations such as `argmax` and `==` between a value and trainable parameters."""
-    for one in _made_of(value, lambda op: op.name in api.NO_GRADIENT and _has_attached_input(op)):
-        if isinstance(one, Op) and one.name in api.NO_GRADIENT and _has_attached_input(one):
+    for one in made_of(value, lambda op: op.name in api.NO_GRADIENT and has_attached_input(op)):
+        if isinstance(one, Op) and one.name in api.NO_GRADIENT and has_attached_input(one):
             yield one
 
 
-def _has_attached_input(op: Op) -> bool:
+def has_attached_input(op: Op) -> bool:
     return any(attachment(inner).attached for inner in op.inputs)
 
 
-def _made_of(value: Value, ends: Callable[[Op], bool]) -> Iterator[Value]:
+def made_of(value: Value, ends: Callable[[Op], bool]) -> Iterator[Value]:
     """A value and what it is made of, up to the operations that `ends` names."""
     pending = [value]
     seen: set[int] = set()
@@ -426,44 +425,6 @@ def _made_of(value: Value, ends: Callable[[Op], bool]) -> Iterator[Value]:
                 pending.extend(parts(one))
 
 
-def stopped(loss: Value) -> Iterator[tuple[Value, list[Op]]]:
-    """The terms of a loss that only operations without a gradient tie to trainable parameters, and those operations."""
-    for term in terms(loss):
-        found = attachment(term)
-        if found.uncertain or found.cuts or found.unrecorded:
-            continue
-        ends = _steps(term) if found.attached else list(without_gradient(term))
-        if ends:
-            yield term, ends
-
-
-def _steps(term: Value) -> list[Op]:
-    """Steps such as `round` through which, as a run has shown, all that is attached to a value passes."""
-    found: list[Op] = []
-    for one in _made_of(term, lambda op: not op.attached or op.name in api.FLAT):
-        if not isinstance(one, Op) or not one.attached:
-            continue
-        if one.name in api.FLAT:
-            found.append(one)
-        elif not any(isinstance(inner, Op) and inner.attached for inner in _tensors(one)):
-            return []
-    return found
-
-
-def _tensors(op: Op) -> Iterator[Value]:
-    """The values that go into an operation, those in lists too."""
-    for one in parts(op):
-        yield from _held(one)
-
-
-def is_compared(value: Value) -> bool:
-    """Whether a number is made of a comparison, as the share of right answers is."""
-    return any(
-        isinstance(one, Op) and one.name in ("==", "!=", "eq", "ne")
-        for one in _made_of(value, _has_attached_input)
-    )
-
-
 def graph_of(loss: Value, loops: tuple[int, ...] | None) -> frozenset[int] | None:
     """The numbers of the operations whose graph `backward` goes through.
 
@@ -474,7 +435,7 @@ def graph_of(loss: Value, loops: tuple[int, ...] | None) -> frozenset[int] | Non
     if loops is not None and any(isinstance(one, (Unknown, Carried)) for one in terms(loss)):
         return None
     found: set[int] = set()
-    for one in _made_of(loss, _ends_graph):
+    for one in made_of(loss, _ends_graph):
         if loops is not None and isinstance(one, Carried):
             return None
         if isinstance(one, Op) and not _ends_graph(one):
@@ -493,83 +454,6 @@ def _ends_graph(op: Op) -> bool:
         return True
     way = attachment(op)
     return not (way.attached or way.uncertain)
-
-
-def zeros(value: Value | None) -> tuple[Op, str] | None:
-    """Why a value can be exactly 0, and the operation that makes it so; None where that is not certain."""
-    value = _unwrapped(value)
-    if not isinstance(value, Op):
-        return None
-    if value.name in ("relu", "torch.nn.ReLU", "torch.nn.ReLU6"):
-        return value, "everything below 0 becomes 0 here"
-    match value:
-        case Op(name="-" | "sub", inputs=(Constant(value=1 | 1.0), other)):
-            return _ones(_unwrapped(other))
-        case Op(name="+" | "add", inputs=(other, Constant(value=float(small)))) if small and _single(small) == 0:
-            found = _unwrapped(other)
-            if isinstance(found, Op) and (found.name in ("softmax", "sigmoid") or zeros(found)):
-                return found, f"{small} is 0 in float32"
-    return None
-
-
-def _ones(value: Value | None) -> tuple[Op, str] | None:
-    """Why a value can be exactly 1."""
-    if not isinstance(value, Op):
-        return None
-    if value.name in ("softmax", "sigmoid"):
-        return value, "a large score makes this exactly 1"
-    if value.name in api.CLAMPS and value.name != "clamp_min":
-        bound = value.option(1 if value.name == "clamp_max" else 2, "max")
-        if isinstance(bound, Constant) and isinstance(bound.value, float) and bound.value < 1 == _single(bound.value):
-            return value, f"the upper bound {bound.value!r} is 1 in float32"
-    return None
-
-
-def _single(number: float) -> float:
-    """A number as float32 has it."""
-    try:
-        return float(struct.unpack("f", struct.pack("f", number))[0])
-    except OverflowError:
-        return number
-
-
-def _unwrapped(value: Value | None) -> Value | None:
-    while isinstance(value, Op) and (value.name in api.KEEPS or value.name == "output") and value.inputs:
-        value = value.inputs[0]
-    return value
-
-
-_TENSOR_MAKERS = frozenset((*api.MAKES, *api.CREATES, *api.LOSS_FUNCTIONS, *api.REBUILDS, api.PARAMETER, "grad"))
-_ARITHMETIC = frozenset("+ - * / @ ** % // matmul bmm mm mean sum pow exp log sqrt abs relu tanh where".split())
-
-
-def is_tensor(value: Value, depth: int = 0) -> bool:
-    """Whether a value certainly is a tensor of torch's."""
-    if depth > 20:
-        return False
-    match value:
-        case Op(name="output" | "alias"):
-            return is_tensor(value.inputs[0], depth + 1)
-        case Op(name="iterate", inputs=(Op(name="parameters"),)):
-            return True
-        case Op(name="getitem", inputs=(Op(name="iterate", inputs=(Object() as loader,)),)):
-            return loader.is_a(api.LOADER)
-        case Op() if value.owner is not None and value.owner.type.startswith("torch.nn."):
-            return value.name in api.MAKES or value.owner.type.removeprefix("torch.nn.") in _ONE_TENSOR
-        case Op() if value.name in _TENSOR_MAKERS:
-            return True
-        case Op() if value.name in _ARITHMETIC or value.name in api.KEEPS:
-            return any(is_tensor(one, depth + 1) for one in value.inputs)
-        case Choice():
-            return all(is_tensor(one, depth + 1) for _, one in value.options)
-    return False
-
-
-_ONE_TENSOR = frozenset(
-    "ReLU LeakyReLU GELU SiLU ELU Tanh Dropout Dropout2d BatchNorm1d BatchNorm2d BatchNorm3d LayerNorm GroupNorm "
-    "Embedding MaxPool1d MaxPool2d AvgPool2d AdaptiveAvgPool2d Flatten Identity Upsample".split()
-)
-"""Layers that give one tensor."""
 
 
 def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:

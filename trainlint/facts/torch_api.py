@@ -282,7 +282,12 @@ ASKED = (
 """Operations on tensors that rules look at one by one."""
 
 FLAT = frozenset("round floor ceil sign trunc".split())
-"""Steps: their gradient is zero wherever it exists."""
+"""Steps whose gradient is zero wherever it exists."""
+
+STEPS = FLAT | frozenset(
+    "argmax argmin argsort eq ne lt le gt ge == != < <= > >= long int short byte bool one_hot bincount isclose".split()
+)
+"""Operations on tensors whose result changes by leaps."""
 
 UNMISTAKABLE = frozenset(
     "unsqueeze squeeze permute contiguous masked_fill clamp clamp_min clamp_max type_as view_as expand_as "
@@ -296,9 +301,7 @@ OUT_OF_PLACE = UNMISTAKABLE | frozenset(
 )
 """Methods and functions of tensors that leave their input as it is."""
 
-CHECKPOINTS = frozenset(
-    ("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")
-)
+CHECKPOINTS = frozenset(("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"))
 
 NOTED = CHECKPOINTS | frozenset(
     (

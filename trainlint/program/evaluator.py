@@ -15,7 +15,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from trainlint.facts.events import AttributeSet, Body, Branch, Event, Node, Operation, SettingChanged, ZeroGrad
+from trainlint.facts.events import (
+    AttributeSet,
+    Body,
+    Branch,
+    Event,
+    Node,
+    Operation,
+    SettingChanged,
+    ZeroGrad,
+)
 from trainlint.facts.torch_api import ASKED_PLAINLY, MODULE, is_like_requires_grad
 from trainlint.facts.values import (
     Carried,
@@ -70,6 +79,8 @@ class Frame:
     yield_records: bool | None = True
     guards: int = 0
     """How many guards there were when it was called."""
+    trying: int = 0
+    """How many blocks that wait for an exception the code at work stands in."""
 
 
 class Root(NamedTuple):

@@ -104,7 +104,13 @@ def _statement(ev: Evaluator, node: s.Statement) -> Signal:
 def _note_discarded(ev: Evaluator, node: s.Call, value: Op) -> None:
     """`x.clamp(0)` as a statement."""
     name = node.func.name if isinstance(node.func, s.Attribute) else ""
-    if name in OUT_OF_PLACE and value.inputs and not {"out", "inplace"} & value.options.keys():
+    is_trial = ev.frames[-1].trying > 0
+    if (
+        name in OUT_OF_PLACE
+        and value.inputs
+        and not is_trial
+        and not {"out", "inplace"} & value.options.keys()
+    ):
         root: s.Expr = node.func
         while isinstance(root, s.Attribute):
             root = root.value
@@ -357,7 +363,10 @@ def _with(ev: Evaluator, node: s.With) -> Signal:
         ev.records = _records_in(ev, value, ev.records)
         if target is not None:
             assign(ev, target, _entered(ev, value, context))
+    awaits = sum("raises" in ev.label(context).lower() for context, _ in node.items)
+    ev.frames[-1].trying += awaits
     signal = block(ev, node.body)
+    ev.frames[-1].trying -= awaits
     ev.records = records
     return signal
 
@@ -387,7 +396,9 @@ def _records_in(ev: Evaluator, context: Value, outer: bool | None) -> bool | Non
 
 def _try(ev: Evaluator, node: s.Try) -> Signal:
     ev.store.push()
+    ev.frames[-1].trying += 1
     signal = block(ev, node.body)
+    ev.frames[-1].trying -= 1
     if signal is None:
         signal = block(ev, node.orelse)
     done = ev.store.pop()
