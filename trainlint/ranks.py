@@ -67,7 +67,7 @@ def compared(first: Recorded, others: dict[int, Recorded | None]) -> Recorded:
     missing = sorted(number for number, one in others.items() if one is None)
     found = [*_gradients(runs), *_calls(runs), *_losses(runs), *_batches(runs)]
     if missing:
-        left = {number: "nothing" for number in missing}
+        left = dict.fromkeys(missing, "nothing")
         found.append(step.Disagreement(None, "what was recorded", ranks=left))
     return replace(first, seen=(*first.seen, *found))
 

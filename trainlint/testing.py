@@ -48,7 +48,9 @@ def assert_trains(
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
     report = trace.report()
-    wrong = [one for one in report.findings if one.level == "error" and not one.code.startswith(tuple(ignore))]
+    wrong = [
+        one for one in report.findings if one.level == "error" and not one.code.startswith(tuple(ignore))
+    ]
     if wrong:
         codes = ", ".join(sorted({one.code for one in wrong}))
         raise AssertionError(f"this model does not train as it should ({codes})\n\n{report}")

@@ -301,7 +301,7 @@ class Discarded(Event):
 
 @dataclass(eq=False)
 class AttributeSet(Event):
-    """An attribute is set that looks like `requires_grad`, and that no code of the program reads."""
+    """An attribute is set that looks like `requires_grad`, and that no code reads: or that one, on a layer of torch's."""
 
     target: Value = field(default_factory=Value)
     name: str = ""

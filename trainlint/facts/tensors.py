@@ -6,7 +6,7 @@ from trainlint.facts import torch_api as api
 from trainlint.facts.values import Choice, Object, Op, Value
 
 _TENSOR_MAKERS = frozenset(
-    (*api.MAKES, *api.CREATES, *api.LOSS_FUNCTIONS, *(api.REBUILDS - {"Tensor"}), api.PARAMETER, "grad")
+    (*api.MAKES, *api.CREATES, *api.LOSS_FUNCTIONS, *(api.REBUILDS - {"Tensor"}), api.PARAMETER)
 )
 _ARITHMETIC = frozenset(
     "+ - * / @ ** % // matmul bmm mm mean sum pow exp log sqrt abs relu tanh where".split()
@@ -20,8 +20,10 @@ def is_tensor(value: Value, depth: int = 0) -> bool:
     match value:
         case Op(name="output" | "alias"):
             return is_tensor(value.inputs[0], depth + 1)
-        case Op(name="iterate", inputs=(Op(name="parameters"),)):
-            return True
+        case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object() as holder,)),)):
+            return holder.is_a(api.MODULE)
+        case Op(name="grad"):
+            return is_tensor(value.inputs[0], depth + 1)
         case Op(name="getitem", inputs=(Op(name="iterate", inputs=(Object() as loader,)),)):
             return loader.is_a(api.LOADER)
         case Op() if value.owner is not None and value.owner.type.startswith("torch.nn."):

@@ -51,4 +51,3 @@ def _room() -> Iterator[None]:
         sys.setrecursionlimit(depth)
         if collecting:
             gc.enable()
-

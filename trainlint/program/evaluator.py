@@ -430,7 +430,9 @@ class Evaluator:
             for _, one in target.options:
                 self.set_attribute(one, name, value, at)
             return
-        if is_like_requires_grad(name) and name not in self.project.reads:
+        is_layer = isinstance(target, Object) and MODULE in target.bases and target.definition is None
+        is_misspelt = is_like_requires_grad(name) and name not in self.project.reads
+        if is_misspelt or (is_layer and name == "requires_grad"):
             self.emit(AttributeSet, at, target=target, name=name)
         if name == "grad" and isinstance(value, Constant) and value.value is None:
             self.emit(ZeroGrad, at, target=library.holder_of(target))

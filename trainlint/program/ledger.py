@@ -49,7 +49,10 @@ class Account:
 
     def holding(self, now: State) -> Ledger:
         """What is still true: what follows from files alone that are what they were."""
-        if (now.frameworks, now.reads) != (self.state.frameworks, self.state.reads) or now.contents.keys() != self.state.contents.keys():
+        if (now.frameworks, now.reads) != (
+            self.state.frameworks,
+            self.state.reads,
+        ) or now.contents.keys() != self.state.contents.keys():
             return Ledger()
         changed = {path for path in now.contents if now.contents[path] != self.state.contents[path]}
         renamed = {path for path in now.names if now.names[path] != self.state.names[path]}

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from trainlint.program import syntax as s
 
-
 _ORDERS = frozenset(("<", "<=", ">", ">="))
 """Comparisons that can turn out either way in every round of a loop."""
 

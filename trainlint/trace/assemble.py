@@ -13,8 +13,10 @@ from trainlint.facts import step
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.values import Items, Object, Op, Value, parts
 from trainlint.finding import Place
+from trainlint.trace.models import models
 from trainlint.trace.recorder import Recorder
 from trainlint.trace.source_map import SourceMap
+from trainlint.trace.survey import Survey
 from trainlint.trace.unread import unread
 
 
@@ -37,20 +39,20 @@ def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterab
         if isinstance(event, ev.Accumulated):
             event.total = source.target(event.at) or "this sum"
     with recorder.aside():
-        steps = recorder.steps
-        steps.describe_optimizers()
-        for root in steps.roots():
+        survey = Survey(recorder)
+        survey.describe_optimizers()
+        for root in models(recorder.modules):
             recorder.objects.describe(root)
         seen: list[object] = [
             *recorder.facts,
-            *steps.seen_parameters(),
-            *steps.seen_optimizers(),
-            *steps.seen_scalers(),
+            *survey.parameters(),
+            *survey.optimizers(),
+            *recorder.scalers.seen(),
             *recorder.loaders.seen(),
             *recorder.seen_regions(),
             *(
                 replace(one, number=number)
-                for number, root in enumerate(steps.roots())
+                for number, root in enumerate(models(recorder.modules))
                 for one in recorder.modules.seen_modules(root)
             ),
             *unread(recorder),
@@ -76,7 +78,7 @@ def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterab
         heads={number: place for place, number in heads.items()},
         remains=tuple(
             step.Remains(one.object, one.cleared, {} if one.cleared else one.left)
-            for one in steps.optimizers.values()
+            for one in recorder.steps.optimizers.values()
             if one.cleared is not None
         ),
         lines=frozenset(recorder.lines),

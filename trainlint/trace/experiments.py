@@ -69,7 +69,7 @@ def experiments(recorder: Recorder) -> Iterator[Probe]:
         shift = recorder.shifts.found.get(id(given.model))
         for make in (
             partial(_causal, given=given, shift=shift) if shift is not None else None,
-            partial(_batch, given=given, size=recorder.steps.batch),
+            partial(_batch, given=given, size=recorder.batch.size),
             partial(_repeat, given=given) if recorder.is_seeded else None,
         ):
             found = None

@@ -62,7 +62,7 @@ class Masks:
             tries = self._tries.get(op.at, 0)
             if tries < _MOST_TRIES:
                 self._tries[op.at] = tries + 1
-                found = _applied(name, args, kwargs, op, self._recorder.batch)
+                found = _applied(name, args, kwargs, op, self._recorder.batch.size)
                 if found is not None:
                     self._wait(op, found)
 
@@ -104,7 +104,7 @@ class Masks:
         if op.at is None or not self._recorder.wants(MaskSeen, op.at):
             return
         masks = _of_sdpa if name == "scaled_dot_product_attention" else _of_multi_head
-        for mask in masks(args, kwargs, op, self._recorder.batch):
+        for mask in masks(args, kwargs, op, self._recorder.batch.size):
             is_nan = mask.empty_rows > 0 and numbers.has_nan(result)
             self._note(op, replace(mask, before_softmax=True, is_nan=is_nan))
 

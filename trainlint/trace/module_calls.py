@@ -264,7 +264,7 @@ class ModuleCalls:
             first = getattr(getattr(module, "self_attn", None), "batch_first", False)
         if place is not None and recorder.wants(Layout, (place, id(module))):
             recorder.fact(
-                Layout(place, made.type, made.type, bool(first), tuple(args[0].shape), recorder.steps.batch),
+                Layout(place, made.type, made.type, bool(first), tuple(args[0].shape), recorder.batch.size),
                 (place, id(module)),
             )
 

@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
-from torch.overrides import TorchFunctionMode
 from torch.utils.data import dataloader
 
 from trainlint.facts import events as ev
 from trainlint.facts import step as seen_facts
 from trainlint.facts.torch_api import DEPRECATED_AMP
 from trainlint.facts.values import Constant, Items
-from trainlint.trace.genuine import genuine
+from trainlint.trace.function_mode import FunctionMode
 from trainlint.trace.graph import tensors
 from trainlint.trace.hidden import hidden
-from trainlint.trace.names import Name, name_of
 from trainlint.trace.objects import unwrapped
+from trainlint.trace.replacements import Replacements
 from trainlint.trace.warned import moved
 
 if TYPE_CHECKING:
@@ -35,81 +34,18 @@ _DEPRECATED = re.compile(r"`(torch\.(?:cuda|cpu)\.amp\.\w+)")
 _TRANSPARENT = ("__init__", "__call__")
 
 
-class FunctionMode(TorchFunctionMode):
-    """Sees every function of torch's that Python calls."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
-        self._recorder = recorder
-        self._known: dict[Any, tuple[Callable[..., Any], Name]] = {}
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        recorder = self._recorder
-        if not recorder.is_on or torch.compiler.is_compiling():
-            return func(*args, **(kwargs or {}))
-        known = self._known.get(func)
-        if known is None:
-            real = genuine(func, sys._getframe(1))
-            known = self._known[func] = real, name_of(real)
-        func, name = known
-        if not name.text:
-            return func(*args, **(kwargs or {}))
-        try:
-            result = func(*args, **(kwargs or {}))
-        except Exception as error:
-            if recorder.listens:
-                with recorder.careful:
-                    recorder.failed(name.text, args, kwargs or {}, error)
-            raise
-        if recorder.listens:
-            with recorder.careful:
-                recorder.operation(name, args, kwargs or {}, result)
-        return result
-
-
-class Patches:
-    """Attributes that are replaced, and what they were."""
-
-    def __init__(self) -> None:
-        self._replaced: list[tuple[Any, str, Any, bool, Any]] = []
-
-    def replace(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-        """Put something in the place of an attribute, made from what is there now."""
-        original = getattr(owner, name, None)
-        if original is None:
-            return
-        own = name in vars(owner)
-        kept = vars(owner)[name] if own else original
-        wrapper = make(original)
-        setattr(owner, name, wrapper)
-        self._replaced.append((owner, name, kept, own, wrapper))
-
-    def undo(self) -> None:
-        """Put everything back that is still as it was replaced."""
-        for owner, name, kept, own, wrapper in reversed(self._replaced):
-            if vars(owner).get(name) is not wrapper:
-                continue
-            if own:
-                setattr(owner, name, kept)
-            else:
-                delattr(owner, name)
-        self._replaced.clear()
-
-
 class Installed:
     """The recorder in place, until `remove`."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._patches = Patches()
+        self._replaced = Replacements()
         self._mode = recorder.mode = FunctionMode(recorder)
         self._hooks = [
             register_optimizer_step_pre_hook(self._before_step),
             register_optimizer_step_post_hook(self._after_step),
         ]
-        replace = self._patches.replace
+        replace = self._replaced.replace
         replace(torch.nn.Module, "__call__", self._module_call)
         replace(torch.nn.Module, "__init__", self._module_init)
         replace(torch.nn.Module, "train", self._train)
@@ -152,7 +88,7 @@ class Installed:
         for hook in self._hooks:
             hook.remove()
         self._hooks.clear()
-        self._patches.undo()
+        self._replaced.undo()
 
     # Modules
 
@@ -418,7 +354,7 @@ class Installed:
             if recorder.listens:
                 with recorder.careful:
                     frame = recorder.own.innermost(sys._getframe(1))
-                    recorder.steps.scaler_made(scaler, frame)
+                    recorder.scalers.made(scaler, frame)
 
         return _like(__init__, original)
 
@@ -430,14 +366,14 @@ class Installed:
                 return original(scaler, optimizer, *args, **kwargs)
             steps = recorder.steps
             known = steps.of(optimizer)
-            before, steps.scaler = known.steps, scaler
+            before, recorder.scalers.at_work = known.steps, scaler
             try:
                 result = original(scaler, optimizer, *args, **kwargs)
             finally:
-                steps.scaler = None
+                recorder.scalers.at_work = None
             if recorder.listens:
                 with recorder.careful:
-                    steps.scaler_stepped(scaler, optimizer, before)
+                    recorder.scalers.stepped(scaler, optimizer, before)
             return result
 
         return _like(step, original)
@@ -511,7 +447,7 @@ class Installed:
             if recorder.listens:
                 with recorder.careful:
                     recorder.loaders.drawn(iterator, batch, asked, recorder.frame())
-                    recorder.steps.batch_of_loader(tensors(batch), _samples_of(iterator))
+                    recorder.batch.of_loader(tensors(batch), _samples_of(iterator))
             return batch
 
         return _like(__next__, original)

@@ -7,6 +7,7 @@ import io
 import warnings
 import weakref
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ import torch.fx
 
 from trainlint.facts.step import GraphNode, Picture
 from trainlint.trace.again import LOST
+from trainlint.trace.models import models
 from trainlint.trace.recorder import Recorder
 
 _MOST_ELEMENTS = 50_000_000
@@ -24,16 +26,12 @@ _MOST_NODES = 2_000
 
 def pictures(recorder: Recorder) -> Iterator[Picture]:
     """One picture of each model that the recorded step called. Runs the model's code, so it comes last."""
-    for root in recorder.steps.roots():
+    for root in models(recorder.modules):
         name = recorder.objects.of(root).type
-        modules = {id(module): path for path, module in root.named_modules()}
         with torch.no_grad(), _silence():
             graph, by, because = _traced(root, recorder.modules.inputs.get(id(root)))
-        if graph is not None:
-            nodes = list(_nodes(graph, root, by))
-        else:
-            nodes = list(_calls(recorder, root, modules))
-        yield Picture(name, by, tuple(nodes[:_MOST_NODES]), because)
+        nodes = _nodes(graph, root, by) if graph is not None else _calls(recorder, root)
+        yield Picture(name, by, tuple(islice(nodes, _MOST_NODES)), because)
 
 
 def _traced(
@@ -70,7 +68,7 @@ def _nodes(graph: torch.fx.Graph, root: torch.nn.Module, by: str) -> Iterator[Gr
         yield GraphNode(node.name, operation, module, tuple(one.name for one in node.all_input_nodes))
 
 
-def _calls(recorder: Recorder, root: torch.nn.Module, modules: dict[int, str]) -> Iterator[GraphNode]:
+def _calls(recorder: Recorder, root: torch.nn.Module) -> Iterator[GraphNode]:
     """The modules that were called, each after the one before."""
     called = sorted(
         (order, path)

@@ -21,6 +21,7 @@ from trainlint.facts.torch_api import ASKED, CREATES, DROPOUTS, LOSS_FUNCTIONS, 
 from trainlint.facts.values import Constant, Op
 from trainlint.finding import Place
 from trainlint.trace import losses, numbers
+from trainlint.trace.batches import BatchSize
 from trainlint.trace.careful import Careful
 from trainlint.trace.direct_forward import DirectForward
 from trainlint.trace.graph import Graph, seen, tensors
@@ -30,6 +31,7 @@ from trainlint.trace.module_calls import ModuleCalls
 from trainlint.trace.names import Name
 from trainlint.trace.objects import Objects
 from trainlint.trace.own_code import OwnCode
+from trainlint.trace.scalers import Scalers
 from trainlint.trace.shifts import Shifts
 from trainlint.trace.states import States
 from trainlint.trace.steps import Steps
@@ -90,6 +92,8 @@ class Recorder:
         self.objects = Objects(self.is_own_class)
         self.graph.modules = self.objects.by_module
         self.modules = ModuleCalls(self)
+        self.batch = BatchSize(self.graph)
+        self.scalers = Scalers(self)
         self.steps = Steps(self, steps, max_wait)
         self.events: list[ev.Event | None] = []
         self.regions: dict[seen_facts.AutocastSeen, set[str]] = {}
@@ -321,11 +325,6 @@ class Recorder:
                     seen_facts.NonFinite(op.at, text, text, self.modules.path(), "nan", tuple(result.shape))
                 )
 
-    @property
-    def batch(self) -> int | None:
-        """The size of the batch, where the program's loader or its loss has said it."""
-        return self.steps.batch
-
     def loss(
         self,
         function: str,
@@ -337,7 +336,7 @@ class Recorder:
     ) -> None:
         op.seen = losses.measured(function, args, kwargs, result)
         self._loss_called(function, op, args, frame)
-        self.steps.loss_computed(function, args, kwargs)
+        self.batch.of_loss(function, args, kwargs)
         self.shifts.loss_computed(args, kwargs)
         given = list(args[:2]) + [kwargs[key] for key in ("input", "target") if key in kwargs]
         if op.at is not None and len(given) > 1 and isinstance(given[1], torch.Tensor):

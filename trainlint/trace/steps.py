@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from trainlint.facts import events as ev
-from trainlint.facts.step import Gradient, OptimizerSeen, ParameterSeen, ScalerSeen, Spread
-from trainlint.facts.torch_api import PARAMETER
-from trainlint.facts.values import Constant, Items, Object, Op, Value
+from trainlint.facts.values import Constant, Op, Value
 from trainlint.finding import Place
 from trainlint.trace import numbers
 from trainlint.trace.losses import note_value
+from trainlint.trace.models import models
 from trainlint.trace.objects import dotted
+from trainlint.trace.optimizers import Optimizer, Parameter, number, parameter_behind, parameters_of
 
 if TYPE_CHECKING:
     from trainlint.trace.recorder import Recorder
@@ -25,51 +24,10 @@ if TYPE_CHECKING:
 _PATIENCE = 20
 """Steps of one optimizer to wait for the others."""
 
-_FLATTENS = ("view", "reshape", "flatten", "ravel")
-"""What may give targets another first axis than the batch."""
-
 _SHAPE_TOLD = re.compile(r"\[torch\.[\w.]+ \[([\d, ]*)\]\]")
 """How torch names the shape of a tensor that was changed too early."""
 
 _DECOUPLED = ("torch.optim.AdamW", "torch.optim.NAdam", "torch.optim.RAdam")
-
-
-class Parameter:
-    """What is known of one parameter over the recorded steps."""
-
-    def __init__(self, tensor: torch.Tensor) -> None:
-        self.tensor = weakref.ref(tensor)
-        self.start: Spread | None = None
-        self.gradient: Gradient | None = None
-        self.judged = False
-        self.reached = False
-        self.alive = False
-        self.stepped = False
-        self.update: float | None = None
-        self.unchanged: bool | None = None
-        self.rate: float | None = None
-
-
-class Optimizer:
-    """What is known of one optimizer.
-
-    Args:
-        cleared: whether the gradients of its last step were cleared before the next; None until that is known.
-        left: for gradients that were not: how many there were, of how many, and their norm.
-    """
-
-    def __init__(self, optimizer: torch.optim.Optimizer, made: Object, number: int) -> None:
-        self.optimizer = weakref.ref(optimizer)
-        self.object = made
-        self.number = number
-        self.steps = 0
-        self.step_at: Place | None = None
-        self.skipped = 0
-        self.idle = 0
-        self.cleared: bool | None = None
-        self.left: dict[str, float | str] = {}
-        self.checksums: dict[int, float] = {}
-        self.seen_between = False
 
 
 class Steps:
@@ -83,45 +41,18 @@ class Steps:
         self.parameters: dict[int, Parameter] = {}
         self.inside = False
         """Whether an optimizer is stepping now."""
-        self.scaler: Any = None
-        self.scalers: dict[int, tuple[Any, Object, list[float], int, int]] = {}
         self.backwards = 0
         self.forwards = 0
         self.by_hand = 0
         self.by_hand_at: Place | None = None
         self._changed_by_hand = False
         self._last_of_all: Optimizer | None = None
-        self.batch: int | None = None
-        self._batch_of_loader = False
         self._samples: dict[int, tuple[torch.Tensor, float]] = {}
 
     @property
     def done(self) -> int:
         """How many steps the optimizer that has stepped most has taken."""
         return max((one.steps for one in self.optimizers.values()), default=0)
-
-    # Batches
-
-    def batch_of_loader(self, found: list[torch.Tensor], wanted: int | None) -> None:
-        """A loader gave these tensors; `wanted` is how many samples it was asked for, where it was."""
-        sizes = {one.shape[0] for one in found if one.dim() > 0}
-        if wanted is None or (sizes != {wanted} and any(wanted in one.shape[1:] for one in found)):
-            return
-        if len(sizes) == 1 and max(sizes) <= wanted:
-            self.batch = sizes.pop()
-            self._batch_of_loader = True
-
-    def loss_computed(self, function: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        if self._batch_of_loader or function not in ("cross_entropy", "nll_loss"):
-            return
-        given = [*args[:2], *(kwargs[key] for key in ("input", "target") if key in kwargs)]
-        if len(given) > 1 and isinstance(given[1], torch.Tensor) and given[1].dim() == 1:
-            size, made = given[1].shape[0], self._recorder.graph.known(given[1])
-            if isinstance(made, Op) and made.name in _FLATTENS and made.inputs:
-                before = getattr(made.inputs[0], "seen", None)
-                if before is None or before.shape[:1] != (size,):
-                    return
-            self.batch = size
 
     # Optimizers
 
@@ -169,7 +100,9 @@ class Steps:
             frame,
             known.object,
             optimizer=known.object,
-            scaler=recorder.objects.of(self.scaler) if self.scaler is not None else None,
+            scaler=recorder.objects.of(recorder.scalers.at_work)
+            if recorder.scalers.at_work is not None
+            else None,
         )
         if event is not None and known.step_at is None:
             known.step_at = event.at
@@ -179,7 +112,7 @@ class Steps:
                     self._look_at_gradients(optimizer)
                 self._compare(optimizer)
             if known.steps == 0:
-                known.idle = sum(one.grad is None for one in _parameters_of(optimizer))
+                known.idle = sum(one.grad is None for one in parameters_of(optimizer))
             known.checksums = self._checksums(optimizer)
         known.steps += 1
         known.cleared, known.seen_between = None, False
@@ -240,11 +173,11 @@ class Steps:
     def _see_who_was_reached(self) -> None:
         """Which parameters this backward gave a gradient, and which of them more than zeros."""
         waiting = [
-            (self._known(one), one.grad)
+            (self.known(one), one.grad)
             for known in self.optimizers.values()
             if (optimizer := known.optimizer()) is not None
-            for one in _parameters_of(optimizer)
-            if one.grad is not None and not self._known(one).alive
+            for one in parameters_of(optimizer)
+            if one.grad is not None and not self.known(one).alive
         ]
         found = numbers.any_nonzero([gradient for _, gradient in waiting if gradient is not None])
         for (parameter, _), alive in zip(waiting, found, strict=True):
@@ -273,7 +206,7 @@ class Steps:
         known.cleared = bool(known.cleared) or not known.left
 
     def _checksums(self, optimizer: torch.optim.Optimizer) -> dict[int, float]:
-        held = [one for one in _parameters_of(optimizer) if one.grad is not None]
+        held = [one for one in parameters_of(optimizer) if one.grad is not None]
         return dict(
             zip(
                 map(id, held),
@@ -283,29 +216,29 @@ class Steps:
         )
 
     def _look_at_gradients(self, optimizer: torch.optim.Optimizer) -> None:
-        held = list(_parameters_of(optimizer))
+        held = list(parameters_of(optimizer))
         others = [
             tensor
             for one in self.parameters.values()
             if not one.judged and (tensor := one.tensor()) is not None and not self._is_held(tensor)
         ]
-        wanted = [one for one in (*held, *others) if not self._known(one).judged]
+        wanted = [one for one in (*held, *others) if not self.known(one).judged]
         with_gradient = [one for one in wanted if one.grad is not None]
         found = numbers.gradients([one.grad for one in with_gradient if one.grad is not None])
         for one, gradient in zip(with_gradient, found, strict=True):
-            self._known(one).gradient = gradient
+            self.known(one).gradient = gradient
         for one in wanted:
-            self._known(one).judged = True
+            self.known(one).judged = True
 
     def _is_held(self, tensor: torch.Tensor) -> bool:
         return any(
             tensor is one
             for known in self.optimizers.values()
             if (optimizer := known.optimizer()) is not None
-            for one in _parameters_of(optimizer)
+            for one in parameters_of(optimizer)
         )
 
-    def _known(self, tensor: torch.Tensor) -> Parameter:
+    def known(self, tensor: torch.Tensor) -> Parameter:
         found = self.parameters.get(id(tensor))
         if found is None or found.tensor() is not tensor:
             found = self.parameters[id(tensor)] = Parameter(tensor)
@@ -315,14 +248,14 @@ class Steps:
 
     def _survey(self) -> None:
         """Look at the weights of all models that are called, before any step changes them."""
-        for root in self.roots():
+        for root in models(self._recorder.modules):
             for one in root.parameters():
-                known = self._known(one)
+                known = self.known(one)
                 if known.start is None and not known.stepped:
                     known.start = numbers.spread(one)
 
     def _keep_samples(self, optimizer: torch.optim.Optimizer) -> None:
-        for one in _parameters_of(optimizer):
+        for one in parameters_of(optimizer):
             kept = numbers.sample(one)
             if kept is not None:
                 self._samples[id(one)] = (kept, numbers.total(one))
@@ -331,14 +264,14 @@ class Steps:
         """How far the step has moved each parameter."""
         decoupled = dotted(type(optimizer)) in _DECOUPLED
         for group in optimizer.param_groups:
-            rate, decay = _number(group.get("lr")), _number(group.get("weight_decay"))
+            rate, decay = number(group.get("lr")), number(group.get("weight_decay"))
             shrink = 1 - rate * decay if decoupled or group.get("decoupled_weight_decay") else 1.0
             for one in group["params"]:
                 before = self._samples.pop(id(one), None)
                 after = numbers.sample(one)
                 if before is None or after is None or before[0].shape != after.shape:
                     continue
-                known = self._known(one)
+                known = self.known(one)
                 known.stepped, known.rate = True, rate
                 size = float(torch.linalg.vector_norm(before[0].double()))
                 moved = float(torch.linalg.vector_norm(after.double() - before[0].double() * shrink))
@@ -355,7 +288,7 @@ class Steps:
                 return
         if not isinstance(inputs[0], Op):
             return
-        target = _of_parameter(inputs[0])
+        target = parameter_behind(inputs[0])
         if target is not None:
             self._changed_by_hand = True
             if self.by_hand_at is None:
@@ -379,197 +312,7 @@ class Steps:
         ]
         return max(changed, key=lambda op: op.uid, default=None)
 
-    # Scalers
-
-    def scaler_made(self, scaler: Any, frame: FrameType | None) -> None:
-        recorder = self._recorder
-        made = recorder.objects.made(scaler, recorder.at(frame))
-        recorder.emit(ev.Built, frame, made, object=made)
-
-    def scaler_stepped(self, scaler: Any, optimizer: torch.optim.Optimizer, steps_before: int) -> None:
-        """A scaler's `step`: it has let the optimizer step, or found non-finite gradients."""
-        known = self.of(optimizer)
-        skipped = known.steps == steps_before
-        if skipped:
-            known.skipped += 1
-        held = self.scalers.get(id(scaler))
-        scale = float(scaler.get_scale())
-        scales, steps, skips = ([scale], 0, 0) if held is None else (held[2], held[3], held[4])
-        self.scalers[id(scaler)] = (
-            weakref.ref(scaler),
-            self._recorder.objects.of(scaler),
-            [*scales[:1], scale],
-            steps + 1,
-            skips + int(skipped),
-        )
-
-    def seen_scalers(self) -> list[ScalerSeen]:
-        found = []
-        for held, made, scales, steps, skipped in self.scalers.values():
-            scaler = held()
-            last = float(scaler.get_scale()) if scaler is not None else scales[-1]
-            found.append(ScalerSeen(made.at, scales[0], last, steps, skipped))
-        return found
-
-    # What was seen
-
-    def roots(self) -> list[torch.nn.Module]:
-        """The models that were called, each inside the largest model that the program handles as a whole."""
-        modules = self._recorder.modules
-        called = [model for one in modules.roots.values() if (model := one()) is not None]
-        named = [model for one in modules.named.values() if (model := one()) is not None]
-        around = [one for one in named if any(_holds(one, inner) for inner in called)]
-        candidates = {id(one): one for one in (*called, *around)}.values()
-        return [
-            one
-            for one in candidates
-            if not any(other is not one and _holds(other, one) for other in candidates)
-        ]
-
-    def seen_optimizers(self) -> list[OptimizerSeen]:
-        belonging = {id(parameter) for root in self.roots() for parameter in root.parameters()}
-        found = []
-        for known in self.optimizers.values():
-            optimizer = known.optimizer()
-            if optimizer is None:
-                continue
-            held = list(_parameters_of(optimizer))
-            devices = {
-                value.device.type
-                for state in optimizer.state.values()
-                if isinstance(state, dict)
-                for value in state.values()
-                if isinstance(value, torch.Tensor) and value.dim() > 0
-            }
-            found.append(
-                OptimizerSeen(
-                    number=known.number,
-                    type=dotted(type(optimizer)),
-                    at=known.object.at,
-                    step_at=known.step_at,
-                    steps=known.steps,
-                    learning_rates=tuple(_number(group.get("lr")) for group in optimizer.param_groups),
-                    weight_decays=tuple(
-                        _number(group.get("weight_decay")) for group in optimizer.param_groups
-                    ),
-                    parameters=len(held),
-                    elsewhere=sum(id(one) not in belonging for one in held),
-                    skipped=known.skipped,
-                    state_devices=tuple(sorted(devices)),
-                    idle=known.idle,
-                )
-            )
-        return found
-
-    def seen_parameters(self) -> list[ParameterSeen]:
-        recorder = self._recorder
-        found = []
-        for model, root in enumerate(self.roots()):
-            modules = dict(root.named_modules())
-            uses: dict[int, int] = {}
-            for _, one in root.named_parameters(remove_duplicate=False):
-                uses[id(one)] = uses.get(id(one), 0) + 1
-            for name, one in root.named_parameters():
-                path = name.rpartition(".")[0]
-                holder = modules.get(path, root)
-                made = recorder.objects.of(holder)
-                known = self._known(one)
-                numbers_of = [
-                    held.number
-                    for held in self.optimizers.values()
-                    if (optimizer := held.optimizer()) is not None
-                    and any(one is other for other in _parameters_of(optimizer))
-                ]
-                found.append(
-                    ParameterSeen(
-                        name=name,
-                        module=path,
-                        module_type=made.type,
-                        at=made.at,
-                        order=recorder.modules.order_of(holder),
-                        shape=tuple(one.shape),
-                        dtype=str(one.dtype).removeprefix("torch."),
-                        device=one.device.type,
-                        trainable=one.requires_grad,
-                        optimizers=tuple(numbers_of),
-                        stepped=known.stepped,
-                        start=known.start,
-                        gradient=known.gradient,
-                        expected=known.judged and self.backwards > 0,
-                        update=known.update,
-                        unchanged=known.unchanged,
-                        uses=uses[id(one)],
-                        model=model,
-                        rate=known.rate,
-                        moved=one.requires_grad
-                        and not numbers_of
-                        and known.start is not None
-                        and numbers.spread(one) != known.start,
-                        reached=known.reached,
-                        alive=known.alive,
-                        value=self._value_of(one),
-                    )
-                )
-        return found
-
-    def _value_of(self, parameter: torch.Tensor) -> Value | None:
-        value = self._recorder.graph.known(parameter)
-        return _of_parameter(value) if isinstance(value, Op) else None
-
-    def describe_optimizers(self) -> None:
-        """Fill in what each optimizer holds: whole modules where it holds all their parameters."""
-        for known in self.optimizers.values():
-            optimizer = known.optimizer()
-            if optimizer is None or known.object.args:
-                continue
-            held = {id(one) for one in _parameters_of(optimizer)}
-            items: list[Value] = []
-            covered: set[int] = set()
-            for root in self.roots():
-                self._cover(root, held, items, covered)
-            if held - covered:
-                items.append(Op(name=PARAMETER, attached=True))
-            known.object.args = (Items(items=items),)
-
-    def _cover(self, module: torch.nn.Module, held: set[int], items: list[Value], covered: set[int]) -> None:
-        inside = {id(one) for one in module.parameters() if one.requires_grad}
-        if inside and inside <= held:
-            made = self._recorder.objects.of(module)
-            items.append(Op(name="parameters", inputs=(made,), attached=True))
-            covered |= {id(one) for one in module.parameters()}
-            return
-        for child in module.children():
-            self._cover(child, held, items, covered)
-
 
 def _trains(known: Optimizer) -> bool:
     optimizer = known.optimizer()
-    return optimizer is not None and any(one.requires_grad for one in _parameters_of(optimizer))
-
-
-def _parameters_of(optimizer: torch.optim.Optimizer) -> Iterable[torch.Tensor]:
-    for group in optimizer.param_groups:
-        yield from group["params"]
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value or 0.0)
-    except (TypeError, ValueError):
-        return 0.0
-
-
-def _holds(outer: torch.nn.Module, inner: torch.nn.Module) -> bool:
-    return any(one is inner for one in outer.modules())
-
-
-def _of_parameter(value: Op) -> Op | None:
-    """The parameter that a value is, or whose `data` it is; through the updates that it has had."""
-    for _ in range(30):
-        if value.name == PARAMETER:
-            return value
-        inner = value.inputs[0] if value.inputs else None
-        if not isinstance(inner, Op) or not (value.in_place or value.name in ("data", "detach", "getitem")):
-            return None
-        value = inner
-    return None
+    return optimizer is not None and any(one.requires_grad for one in parameters_of(optimizer))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from trainlint.facts.modules import BY_ANY_NAME, Unread
+from trainlint.trace.models import models
 
 if TYPE_CHECKING:
     from trainlint.trace.recorder import Recorder
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def unread(recorder: Recorder) -> Iterator[Unread]:
     """What of the models nothing reads. Files are only looked into where a layer was not called."""
     sources: list[str] | None = None
-    for root in recorder.steps.roots():
+    for root in models(recorder.modules):
         for module in root.modules():
             made = recorder.objects.of(module)
             if made.definition is None:
