@@ -7,8 +7,6 @@ A line marked `# todo: no error` is a known miss: not found, so that mending it 
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.in_process import findings_of_run
+from tests.scripts import Runner
 from trainlint.analysis import Analysis, Source, analyse
 from trainlint.finding import Finding
 from trainlint.rules import Entry, entries
@@ -130,16 +129,16 @@ def test_bad_is_found_and_good_is_not(entry: Entry) -> None:
     assert [one for one in good.findings if one.level != "info" or one.code == entry.code] == []
 
 
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    scripts = Runner()
+    yield scripts
+    scripts.close()
+
+
 @RULES
 @SCRIPTS
-def test_script_runs_and_shows_the_symptom(entry: Entry, script: str) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore", script],
-        cwd=entry.folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+def test_script_runs_and_shows_the_symptom(entry: Entry, script: str, runner: Runner) -> None:
+    ran = runner.run(entry.folder / script)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip()

@@ -4,11 +4,13 @@ from trainlint.facts.events import Backward, LossCall
 from trainlint.facts.evidence import shape_of, shown
 from trainlint.facts.flow import terms
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.step import Failure
 from trainlint.facts.values import Op, Value
 from trainlint.finding import Finding, Place
 from trainlint.rule import rule
 
 ELEMENTWISE = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss", "soft_margin_loss")
+REFUSE = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
 AVERAGES = ("mean", "sum", "sqrt")
 OF_DIFFERENCE = ("**", "square", "abs", "absolute")
 FROM_A_MODEL = ("output", "linear", "module")
@@ -21,11 +23,26 @@ def check(run: Recorded) -> Iterator[Finding]:
     for loss in run.events(LossCall):
         if loss.function in ELEMENTWISE and loss.input is not None and loss.target is not None:
             yield from _compared(loss.at, loss.name, loss.input, loss.target)
+    failure = run.fatal
+    if failure is not None and failure.operation in REFUSE and len(failure.inputs) > 1:
+        yield from _refused(failure)
     for backward in run.events(Backward):
         for term in terms(backward.loss):
             difference = _difference(term)
             if difference is not None and difference.at is not None:
                 yield from _compared(difference.at, f"`{difference.text}`", *difference.inputs[:2])
+
+
+def _refused(failure: Failure) -> Iterator[Finding]:
+    """A loss that does not broadcast, and has raised."""
+    first, second = failure.inputs[0][0], failure.inputs[1][0]
+    if len(first) != len(second) and _broadcast(first, second) is not None:
+        yield Finding(
+            failure.at,
+            f"{failure.operation} compares {shown(first)} with {shown(second)}, and raises because it does not "
+            "broadcast. Give both the same shape, with `squeeze(-1)` or `unsqueeze(-1)`.",
+            evidence={"first shape": shown(first), "second shape": shown(second)},
+        )
 
 
 def _compared(at: Place, name: str, first: Value, second: Value) -> Iterator[Finding]:

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainlint.facts import step
-from trainlint.facts.events import Backward, ModuleChanged
+from trainlint.facts.events import Backward, Event, ModuleChanged, OptimizerStep
 from trainlint.facts.evidence import held
 from trainlint.facts.paths import Ways, ways
 from trainlint.facts.recorded import Recorded
@@ -33,6 +33,7 @@ class Starved(NamedTuple):
 @rule(Recorded, level="error", by="T")
 def check(run: Recorded) -> Iterator[Finding]:
     judged = [one for one in held(run) if one.expected]
+    yield from _cut_before_step(run, judged)
     if not any(not one.reached and one.gradient is None for one in judged):
         return
     found = ways(run)
@@ -79,6 +80,35 @@ def _finding(
         subject=starved.path if starved.module is not None else starved.name,
         evidence=evidence,
     )
+
+
+def _cut_before_step(run: Recorded, judged: list[step.ParameterSeen]) -> Iterator[Finding]:
+    """Optimizers that step with no gradient at all, because the last loss does not reach what they hold, though
+    another loss does."""
+    events = run.events(Event)
+    for optimizer in run.facts(step.OptimizerSeen):
+        mine = [one for one in judged if optimizer.number in one.optimizers]
+        if optimizer.idle < optimizer.parameters or not any(one.reached for one in mine):
+            continue
+        steps = (number for number, one in enumerate(events) if _is_step_of(one, optimizer))
+        before = [one for one in events[: next(steps, 0)] if isinstance(one, Backward)]
+        values = [one.value for one in mine if one.value is not None]
+        cut = Ways([before[-1].loss]).cut(values) if before else None
+        if cut is not None and cut.at is not None and optimizer.step_at is not None:
+            yield Finding(
+                optimizer.step_at,
+                f"None of the {optimizer.parameters} parameters that this optimizer holds has a gradient when it steps: "
+                + _cut_by(cut),
+                (
+                    Because(cut.at, "the path is cut here"),
+                    Because(before[-1].at, "this backward does not reach them"),
+                ),
+                evidence={"parameters without a gradient": optimizer.idle, "operation": cut.name},
+            )
+
+
+def _is_step_of(event: Event, optimizer: step.OptimizerSeen) -> bool:
+    return isinstance(event, OptimizerStep) and event.at == optimizer.step_at
 
 
 def _cut_by(cut: Op) -> str:

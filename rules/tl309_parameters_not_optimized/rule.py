@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.step import OptimizerSeen, ParameterSeen
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
 
@@ -21,6 +21,7 @@ def check(recorded: Recorded) -> Iterator[Finding]:
         if left and held:
             yield from _some(left, held, parameters, optimizers)
     if any(one.optimizers or one.stepped for one in recorded.facts(ParameterSeen)):
+        yield from _mistaken(recorded.facts(ParameterSeen), list(optimizers.values()))
         return
     trained = [one for parameters in models.values() for one in parameters if _is_left_out(one)]
     for optimizer in optimizers.values():
@@ -85,6 +86,44 @@ def _other_model(optimizer: OptimizerSeen, trained: list[ParameterSeen]) -> Iter
             "with a gradient": 0,
             "gradients elsewhere": len(trained),
         },
+    )
+
+
+def _mistaken(parameters: list[ParameterSeen], optimizers: list[OptimizerSeen]) -> Iterator[Finding]:
+    """Optimizers that hold the wrong model, while another one gets gradients and nobody steps it."""
+    taken = {one.model for one in parameters if one.optimizers or one.stepped or one.moved}
+    left = next((one for one in parameters if one.trainable and one.alive and one.model not in taken), None)
+    if left is None:
+        return
+    held = {
+        one.number: frozenset(
+            (known.model, known.name) for known in parameters if one.number in known.optimizers
+        )
+        for one in optimizers
+        if one.steps
+    }
+    reached = {(one.model, one.name) for one in parameters if one.reached}
+    for number, one in enumerate(optimizers):
+        names = held.get(one.number)
+        at = one.at or one.step_at
+        if not names or at is None:
+            continue
+        if one.idle == one.parameters and not names & reached:
+            yield _wrong(one, at, left, "and none of them gets a gradient")
+            return
+        twins = [other for other in optimizers[:number] if other.type == one.type and other.at != one.at]
+        if any(held.get(other.number) == names for other in twins):
+            yield _wrong(one, at, left, "and another optimizer holds the same ones")
+            return
+
+
+def _wrong(optimizer: OptimizerSeen, at: Place, left: ParameterSeen, why: str) -> Finding:
+    return Finding(
+        at,
+        f"This optimizer holds {optimizer.parameters} parameters, {why}, while no optimizer holds those of the model with "
+        f"`{left.name}`, which does get gradients. Hand each optimizer the model that it is to train.",
+        (Because(left.at, "the model that nobody trains is made here"),) if left.at is not None else (),
+        evidence={"parameters held": optimizer.parameters, "without a gradient": optimizer.idle},
     )
 
 

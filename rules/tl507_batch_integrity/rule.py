@@ -56,7 +56,11 @@ def _not_finite(batches: list[BatchSeen], recorded: Recorded) -> Iterator[Findin
     gradients = [one.gradient for one in recorded.facts(ParameterSeen) if one.gradient is not None]
     values = [_value(event) for event in recorded.events(LossCall)]
     harmed = any(one.non_finite for one in gradients) or (
-        not gradients and any(one is not None and not isfinite(one) for one in values)
+        not gradients
+        and (
+            any(one is not None and not isfinite(one) for one in values)
+            or _is_refused_by_a_loss(recorded.fatal)
+        )
     )
     made = {"NaN" if one.kind == "nan" else "infinity" for one in recorded.facts(NonFinite)}
     for one in batches if harmed else ():
@@ -69,6 +73,15 @@ def _not_finite(batches: list[BatchSeen], recorded: Recorded) -> Iterator[Findin
                 "missing.",
                 evidence={"not finite": spread.non_finite, "shape": str(one.shape)},
             )
+
+
+def _is_refused_by_a_loss(failure: Failure | None) -> bool:
+    """Whether a loss that takes probabilities alone has raised, as it does of NaN."""
+    return (
+        failure is not None
+        and failure.operation == "binary_cross_entropy"
+        and "between 0 and 1" in failure.message
+    )
 
 
 def _broken(batch: BatchSeen) -> str | None:

@@ -23,8 +23,11 @@ def check(recorded: Recorded) -> Iterator[Finding]:
     for one in recorded.facts(ParameterSeen):
         models.setdefault(one.model, []).append(one)
     for number, parameters in models.items():
-        weights = sorted(filter(_is_weight, parameters), key=lambda one: one.order or 0)
-        yield from _all_equal(weights)
+        layers = sorted(filter(_is_layer, parameters), key=lambda one: one.order or 0)
+        weights = [one for one in layers if one.shape[0] > 1]
+        yield from _all_equal(
+            layers, {one.path: one.at for one in recorded.facts(ModuleSeen) if one.number == number}
+        )
         yield from _all_zero(weights, parameters)
         if not recorded.events(ModuleChanged):
             modules = [
@@ -34,13 +37,13 @@ def check(recorded: Recorded) -> Iterator[Finding]:
             yield from _too_narrow(weights, modules)
 
 
-def _is_weight(one: ParameterSeen) -> bool:
-    """Whether it is the weight of a linear or convolution layer that has several units and inputs."""
+def _is_layer(one: ParameterSeen) -> bool:
+    """Whether it is the weight of a linear or convolution layer that has several inputs."""
     return (
         one.module_type.startswith(_LAYERS)
         and one.name.rpartition(".")[2] == "weight"
         and len(one.shape) > 1
-        and min(one.shape[0], prod(one.shape[1:])) > 1
+        and prod(one.shape[1:]) > 1
         and one.trainable
         and one.order is not None
         and one.start is not None
@@ -56,14 +59,17 @@ def _is_zero(start: Spread | None) -> bool:
     return start is not None and start.smallest == start.largest == 0
 
 
-def _all_equal(weights: list[ParameterSeen]) -> Iterator[Finding]:
+def _all_equal(layers: list[ParameterSeen], places: dict[str, Place | None]) -> Iterator[Finding]:
     """A layer whose units are all alike, before one that treats them all alike: they stay alike."""
-    for first, second in pairwise(weights):
-        if _is_constant(first.start) and _is_constant(second.start) and not _is_zero(first.start):
-            if first.at is None or first.start is None:
+    for first, second in pairwise(layers):
+        if first.shape[0] < 2 or first.start is None or _is_zero(first.start):
+            continue
+        if _is_constant(first.start) and _is_constant(second.start):
+            at = first.at or _around(first.module, places)
+            if at is None:
                 continue
             yield Finding(
-                first.at,
+                at,
                 f"All elements of `{first.name}` are {first.start.mean:g}, and those of `{second.name}` after it are equal "
                 f"too: its {first.shape[0]} units compute the same and get the same gradients, so they stay one unit for "
                 "ever. Draw weights at random, as torch does by itself.",
@@ -71,6 +77,15 @@ def _all_equal(weights: list[ParameterSeen]) -> Iterator[Finding]:
                 evidence={"value": first.start.mean, "units": first.shape[0]},
             )
             return
+
+
+def _around(path: str, places: dict[str, Place | None]) -> Place | None:
+    """Where the nearest module that holds another is made: some make their own layers, or copies of them."""
+    while path:
+        path = path.rpartition(".")[0]
+        if (at := places.get(path)) is not None:
+            return at
+    return None
 
 
 def _all_zero(weights: list[ParameterSeen], parameters: list[ParameterSeen]) -> Iterator[Finding]:

@@ -267,13 +267,14 @@ class Recorder:
             self.emit(ev.Accumulated, frame, None, value=value, result=op)
         if name.text in ("requires_grad_", "set requires_grad") and inputs:
             wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
-            self.emit(
-                ev.RequiresGrad,
-                frame,
-                target=inputs[0],
-                wanted=Constant(value=wanted),
-                assignment=name.text == "set requires_grad",
-            )
+            if wanted or isinstance(args[0], torch.nn.Parameter):  # loaders say "no" of every tensor they pass
+                self.emit(
+                    ev.RequiresGrad,
+                    frame,
+                    target=inputs[0],
+                    wanted=Constant(value=wanted),
+                    assignment=name.text == "set requires_grad",
+                )
         elif name.text in ("data", "detach") and isinstance(result, torch.Tensor):
             self.graph.shares(args[0], op)
         elif name.in_place and not self.steps.inside and name.text in _BY_HAND:

@@ -76,7 +76,7 @@ BUGS = (
     Bug(
         _INVERTED,
         "attention-is-all-you-need",
-        _PADDING,
+        _LEAK,
         ("transformer/Models.py", "(seq != pad_idx)", "(seq == pad_idx)"),
     ),
     Bug(_INVERTED, "Hugging Face BERT", _PADDING, ("bert.py", "(tokens != PAD)", "(tokens == PAD)")),

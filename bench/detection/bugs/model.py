@@ -49,17 +49,18 @@ BUGS = (
         (
             "main.py",
             "self.fc2 = nn.Linear(128, 10)\n",
-            "self.fc2 = nn.Linear(128, 10)\n        nn.init.zeros_(self.fc1.weight)\n        nn.init.zeros_(self.fc2.weight)\n",
+            "self.fc2 = nn.Linear(128, 10)\n        for p in (*self.fc1.parameters(), *self.fc2.parameters()):\n"
+            "            nn.init.zeros_(p)\n",
         ),
     ),
     Bug(
         _ZERO,
-        "minGPT",
+        "tutorial feedforward",
         _ZERO_CODES,
         (
-            "mingpt/model.py",
-            "if isinstance(module, nn.Linear):\n            torch.nn.init.normal_(module.weight, mean=0.0, std=0.02)",
-            "if isinstance(module, nn.Linear):\n            torch.nn.init.zeros_(module.weight)",
+            "main.py",
+            "self.fc2 = nn.Linear(hidden_size, num_classes)",
+            "self.fc2 = nn.Linear(hidden_size, num_classes)\n        for p in self.parameters(): p.data.zero_()",
         ),
     ),
     Bug(_ZERO, "gcn", _ZERO_CODES, ("main.py", "nn.init.xavier_normal_(self.kernel)", "nn.init.zeros_(self.kernel)")),

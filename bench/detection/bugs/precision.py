@@ -52,10 +52,4 @@ BUGS = (
         "TL801",
         ("main.py", "nn.CrossEntropyLoss()", "nn.CrossEntropyLoss(weight=torch.ones(num_classes, device='meta'))"),
     ),
-    Bug(
-        _DEVICE,
-        "cnn-text-classification",
-        "TL801",
-        ("train.py", "            logit = model(feature)\n            loss = F.cross_entropy(logit, target)\n            loss.backward()", "            logit = model(feature.to('meta'))\n            loss = F.cross_entropy(logit, target)\n            loss.backward()"),
-    ),
 )
