@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from trainlint.analysis import Analysis, Source
 from trainlint.catalogue import names
 from trainlint.cli import app
 from trainlint.finding import Because, Finding, Level, Place, Problem
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+"""Workers of the tests share the cores; threads that wait for each other in turns cost more than they give."""
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,9 @@ def test_commands_and_options_exist() -> None:
     options = {name for option in commands["check"].params for name in option.opts if name.startswith("--")}
     table = used.partition("| option of `check` | |")[2].partition("\n\n")[0]
     assert set(re.findall(r"--[a-z][a-z-]*", table)) == options
+    watched = README.partition("| option of `run`, before the script | |")[2].partition("\n\n")[0]
+    of_run = {name for option in commands["run"].params for name in option.opts if name.startswith("--")}
+    assert of_run - options == {"--trace", *re.findall(r"--[a-z][a-z-]*", watched)}
 
 
 def test_configuration_shown_is_read_and_names_every_key(tmp_path: Path) -> None:

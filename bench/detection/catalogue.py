@@ -68,7 +68,9 @@ def _reviews(folder: Path) -> None:
     where.mkdir()
     draw = random.Random(0)
     for kind, shift in (("pos", 0), ("neg", 20)):
-        lines = (" ".join(f"w{chr(97 + draw.randrange(20) + shift // 10)}" for _ in range(9)) for _ in range(200))
+        lines = (
+            " ".join(f"w{chr(97 + draw.randrange(20) + shift // 10)}" for _ in range(9)) for _ in range(200)
+        )
         (where / f"rt-polarity.{kind}").write_text("\n".join(lines))
 
 
@@ -108,7 +110,9 @@ PROGRAMS = (
         f"{_EXAMPLES}/dcgan",
         arguments="--dataset fake --workers 0 --batchSize 8 --ngf 8 --ndf 8 --niter 1 --manualSeed 1",
     ),
-    Program("siamese_network", "main.py", f"{_EXAMPLES}/siamese_network", arguments="--epochs 2 --batch-size 32"),
+    Program(
+        "siamese_network", "main.py", f"{_EXAMPLES}/siamese_network", arguments="--epochs 2 --batch-size 32"
+    ),
     Program(
         "super_resolution",
         "main.py",
@@ -121,14 +125,18 @@ PROGRAMS = (
         "train.py",
         f"{_EXAMPLES}/time_sequence_prediction",
         arguments="--steps 2",
-        adapt=(Edit("train.py", "torch.load('traindata.pt')", "torch.load('traindata.pt', weights_only=False)"),),
+        adapt=(
+            Edit("train.py", "torch.load('traindata.pt')", "torch.load('traindata.pt', weights_only=False)"),
+        ),
         data=_waves,
     ),
     Program("regression", "main.py", f"{_EXAMPLES}/regression"),
     Program("gcn", "main.py", f"{_EXAMPLES}/gcn", arguments="--epochs 3"),
     Program("gat", "main.py", f"{_EXAMPLES}/gat", arguments="--epochs 3 --num-heads 1 --hidden-dim 8"),
     Program("reinforce", "reinforce.py", f"{_EXAMPLES}/reinforcement_learning", keep=("reinforce.py",)),
-    Program("actor_critic", "actor_critic.py", f"{_EXAMPLES}/reinforcement_learning", keep=("actor_critic.py",)),
+    Program(
+        "actor_critic", "actor_critic.py", f"{_EXAMPLES}/reinforcement_learning", keep=("actor_critic.py",)
+    ),
     Program(
         "language_translation",
         "main.py",

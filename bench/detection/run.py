@@ -20,7 +20,9 @@ from verdicts import Trial
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--clones", type=Path, required=True, help="a folder that holds OWNER+NAME for each program")
+    parser.add_argument(
+        "--clones", type=Path, required=True, help="a folder that holds OWNER+NAME for each program"
+    )
     parser.add_argument("--output", type=Path, help="where the page is written; to the screen if not given")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="only programs and kinds of bugs that hold this text")
@@ -32,11 +34,14 @@ def main() -> None:
     if missing:
         sys.exit(f"not among the clones: {', '.join(missing)}")
     with ThreadPoolExecutor(given.jobs) as pool:
-        clean = dict(zip(programs, pool.map(lambda one: _tried(given.clones, one, None), programs), strict=True))
+        clean = dict(
+            zip(programs, pool.map(lambda one: _tried(given.clones, one, None), programs), strict=True)
+        )
         by_name = {one.name: one for one in programs}
         outcomes = pool.map(lambda bug: _tried(given.clones, by_name[bug.program], bug), bugs)
         trials = [
-            Trial(bug, outcome, clean[by_name[bug.program]]) for bug, outcome in zip(bugs, outcomes, strict=True)
+            Trial(bug, outcome, clean[by_name[bug.program]])
+            for bug, outcome in zip(bugs, outcomes, strict=True)
         ]
     text = page(clean, trials)
     if given.output is not None:

@@ -90,7 +90,9 @@ def _copy(clones: Path, program: Program, folder: Path) -> None:
         for kept in program.keep or (".",):
             origin, target = source / kept, folder / kept
             if origin.is_dir():
-                shutil.copytree(origin, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".git", "*.ipynb"))
+                shutil.copytree(
+                    origin, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".git", "*.ipynb")
+                )
             else:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(origin, target)

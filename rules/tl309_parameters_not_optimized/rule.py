@@ -1,16 +1,17 @@
 from collections.abc import Iterator
 
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import OptimizerSeen, ParameterSeen
+from trainlint.facts.step import Gradient, OptimizerSeen, ParameterSeen
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
 
 @rule(Recorded, level="error", by="T")
 def check(recorded: Recorded) -> Iterator[Finding]:
-    if recorded.ending.by_hand:
-        return
     optimizers = {one.number: one for one in recorded.facts(OptimizerSeen)}
+    if recorded.ending.by_hand:  # a target network follows, or a whole model is updated so
+        yield from _mistaken(recorded.facts(ParameterSeen), list(optimizers.values()))
+        return
     models: dict[int, list[ParameterSeen]] = {}
     for one in recorded.facts(ParameterSeen):
         if one.trainable:
@@ -30,7 +31,7 @@ def check(recorded: Recorded) -> Iterator[Finding]:
 
 
 def _is_left_out(one: ParameterSeen) -> bool:
-    used = one.gradient is not None and one.gradient.norm > 0
+    used = one.alive or (one.gradient is not None and one.gradient.norm > 0)
     return used and not one.optimizers and not one.stepped and not one.moved
 
 
@@ -58,9 +59,13 @@ def _some(
         evidence={
             "parameters without an optimizer": len(left),
             "of": len(all_of_it),
-            "their gradient norm": sum(one.gradient.norm**2 for one in left if one.gradient) ** 0.5,
+            **_norm([one.gradient for one in left if one.gradient is not None]),
         },
     )
+
+
+def _norm(gradients: list[Gradient]) -> dict[str, float]:
+    return {"their gradient norm": sum(one.norm**2 for one in gradients) ** 0.5} if gradients else {}
 
 
 def _is_probe(left: list[ParameterSeen], held: list[ParameterSeen]) -> bool:
@@ -104,15 +109,14 @@ def _mistaken(parameters: list[ParameterSeen], optimizers: list[OptimizerSeen]) 
     }
     reached = {(one.model, one.name) for one in parameters if one.reached}
     for number, one in enumerate(optimizers):
-        names = held.get(one.number)
-        at = one.at or one.step_at
-        if not names or at is None:
+        names, at = held.get(one.number), one.at or one.step_at
+        if names is None or at is None:
             continue
         if one.idle == one.parameters and not names & reached:
             yield _wrong(one, at, left, "and none of them gets a gradient")
             return
         twins = [other for other in optimizers[:number] if other.type == one.type and other.at != one.at]
-        if any(held.get(other.number) == names for other in twins):
+        if names and any(held.get(other.number) == names for other in twins):
             yield _wrong(one, at, left, "and another optimizer holds the same ones")
             return
 

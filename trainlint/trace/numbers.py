@@ -110,7 +110,7 @@ def any_nonzero(found: list[torch.Tensor]) -> list[bool]:
     for one in found:
         values = plain(one.coalesce().values() if one.is_sparse else one)
         some = None if values is None or values.numel() == 0 else torch.count_nonzero(values)
-        counts.append(torch.zeros((), dtype=torch.int64) if some is None else some)
+        counts.append(torch.zeros((), dtype=torch.int64, device="cpu") if some is None else some)
     if len({one.device for one in counts}) == 1:
         return [bool(one) for one in torch.stack(counts).tolist()]
     return [bool(one) for one in counts]

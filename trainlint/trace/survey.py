@@ -107,8 +107,9 @@ class Survey:
                         and not numbers_of
                         and known.start is not None
                         and numbers.spread(one) != known.start,
-                        reached=known.reached,
-                        alive=known.alive,
+                        reached=known.reached or (not numbers_of and one.grad is not None),
+                        alive=known.alive
+                        or (not numbers_of and one.grad is not None and numbers.any_nonzero([one.grad])[0]),
                         value=self._value_of(one),
                     )
                 )

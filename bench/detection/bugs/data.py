@@ -15,31 +15,60 @@ _NAN_CODES = "TL212 TL507"
 _MNIST_BATCH = "target.to(device)\n        optimizer.zero_grad()\n"
 
 BUGS = (
-    Bug(_LABEL, "mnist", "TL507", ("main.py", _MNIST_BATCH, "target.to(device) + 1\n        optimizer.zero_grad()\n")),
+    Bug(
+        _LABEL,
+        "mnist",
+        "TL507",
+        ("main.py", _MNIST_BATCH, "target.to(device) + 1\n        optimizer.zero_grad()\n"),
+    ),
     Bug(_LABEL, "tutorial CNN", "TL507", ("main.py", "num_classes = 10\n", "num_classes = 9\n")),
     Bug(_LABEL, "Hugging Face BERT", "TL507", ("bert.py", "tokens[0] % CLASSES", "tokens[0] % CLASSES + 1")),
-    Bug(_LABEL, "pytorch-cifar100", "TL507", ("models/squeezenet.py", "def squeezenet(class_num=100)", "def squeezenet(class_num=60)")),
+    Bug(
+        _LABEL,
+        "pytorch-cifar100",
+        "TL507",
+        ("models/squeezenet.py", "def squeezenet(class_num=100)", "def squeezenet(class_num=60)"),
+    ),
     Bug(
         _TOKEN,
         "nanoGPT",
         "TL705",
-        ("train.py", "= meta_vocab_size if meta_vocab_size is not None else", "= meta_vocab_size - 20 if meta_vocab_size is not None else"),
+        (
+            "train.py",
+            "= meta_vocab_size if meta_vocab_size is not None else",
+            "= meta_vocab_size - 20 if meta_vocab_size is not None else",
+        ),
     ),
-    Bug(_TOKEN, "cnn-text-classification", "TL705", ("main.py", "len(text_vocab)\n", "len(text_vocab) - 8\n")),
+    Bug(
+        _TOKEN, "cnn-text-classification", "TL705", ("main.py", "len(text_vocab)\n", "len(text_vocab) - 8\n")
+    ),
     Bug(_TOKEN, "Hugging Face GPT-2", "TL705", ("gpt2.py", "sequences(64, 16, 64)", "sequences(64, 16, 90)")),
     Bug(_TOKEN, "minGPT", "TL705", ("projects/adder/adder.py", "return 10 # digits 0..9", "return 7")),
     Bug(
         _DTYPE,
         "cnn-text-classification",
         "TL507",
-        ("train.py", "loss = F.cross_entropy(logit, target)\n", "loss = F.cross_entropy(logit, target.float())\n"),
+        (
+            "train.py",
+            "loss = F.cross_entropy(logit, target)\n",
+            "loss = F.cross_entropy(logit, target.float())\n",
+        ),
     ),
-    Bug(_NAN_IN, "mnist", _NAN_CODES, ("main.py", "transforms.Normalize((0.1307,), (0.3081,))", "transforms.Normalize((0.0,), (0.0,))")),
+    Bug(
+        _NAN_IN,
+        "mnist",
+        _NAN_CODES,
+        ("main.py", "transforms.Normalize((0.1307,), (0.3081,))", "transforms.Normalize((0.0,), (0.0,))"),
+    ),
     Bug(
         _NAN_IN,
         "siamese_network",
         _NAN_CODES,
-        ("main.py", "self.dataset.data.unsqueeze(1).clone()", "(self.dataset.data.unsqueeze(1) * float('nan'))"),
+        (
+            "main.py",
+            "self.dataset.data.unsqueeze(1).clone()",
+            "(self.dataset.data.unsqueeze(1) * float('nan'))",
+        ),
     ),
     Bug(
         _NAN_IN,
@@ -64,7 +93,11 @@ BUGS = (
         _SAME_INPUT,
         "vae",
         "TL507",
-        ("main.py", "data = data.to(device)\n        optimizer", "data = data.to(device) // 2\n        optimizer"),
+        (
+            "main.py",
+            "data = data.to(device)\n        optimizer",
+            "data = data.to(device) // 2\n        optimizer",
+        ),
     ),
     Bug(
         _LOG,
@@ -90,6 +123,10 @@ BUGS = (
         _DIVISION,
         "super_resolution",
         "TL212",
-        ("model.py", "x = self.relu(self.conv3(x))", "x = self.relu(self.conv3(x))\n        x = x / x.amax(dim=1, keepdim=True).floor()"),
+        (
+            "model.py",
+            "x = self.relu(self.conv3(x))",
+            "x = self.relu(self.conv3(x))\n        x = x / x.amax(dim=1, keepdim=True).floor()",
+        ),
     ),
 )

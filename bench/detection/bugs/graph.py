@@ -16,8 +16,18 @@ _FORWARD = "optimizer.zero_grad()\n        output = model(data)"
 
 BUGS = (
     Bug(_LOSS, "mnist", "TL202", ("main.py", _MNIST_LOSS, "loss = F.nll_loss(output, target).detach()\n")),
-    Bug(_LOSS, "minGPT", "TL202", ("mingpt/trainer.py", "self.loss.backward()", "self.loss.detach().backward()")),
-    Bug(_LOSS, "Hugging Face GPT-2", "TL202", ("gpt2.py", "labels=tokens).loss", "labels=tokens).loss.detach()")),
+    Bug(
+        _LOSS,
+        "minGPT",
+        "TL202",
+        ("mingpt/trainer.py", "self.loss.backward()", "self.loss.detach().backward()"),
+    ),
+    Bug(
+        _LOSS,
+        "Hugging Face GPT-2",
+        "TL202",
+        ("gpt2.py", "labels=tokens).loss", "labels=tokens).loss.detach()"),
+    ),
     Bug(
         _LOSS,
         "lightning-hydra-template",
@@ -34,7 +44,12 @@ BUGS = (
         "TL202",
         ("reinforce.py", "append(m.log_prob(action))", "append(m.log_prob(action).detach())"),
     ),
-    Bug(_OUTPUT, "mnist_rnn", "TL202", ("main.py", _MNIST_LOSS, "loss = F.nll_loss(output.detach(), target)\n")),
+    Bug(
+        _OUTPUT,
+        "mnist_rnn",
+        "TL202",
+        ("main.py", _MNIST_LOSS, "loss = F.nll_loss(output.detach(), target)\n"),
+    ),
     Bug(
         _OUTPUT,
         "gcn",
@@ -57,20 +72,34 @@ BUGS = (
         _OTHER,
         "gan",
         "TL202 TL210",
-        ("gan.py", "adversarial_loss(discriminator(gen_imgs), valid)", "adversarial_loss(discriminator(gen_imgs.detach()), valid)"),
+        (
+            "gan.py",
+            "adversarial_loss(discriminator(gen_imgs), valid)",
+            "adversarial_loss(discriminator(gen_imgs.detach()), valid)",
+        ),
     ),
-    Bug(_OTHER, "dcgan", "TL202 TL210", ("main.py", "output = netD(fake)\n", "output = netD(fake.detach())\n")),
+    Bug(
+        _OTHER, "dcgan", "TL202 TL210", ("main.py", "output = netD(fake)\n", "output = netD(fake.detach())\n")
+    ),
     Bug(
         _OTHER,
         "wgan_gp",
         "TL202 TL210",
-        ("wgan_gp.py", "# Train on fake images\n", "# Train on fake images\n            fake_imgs = fake_imgs.data\n"),
+        (
+            "wgan_gp.py",
+            "# Train on fake images\n",
+            "# Train on fake images\n            fake_imgs = fake_imgs.data\n",
+        ),
     ),
     Bug(
         _OTHER,
         "cleanrl ddpg",
         "TL202 TL210",
-        ("cleanrl/ddpg_continuous_action.py", "actor(data.observations)).mean()", "actor(data.observations).detach()).mean()"),
+        (
+            "cleanrl/ddpg_continuous_action.py",
+            "actor(data.observations)).mean()",
+            "actor(data.observations).detach()).mean()",
+        ),
     ),
     Bug(
         _OTHER,
@@ -82,7 +111,11 @@ BUGS = (
         _OTHER,
         "actor_critic",
         "TL201 TL202 TL210",
-        ("actor_critic.py", "F.smooth_l1_loss(value, torch", "F.smooth_l1_loss(torch.tensor([value.item()]), torch"),
+        (
+            "actor_critic.py",
+            "F.smooth_l1_loss(value, torch",
+            "F.smooth_l1_loss(torch.tensor([value.item()]), torch",
+        ),
     ),
     Bug(
         _REBUILT,
@@ -122,13 +155,21 @@ BUGS = (
         _REBUILT,
         "time_sequence_prediction",
         "TL201 TL202",
-        ("train.py", "outputs = torch.cat(outputs, dim=1)", "outputs = torch.from_numpy(torch.cat(outputs, dim=1).detach().numpy())"),
+        (
+            "train.py",
+            "outputs = torch.cat(outputs, dim=1)",
+            "outputs = torch.from_numpy(torch.cat(outputs, dim=1).detach().numpy())",
+        ),
     ),
     Bug(
         _BANDAID,
         "mnist",
         "TL202 TL203 TL210",
-        ("main.py", _MNIST_LOSS, "loss = F.nll_loss(output.data, target)\n        loss.requires_grad = True\n"),
+        (
+            "main.py",
+            _MNIST_LOSS,
+            "loss = F.nll_loss(output.data, target)\n        loss.requires_grad = True\n",
+        ),
     ),
     Bug(
         _BANDAID,
@@ -144,7 +185,11 @@ BUGS = (
         _BANDAID,
         "siamese_network",
         "TL202 TL203 TL210",
-        ("main.py", "loss = criterion(outputs, targets)\n", "loss = torch.tensor(criterion(outputs, targets), requires_grad=True)\n"),
+        (
+            "main.py",
+            "loss = criterion(outputs, targets)\n",
+            "loss = torch.tensor(criterion(outputs, targets), requires_grad=True)\n",
+        ),
     ),
     Bug(
         _BANDAID,
@@ -166,7 +211,11 @@ BUGS = (
         _NO_GRAD,
         "mnist",
         "TL204",
-        ("main.py", _FORWARD, "optimizer.zero_grad()\n        with torch.no_grad():\n            output = model(data)"),
+        (
+            "main.py",
+            _FORWARD,
+            "optimizer.zero_grad()\n        with torch.no_grad():\n            output = model(data)",
+        ),
     ),
     Bug(
         _NO_GRAD,
@@ -212,7 +261,11 @@ BUGS = (
         _INPLACE,
         "mnist",
         "TL207",
-        ("main.py", "x = self.fc1(x)\n        x = F.relu(x)", "x = torch.sigmoid(self.fc1(x))\n        x *= 2"),
+        (
+            "main.py",
+            "x = self.fc1(x)\n        x = F.relu(x)",
+            "x = torch.sigmoid(self.fc1(x))\n        x *= 2",
+        ),
     ),
     Bug(
         _INPLACE,
@@ -234,7 +287,11 @@ BUGS = (
         _INPLACE,
         "minGPT",
         "TL207",
-        ("mingpt/model.py", "att = F.softmax(att, dim=-1)\n", "att = F.softmax(att, dim=-1)\n        att[:, :, 0] = 0\n"),
+        (
+            "mingpt/model.py",
+            "att = F.softmax(att, dim=-1)\n",
+            "att = F.softmax(att, dim=-1)\n        att[:, :, 0] = 0\n",
+        ),
     ),
     Bug(
         _INPLACE,
@@ -249,12 +306,18 @@ BUGS = (
         "TL205",
         ("train.py", "\n        total_loss += loss.item()", "\n        total_loss += loss"),
     ),
-    Bug(_RETAINED, "super_resolution", "TL205", ("main.py", "epoch_loss += loss.item()", "epoch_loss += loss")),
+    Bug(
+        _RETAINED, "super_resolution", "TL205", ("main.py", "epoch_loss += loss.item()", "epoch_loss += loss")
+    ),
     Bug(_RETAINED, "Hugging Face GPT-2", "TL205", ("gpt2.py", "total += loss.item()", "total += loss")),
     Bug(
         _RETAINED,
         "language_translation",
         "TL205",
-        ("main.py", "losses += loss.item()\n\n        if opts.dry_run", "losses += loss\n\n        if opts.dry_run"),
+        (
+            "main.py",
+            "losses += loss.item()\n\n        if opts.dry_run",
+            "losses += loss\n\n        if opts.dry_run",
+        ),
     ),
 )

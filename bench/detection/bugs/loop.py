@@ -21,12 +21,19 @@ def _deeper(text: str, spaces: int) -> str:
 
 BUGS = (
     Bug(_NO_ZERO, "mnist", "TL301", ("main.py", _MNIST, "        output = model(data)")),
-    Bug(_NO_ZERO, "minGPT", "TL301", ("mingpt/trainer.py", "            model.zero_grad(set_to_none=True)\n", "")),
+    Bug(
+        _NO_ZERO,
+        "minGPT",
+        "TL301",
+        ("mingpt/trainer.py", "            model.zero_grad(set_to_none=True)\n", ""),
+    ),
     Bug(_NO_ZERO, "nanoGPT", "TL301", ("train.py", "    optimizer.zero_grad(set_to_none=True)\n", "")),
     Bug(_NO_ZERO, "gan", "TL301", ("gan.py", "        optimizer_D.zero_grad()\n", "")),
     Bug(_NO_ZERO, "dcgan", "TL301", ("main.py", "        netG.zero_grad()\n", "")),
     Bug(_NO_ZERO, "gcn", "TL301", ("main.py", "    optimizer.zero_grad()\n", "")),
-    Bug(_NO_ZERO, "cnn-text-classification", "TL301", ("train.py", "            optimizer.zero_grad()\n", "")),
+    Bug(
+        _NO_ZERO, "cnn-text-classification", "TL301", ("train.py", "            optimizer.zero_grad()\n", "")
+    ),
     Bug(_NO_ZERO, "attention-is-all-you-need", "TL301", ("train.py", "        optimizer.zero_grad()\n", "")),
     Bug(_NO_ZERO, "cleanrl dqn", "TL301", ("cleanrl/dqn.py", "                optimizer.zero_grad()\n", "")),
     Bug(_NO_ZERO, "reinforce", "TL301", ("reinforce.py", "    optimizer.zero_grad()\n", "")),
@@ -37,13 +44,21 @@ BUGS = (
         _WIPED,
         "minGPT",
         "TL302",
-        ("mingpt/trainer.py", "            self.loss.backward()\n", "            self.loss.backward()\n            model.zero_grad()\n"),
+        (
+            "mingpt/trainer.py",
+            "            self.loss.backward()\n",
+            "            self.loss.backward()\n            model.zero_grad()\n",
+        ),
     ),
     Bug(
         _WIPED,
         "gan",
         "TL302",
-        ("gan.py", "        d_loss.backward()\n", "        d_loss.backward()\n        optimizer_D.zero_grad()\n"),
+        (
+            "gan.py",
+            "        d_loss.backward()\n",
+            "        d_loss.backward()\n        optimizer_D.zero_grad()\n",
+        ),
     ),
     Bug(_WIPED, "Hugging Face BERT", "TL302", ("bert.py", _deeper(_STEP, 4), _deeper(_WIPE, 4))),
     Bug(
@@ -58,7 +73,9 @@ BUGS = (
     ),
     Bug(_EARLY, "mnist", "TL302 TL303", ("main.py", _STEP, _FIRST)),
     Bug(_EARLY, "tutorial CNN", "TL302 TL303", ("main.py", _STEP, _FIRST)),
-    Bug(_EARLY, "cnn-text-classification", "TL302 TL303", ("train.py", _deeper(_STEP, 4), _deeper(_FIRST, 4))),
+    Bug(
+        _EARLY, "cnn-text-classification", "TL302 TL303", ("train.py", _deeper(_STEP, 4), _deeper(_FIRST, 4))
+    ),
     Bug(
         _EARLY,
         "attention-is-all-you-need",
@@ -91,7 +108,9 @@ BUGS = (
     Bug(_EVAL, "pytorch-cifar100", "TL310", ("train.py", "    net.train()\n", "    net.eval()\n")),
     Bug(_EVAL, "attention-is-all-you-need", "TL310", ("train.py", "    model.train()\n", "")),
     Bug(_EVAL, "language_translation", "TL310", ("main.py", "    model.train()\n", "")),
-    Bug(_EVAL, "Hugging Face BERT", "TL310", ("bert.py", "        model.train()\n", "        model.eval()\n")),
+    Bug(
+        _EVAL, "Hugging Face BERT", "TL310", ("bert.py", "        model.train()\n", "        model.eval()\n")
+    ),
     Bug(
         _AGAIN,
         "mnist",

@@ -41,7 +41,11 @@ BUGS = (
         _SOFTMAX,
         "tutorial CNN",
         "TL101",
-        ("main.py", "out = self.fc(out)\n        return out", "out = self.fc(out)\n        return out.softmax(dim=1)"),
+        (
+            "main.py",
+            "out = self.fc(out)\n        return out",
+            "out = self.fc(out)\n        return out.softmax(dim=1)",
+        ),
     ),
     Bug(
         _SOFTMAX,
@@ -77,7 +81,11 @@ BUGS = (
         _SOFTMAX,
         "Hugging Face BERT",
         "TL101",
-        ("bert.py", "return self.head(self.dropout(pooled))", "return self.head(self.dropout(pooled)).softmax(-1)"),
+        (
+            "bert.py",
+            "return self.head(self.dropout(pooled))",
+            "return self.head(self.dropout(pooled)).softmax(-1)",
+        ),
     ),
     Bug(
         _SOFTMAX,
@@ -108,7 +116,12 @@ BUGS = (
     ),
     Bug(_SIGMOID, "gan", "TL104", ("gan.py", "torch.nn.BCELoss()", "torch.nn.BCEWithLogitsLoss()")),
     Bug(_SIGMOID, "dcgan", "TL104", ("main.py", "nn.BCELoss()", "nn.BCEWithLogitsLoss()")),
-    Bug(_SWAPPED, "mnist", "TL110", ("main.py", "loss = F.nll_loss(output, target)", "loss = F.nll_loss(target, output)")),
+    Bug(
+        _SWAPPED,
+        "mnist",
+        "TL110",
+        ("main.py", "loss = F.nll_loss(output, target)", "loss = F.nll_loss(target, output)"),
+    ),
     Bug(
         _SWAPPED,
         "cnn-text-classification",
@@ -163,7 +176,11 @@ BUGS = (
         _BROADCAST,
         "regression",
         "TL108",
-        ("main.py", "F.smooth_l1_loss(fc(batch_x), batch_y)", "F.smooth_l1_loss(fc(batch_x), batch_y.squeeze(1))"),
+        (
+            "main.py",
+            "F.smooth_l1_loss(fc(batch_x), batch_y)",
+            "F.smooth_l1_loss(fc(batch_x), batch_y.squeeze(1))",
+        ),
     ),
     Bug(
         _BROADCAST,
@@ -177,7 +194,12 @@ BUGS = (
         "TL108",
         ("train.py", "loss = criterion(out, target)", "loss = criterion(out.unsqueeze(1), target)"),
     ),
-    Bug(_CLASSES, "minGPT", "TL114", ("mingpt/model.py", _CE, "F.cross_entropy(logits, targets, ignore_index=-1)")),
+    Bug(
+        _CLASSES,
+        "minGPT",
+        "TL114",
+        ("mingpt/model.py", _CE, "F.cross_entropy(logits, targets, ignore_index=-1)"),
+    ),
     Bug(_CLASSES, "nanoGPT", "TL114", ("model.py", _CE, "F.cross_entropy(logits, targets, ignore_index=-1)")),
     Bug(
         _CLASSES,

@@ -14,12 +14,21 @@ _ZERO_CODES = "TL211 TL907"
 _LARGE_CODES = "TL112 TL212 TL213 TL906 TL907"
 
 BUGS = (
-    Bug(_LIST, "cnn-text-classification", _LIST_CODES, ("model.py", "nn.ModuleList([nn.Conv2d", "list([nn.Conv2d")),
+    Bug(
+        _LIST,
+        "cnn-text-classification",
+        _LIST_CODES,
+        ("model.py", "nn.ModuleList([nn.Conv2d", "list([nn.Conv2d"),
+    ),
     Bug(
         _LIST,
         "attention-is-all-you-need",
         _LIST_CODES,
-        ("transformer/Models.py", "nn.ModuleList([\n            DecoderLayer", "list([\n            DecoderLayer"),
+        (
+            "transformer/Models.py",
+            "nn.ModuleList([\n            DecoderLayer",
+            "list([\n            DecoderLayer",
+        ),
     ),
     Bug(
         _LIST,
@@ -37,10 +46,19 @@ BUGS = (
         _LIST,
         "Hugging Face BERT",
         _LIST_CODES,
-        ("bert.py", "self.head = nn.Linear(config.hidden_size, CLASSES)", "self.head = {'labels': nn.Linear(config.hidden_size, CLASSES)}"),
+        (
+            "bert.py",
+            "self.head = nn.Linear(config.hidden_size, CLASSES)",
+            "self.head = {'labels': nn.Linear(config.hidden_size, CLASSES)}",
+        ),
         ("bert.py", "self.head(self.dropout(pooled))", "self.head['labels'](self.dropout(pooled))"),
     ),
-    Bug(_SUPER, "tutorial feedforward", "TL902", ("main.py", "        super(NeuralNet, self).__init__()\n", "")),
+    Bug(
+        _SUPER,
+        "tutorial feedforward",
+        "TL902",
+        ("main.py", "        super(NeuralNet, self).__init__()\n", ""),
+    ),
     Bug(_SUPER, "cleanrl dqn", "TL902", ("cleanrl/dqn.py", "        super().__init__()\n", "")),
     Bug(
         _ZERO,
@@ -63,7 +81,12 @@ BUGS = (
             "self.fc2 = nn.Linear(hidden_size, num_classes)\n        for p in self.parameters(): p.data.zero_()",
         ),
     ),
-    Bug(_ZERO, "gcn", _ZERO_CODES, ("main.py", "nn.init.xavier_normal_(self.kernel)", "nn.init.zeros_(self.kernel)")),
+    Bug(
+        _ZERO,
+        "gcn",
+        _ZERO_CODES,
+        ("main.py", "nn.init.xavier_normal_(self.kernel)", "nn.init.zeros_(self.kernel)"),
+    ),
     Bug(
         _CONSTANT,
         "language_translation",
@@ -100,7 +123,11 @@ BUGS = (
         _LARGE,
         "dcgan",
         _LARGE_CODES,
-        ("main.py", "torch.nn.init.normal_(m.weight, 0.0, 0.02)", "torch.nn.init.normal_(m.weight, 0.0, 20.0)"),
+        (
+            "main.py",
+            "torch.nn.init.normal_(m.weight, 0.0, 0.02)",
+            "torch.nn.init.normal_(m.weight, 0.0, 20.0)",
+        ),
     ),
     Bug(
         _LARGE,

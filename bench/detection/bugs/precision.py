@@ -19,7 +19,9 @@ _SCALER = "    model.train()\n    scaler = torch.amp.GradScaler('cpu')\n"
 BUGS = (
     Bug(_CLIP, "nanoGPT", "TL404", ("train.py", "        scaler.unscale_(optimizer)\n", "")),
     Bug(_CLIP, "mnist", "TL404", ("main.py", _BODY, _SCALED), ("main.py", "    model.train()\n", _SCALER)),
-    Bug(_CLIP, "mnist_rnn", "TL404", ("main.py", _BODY, _SCALED), ("main.py", "    model.train()\n", _SCALER)),
+    Bug(
+        _CLIP, "mnist_rnn", "TL404", ("main.py", _BODY, _SCALED), ("main.py", "    model.train()\n", _SCALER)
+    ),
     Bug(
         _AUTOCAST,
         "mnist",
@@ -44,12 +46,20 @@ BUGS = (
         _AUTOCAST,
         "nanoGPT",
         "TL408",
-        ("train.py", "nullcontext() if device_type == 'cpu' else torch.amp.autocast(device_type=device_type,", "torch.amp.autocast(device_type='cuda',"),
+        (
+            "train.py",
+            "nullcontext() if device_type == 'cpu' else torch.amp.autocast(device_type=device_type,",
+            "torch.amp.autocast(device_type='cuda',",
+        ),
     ),
     Bug(
         _DEVICE,
         "tutorial CNN",
         "TL801",
-        ("main.py", "nn.CrossEntropyLoss()", "nn.CrossEntropyLoss(weight=torch.ones(num_classes, device='meta'))"),
+        (
+            "main.py",
+            "nn.CrossEntropyLoss()",
+            "nn.CrossEntropyLoss(weight=torch.ones(num_classes, device='meta'))",
+        ),
     ),
 )

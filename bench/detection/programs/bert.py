@@ -36,7 +36,9 @@ def collate(batch):
 
 def main():
     torch.manual_seed(0)
-    config = BertConfig(vocab_size=WORDS, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64)
+    config = BertConfig(
+        vocab_size=WORDS, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64
+    )
     model = Classifier(config)
     loader = DataLoader(list(samples(64)), batch_size=8, shuffle=True, collate_fn=collate)
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-4)

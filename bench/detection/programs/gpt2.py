@@ -12,7 +12,9 @@ def sequences(count, length, words):
 
 def main():
     torch.manual_seed(0)
-    config = GPT2Config(vocab_size=64, n_positions=32, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0)
+    config = GPT2Config(
+        vocab_size=64, n_positions=32, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0
+    )
     model = GPT2LMHeadModel(config)
     loader = DataLoader(TensorDataset(sequences(64, 16, 64)), batch_size=8, shuffle=True)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)

@@ -21,7 +21,9 @@ def main():
         accelerator="cpu", max_epochs=2, logger=False, enable_checkpointing=False, enable_progress_bar=False
     )
     trainer.fit(
-        module, DataLoader(pictures(128), batch_size=16, shuffle=True), DataLoader(pictures(32), batch_size=16)
+        module,
+        DataLoader(pictures(128), batch_size=16, shuffle=True),
+        DataLoader(pictures(32), batch_size=16),
     )
 
 
