@@ -51,7 +51,9 @@ class Masks:
     def operation(
         self, name: str, op: Op, args: Sequence[Any], kwargs: Mapping[str, Any], result: torch.Tensor
     ) -> None:
-        """A function of torch's gave a result."""
+        """A function of torch's gave a result. One without numbers, on the device `meta`, has no masks to see."""
+        if numbers.plain(result) is None:
+            return
         if name in ("softmax", "log_softmax"):
             self._softmax(op, args, kwargs, result)
         elif name in _ATTENTION:
