@@ -53,7 +53,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
-    print("| | plain step, CPU s | recorded step, CPU s | ratio | plain peak MB | recorded peak MB | ratio | trace MB |")
+    print(
+        "| | plain step, CPU s | recorded step, CPU s | ratio | plain peak MB | recorded peak MB | ratio | trace MB |"
+    )
     print("|---|" + "--:|" * 7)
     for name in ("decoder", "cnn"):
         pairs = [

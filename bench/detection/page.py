@@ -31,7 +31,8 @@ on another device that nothing minds) were replaced or left out.
 Data sets are replaced by small synthetic ones (`bench/detection/shims/`), sizes are small, and everything runs on \
 the CPU, so that a program takes seconds. There is no accelerator: where a bug needs a second device, `meta` stands for \
 it. The programs of others are not part of this repository. Two programs are our own, around models of Hugging Face's \
-with random weights, and one calls the Lightning module of a template.
+with random weights, and one calls the Lightning module of a template. Two of the others are adapted by an \
+edit each to what is installed here; one of these edits, `weights_only=False`, is what TL913 names below.
 
 Repeat it with the clones in one folder, each as `OWNER+NAME`:
 

@@ -9,7 +9,7 @@ from trainlint.rule import rule
 def check(probe: Probe) -> Iterator[Finding]:
     if probe.kind != "causal" or not (probe.leaked and probe.shifted):
         return
-    because = ()
+    because: tuple[Because, ...] = ()
     if probe.module_at is not None and probe.module_at != probe.at:
         because = (Because(probe.module_at, "the first layer that looks ahead is made here"),)
     yield Finding(

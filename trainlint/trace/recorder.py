@@ -267,7 +267,9 @@ class Recorder:
             self.emit(ev.Accumulated, frame, None, value=value, result=op)
         if name.text in ("requires_grad_", "set requires_grad") and inputs:
             wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
-            if wanted or isinstance(args[0], torch.nn.Parameter):  # loaders say "no" of every tensor they pass
+            if wanted or isinstance(
+                args[0], torch.nn.Parameter
+            ):  # loaders say "no" of every tensor they pass
                 self.emit(
                     ev.RequiresGrad,
                     frame,
