@@ -63,20 +63,27 @@ def implied(test: Value, outcome: bool) -> Iterator[Guard]:
                 pending.extend((part, wanted) for part in reversed(one.inputs))
 
 
-def varies(value: Value, depth: int = 0) -> frozenset[int]:
+def varies(value: Value) -> frozenset[int]:
     """The loops in which a condition may change from one round to the next."""
-    match value:
-        case Unknown():
-            return frozenset(value.loops)
-        case Carried():
-            return frozenset((value.loop,)) | varies(value.start, depth + 1)
-        case Op() if value.name in PURE and depth < _MAX_DEPTH:
-            return frozenset().union(*(varies(one, depth + 1) for one in value.inputs))
-        case Op():
-            return frozenset(value.loops)
-        case Choice() if depth < _MAX_DEPTH:
-            return frozenset().union(*(varies(one, depth + 1) for _, one in value.options))
-    return frozenset()
+    found: set[int] = set()
+    pending: list[Value] = [value]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
+        match one:
+            case Carried():
+                found.add(one.loop)
+                pending.append(one.start)
+            case Op() if one.name in PURE:
+                pending.extend(one.inputs)
+            case Op() | Unknown():
+                found.update(one.loops)
+            case Choice():
+                pending.extend(option for _, option in one.options)
+    return frozenset(found)
 
 
 def truth(value: Value, known: dict[Any, bool]) -> bool | None:
