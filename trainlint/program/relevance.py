@@ -12,13 +12,16 @@ TRAINING_WORDS = (
     frozenset(
         (
             "backward zero_grad manual_backward training_step compute_loss clip_grad_norm_ clip_grad_value_ DataLoader "
-            "autocast GradScaler custom_fwd custom_bwd forward load_state_dict scaled_dot_product_attention"
+            "autocast GradScaler custom_fwd custom_bwd"
         ).split()
     )
     | {name.rpartition(".")[2] for name in LOSSES}
     | LOSS_FUNCTIONS.keys()
 )
 """Names without which an entry point says nothing about training that a rule could judge."""
+
+_HERE_ALONE = frozenset("eval forward load_state_dict scaled_dot_product_attention".split())
+"""Names that say something of the function that they stand in, and nothing of those that call it."""
 
 _EVERYWHERE = frozenset("forward __init__ eval get update append extend items to add".split())
 """Names that too many things share to follow them."""
@@ -34,7 +37,7 @@ class Relevance:
         for name, _, names in functions:
             for one in names & known:
                 mentioned_in.setdefault(one, []).append(name)
-        pending = [name for name, _, names in functions if _speaks(name, names)]
+        pending = [name for name, _, names in functions if not TRAINING_WORDS.isdisjoint(names)]
         self._trains: set[str] = set()
         while pending:
             name = pending.pop()
@@ -46,12 +49,14 @@ class Relevance:
     def trains(self, name: str, names: frozenset[str]) -> bool:
         """Whether a function of this name with these names in it speaks of training or evaluation, or may call one
         that trains."""
-        return "eval" in names or _speaks(name, names) or not self._trains.isdisjoint(names)
+        return _speaks(name, names) or not self._trains.isdisjoint(names)
 
 
 def _speaks(name: str, names: frozenset[str]) -> bool:
     """Whether a function uses a word of training, drops by a function of torch's, or is a forward that may make layers."""
-    if not TRAINING_WORDS.isdisjoint(names) or (name == "forward" and not WITH_PARAMETERS.isdisjoint(names)):
+    if not (names.isdisjoint(TRAINING_WORDS) and names.isdisjoint(_HERE_ALONE)) or (
+        name == "forward" and not WITH_PARAMETERS.isdisjoint(names)
+    ):
         return True
     return not names.isdisjoint(DROPOUTS) and not names.isdisjoint(("F", "functional"))
 
