@@ -242,7 +242,7 @@ def _comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
         ):
             exact = []
             keys: list[Value] = []
-            for one in iterable.items:
+            for one in tuple(iterable.items):
                 statements.assign(ev, target, one)
                 if node.key is not None:
                     keys.append(ev.expr(node.key))

@@ -294,7 +294,7 @@ def _for(ev: Evaluator, node: s.For) -> Signal:
 
 
 def _unrolled(ev: Evaluator, node: s.For, iterable: Items) -> Signal:
-    for one in iterable.items:
+    for one in tuple(iterable.items):  # the body may append to it
         assign(ev, node.target, one)
         signal = block(ev, node.body)
         if signal in ("return", "raise"):
