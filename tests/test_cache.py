@@ -76,7 +76,7 @@ def entries(tree: Path) -> list[Path]:
     return [
         path
         for path in (tree / ".trainlint_cache").rglob("*")
-        if path.is_file() and path.name != ".gitignore"
+        if path.is_file() and path.parent.name != ".trainlint_cache"
     ]
 
 
@@ -246,14 +246,15 @@ def test_given_files_report_their_own_findings_only(tree: Path) -> None:
 def test_what_is_not_used_for_long_is_removed(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "kept")
     assert cache.folder is not None
-    for age, name in ((0, "young"), (15, "old")):
+    young, old, half_written, others = "0" * 32, "1" * 32, f".{'2' * 32}.77", "notes.txt"
+    for age, name in ((0, young), (15, old), (1, half_written), (15, others)):
         file = cache.folder / "groups" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("{}")
         then = file.stat().st_mtime - age * 24 * 3600
         os.utime(file, (then, then))
     cache.tidy()
-    assert [path.name for path in (cache.folder / "groups").iterdir()] == ["young"]
+    assert {path.name for path in (cache.folder / "groups").iterdir()} == {young, others}
 
 
 def test_contents_of_what_cannot_be_read(tmp_path: Path) -> None:

@@ -74,6 +74,14 @@ DOCUMENT = {
                         {level: {"type": "integer"} for level in ("error", "warning", "info")}
                     ),
                     "by_verdict": {"type": "object"},
+                    "fixed": {"type": "integer"},
+                    "withheld": exactly(
+                        {
+                            "known": {"type": ["integer", "null"]},
+                            "gone": {"type": "integer"},
+                            "unchanged": {"type": ["integer", "null"]},
+                        }
+                    ),
                 }
             ),
         }

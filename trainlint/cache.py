@@ -11,13 +11,13 @@ import json
 import os
 import pickle
 import sys
-import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trainlint.cache_folder import mark, tidy
 from trainlint.finding import Finding, Problem
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 Import = tuple[int, str, tuple[str, ...]]
 """An import statement: its leading dots, the module, the names."""
-
-_UNUSED_FOR = 14 * 24 * 3600
-"""Seconds after which an entry that no run has used is removed."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +43,6 @@ class Cache:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder / _version() if folder is not None else None
-        if folder is not None and not folder.exists():
-            with contextlib.suppress(OSError):
-                folder.mkdir(parents=True)
-                (folder / ".gitignore").write_text("*\n")
 
     @property
     def folder(self) -> Path | None:
@@ -133,16 +126,9 @@ class Cache:
         self._save(kind, key, b"")
 
     def tidy(self) -> None:
-        """Remove what no run has used for long, and what other versions have left."""
-        if self._folder is None:
-            return
-        oldest = time.time() - _UNUSED_FOR
-        with contextlib.suppress(OSError):
-            for version in self._folder.parent.iterdir():
-                for file in version.glob("*/*"):
-                    with contextlib.suppress(OSError):
-                        if file.stat().st_mtime < oldest:
-                            file.unlink()
+        """Keep the folder small."""
+        if self._folder is not None:
+            tidy(self._folder.parent)
 
     def _load(self, kind: str, key: str) -> bytes | None:
         if self._folder is None:
@@ -161,6 +147,8 @@ class Cache:
         folder = self._folder / kind
         temporary = folder / f".{key}.{os.getpid()}"
         try:
+            if not self._folder.parent.exists():
+                mark(self._folder.parent)
             folder.mkdir(parents=True, exist_ok=True)
             temporary.write_bytes(data)
             temporary.replace(folder / key)

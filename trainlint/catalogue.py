@@ -33,11 +33,20 @@ def page(code: str) -> str:
     return next(entry.page for entry in entries() if entry.code == code)
 
 
+def level(code: str) -> Level:
+    """How much a finding of this code matters, unless it says otherwise itself."""
+    if code == UNUSED_CODE:
+        return "warning"
+    return next(entry.rule.level for entry in entries() if entry.code == code)
+
+
+def describe(code: str) -> Described:
+    return Described(code, names()[code], level(code), _summary(page(code)))
+
+
 def described() -> Iterator[Described]:
     """Everything there is, by code."""
-    yield Described(UNUSED_CODE, UNUSED_NAME, "warning", _summary(page(UNUSED_CODE)))
-    for entry in entries():
-        yield Described(entry.code, entry.name, entry.rule.level, _summary(entry.page))
+    return map(describe, names())
 
 
 def _summary(markdown: str) -> str:

@@ -1,25 +1,28 @@
-"""A check from the request to the report: configure, find files, analyse, silence, select."""
+"""A check from the request to the report: configure, find files, analyse, silence, select, withhold."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainlint.analysis import Source, analyse
 from trainlint.catalogue import names
 from trainlint.config import Config, find_config, read_config
 from trainlint.files import DEFAULT_EXCLUDE, python_files, shown_path
+from trainlint.finding import Level
 from trainlint.ignore import silence
 from trainlint.progress import progress_bar
 from trainlint.report import Report
 from trainlint.select import Selection, code_prefixes, selected
 from trainlint.source_texts import SourceTexts
 from trainlint.usage_error import UsageError
+from trainlint.withholding import limits, withhold
 
-_STDIN = "-"
+STDIN = "-"
 CACHE_DIR = Path(".trainlint_cache")
 
 
@@ -32,10 +35,16 @@ class Request:
     config_file: Path | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    min_level: Level | None = None
+    baseline: Path | None = None
+    write_baseline: bool = False
+    changed_since: str | None = None
     jobs: int | None = None
     cache_dir: Path | None = None
     cached: bool = True
     quiet: bool = False
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    """What stands in for the content of files, by their paths as they are shown."""
 
 
 def run_check(request: Request) -> tuple[Report, SourceTexts]:
@@ -45,20 +54,21 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     """
     began = time.perf_counter()
     given = _standard_input(request)
-    paths = [path for path in request.paths if path != _STDIN]
-    config = (
-        read_config(request.config_file)
-        if request.config_file
-        else find_config(common_folder([*paths, *given]))
-    )
-    selection = selection_for(request.select, request.ignore, config)
+    paths = [path for path in request.paths if path != STDIN]
+    folder = common_folder([*paths, *given])
+    config = read_config(request.config_file) if request.config_file else find_config(folder)
+    selection = selection_for(request.select, request.ignore, config, request.min_level)
     found = python_files(
         paths,
         root=config.root,
         exclude=(*(DEFAULT_EXCLUDE if config.exclude is None else config.exclude), *config.extend_exclude),
         respect_gitignore=config.respect_gitignore,
     )
-    sources = [Source(path, given.get(path)) for path in sorted({*found.files, *given})]
+    if given and request.changed_since is not None:
+        raise UsageError("--changed-only compares files on disk, and standard input is none")
+    held = limits(request.baseline or config.baseline, request.write_baseline, request.changed_since, folder)
+    texts = SourceTexts({**given, **request.texts})
+    sources = [Source(path, texts.given.get(path)) for path in sorted({*found.files, *given})]
     if not sources and not found.problems:
         raise UsageError(f"no Python files found in {', '.join(paths)}")
     with progress_bar(wanted=not request.quiet) as progress:
@@ -66,29 +76,36 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
             sources,
             jobs=request.jobs or config.jobs,
             cache_dir=(request.cache_dir or config.cache_dir or CACHE_DIR) if request.cached else None,
+            target=config.target(folder),
             progress=progress,
         )
     problems = sorted(
         {*found.problems, *analysis.problems}, key=lambda problem: (problem.path, problem.line or 0)
     )
-    texts = SourceTexts(given)
     unclear = {problem.path for problem in problems}
-    readable = [source.path for source in sources if source.path not in unclear]
-    findings = selected(silence(analysis.findings, readable, texts.raw, names()), selection)
-    return Report(tuple(findings), tuple(problems), analysis.files, time.perf_counter() - began), texts
+    readable = {source.path for source in sources if source.path not in unclear}
+    everything = silence(analysis.findings, readable, texts.raw, names())
+    findings = tuple(selected(everything, selection))
+    report = Report(findings, tuple(problems), analysis.files, time.perf_counter() - began)
+    return withhold(report, everything, held, texts.lines, readable), texts
 
 
 def _standard_input(request: Request) -> dict[str, bytes]:
     """The program text on standard input, by the path it is shown with."""
-    if _STDIN not in request.paths:
+    if STDIN not in request.paths:
         if request.stdin_filename is not None:
-            raise UsageError(f"--stdin-filename needs `{_STDIN}` among the paths")
+            raise UsageError(f"--stdin-filename needs `{STDIN}` among the paths")
         return {}
-    name = "<stdin>" if request.stdin_filename is None else shown_path(request.stdin_filename)
-    return {name: sys.stdin.buffer.read()}
+    name = stdin_name(request)
+    return {name: request.texts[name] if name in request.texts else sys.stdin.buffer.read()}
 
 
-def common_folder(paths: list[str]) -> Path:
+def stdin_name(request: Request) -> str:
+    """The path that standard input is shown with."""
+    return "<stdin>" if request.stdin_filename is None else shown_path(request.stdin_filename)
+
+
+def common_folder(paths: Sequence[str]) -> Path:
     """The innermost folder that holds all the paths."""
     absolute = [os.path.abspath(path) for path in paths]
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in absolute]
@@ -98,7 +115,9 @@ def common_folder(paths: list[str]) -> Path:
         return Path.cwd()
 
 
-def selection_for(select: tuple[str, ...], ignore: tuple[str, ...], config: Config) -> Selection:
+def selection_for(
+    select: tuple[str, ...], ignore: tuple[str, ...], config: Config, min_level: Level | None = None
+) -> Selection:
     """What is on. `--select` replaces what the configuration selects and ignores, `--ignore` adds to it."""
     known = names()
     configured = str(config.file)
@@ -110,11 +129,13 @@ def selection_for(select: tuple[str, ...], ignore: tuple[str, ...], config: Conf
     config_select = None if config.select is None else code_prefixes(config.select, known, configured)
     extend_select = code_prefixes(config.extend_select, known, configured)
     config_ignored = code_prefixes(config.ignore, known, configured)
+    least = min_level or config.min_level or "info"
     if select:
         return Selection(
             select=code_prefixes(select, known, "--select"),
             ignore=ignored,
             ignore_in=ignore_in,
             root=config.root,
+            min_level=least,
         )
-    return Selection(config_select, extend_select, config_ignored | ignored, ignore_in, config.root)
+    return Selection(config_select, extend_select, config_ignored | ignored, ignore_in, config.root, least)

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trainlint import __version__
+from trainlint import __version__, examples
+from trainlint.clean_command import clean
+from trainlint.config_command import config as show_config
+from trainlint.delivery import deliver, room_for_source
 from trainlint.exits import CLEAN, FAILED, FOUND, INTERRUPTED, PROGRAM_FAILED, exit_codes
+from trainlint.optional_revision import TakesARevision
+from trainlint.options import (
+    CacheDir,
+    ConfigFile,
+    ExitZero,
+    FindingsAs,
+    Ignore,
+    MinLevel,
+    NoCache,
+    OutputFile,
+    Select,
+)
 from trainlint.output.output_format import OutputFormat
-from trainlint.output.style import Piece, plain
 from trainlint.program_arguments import RunsAProgram
+from trainlint.rule_commands import explain, rules
 from trainlint.usage_error import UsageError
-from trainlint.writing import check_writable, complain, wants_colour, write, write_file, write_pieces
+from trainlint.writing import check_writable, complain, write
 
 if TYPE_CHECKING:
     from trainlint.report import Report
@@ -24,7 +38,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     help="Find what silently breaks PyTorch training.",
-    add_completion=False,
+    epilog=examples.ALL,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -47,77 +61,92 @@ def options(
     pass
 
 
-@app.command()
+@app.command(cls=TakesARevision, epilog=examples.CHECK)
 def check(
     paths: Annotated[
         list[str] | None,
         typer.Argument(help="Files and folders to check, or - for standard input.", metavar="[PATHS]..."),
     ] = None,
-    select: Annotated[
-        list[str] | None,
-        typer.Option(help="Only these rules: codes, beginnings of codes, names, or ALL.", metavar="RULES"),
-    ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="Not these rules.", metavar="RULES")] = None,
-    output_format: Annotated[
-        OutputFormat, typer.Option(help="How findings are written.")
-    ] = OutputFormat.text,
-    output_file: Annotated[
-        Path | None, typer.Option(help="Write here instead of to standard output.")
-    ] = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    min_level: MinLevel = None,
+    output_format: FindingsAs = OutputFormat.text,
+    output_file: OutputFile = None,
     statistics: Annotated[bool, typer.Option("--statistics", help="Count findings per rule.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Findings alone, no closing line.")] = False,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even with findings.")] = False,
+    exit_zero: ExitZero = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Fix what can be fixed safely.")] = False,
+    unsafe_fixes: Annotated[
+        bool, typer.Option("--unsafe-fixes", help="With --fix, also what somebody has to look at.")
+    ] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Show what --fix would change, and change nothing.")
+    ] = False,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(help="Findings in this file are known: only new ones count.", metavar="FILE"),
+    ] = None,
+    write_baseline: Annotated[
+        bool, typer.Option("--write-baseline", help="Put all that is found now into the baseline.")
+    ] = False,
+    changed_only: Annotated[
+        str | None,
+        typer.Option(
+            help="Only findings on lines that changed since a commit; since HEAD, if none is named.",
+            metavar="[REV]",
+        ),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Check again after every change, until Ctrl-C.")
+    ] = False,
     stdin_filename: Annotated[
         str | None, typer.Option(help="What standard input is called.", metavar="PATH")
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="This configuration, instead of the nearest.", metavar="FILE")
+    config: ConfigFile = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="How many processes.", min=1, metavar="N")
     ] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="How many processes.", min=1)] = None,
-    cache_dir: Annotated[Path | None, typer.Option(help="Where facts are kept between runs.")] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep facts.")] = False,
+    cache_dir: CacheDir = None,
+    no_cache: NoCache = False,
 ) -> None:
     """Check training code without running it.
 
     Exits with 0 if all is clear, 1 with findings, and 2 if something could not be done or read.
     """
     with exit_codes():
-        from trainlint.checking import Request, run_check
-        from trainlint.output.check_output import check_output
-        from trainlint.output.problems import problem_lines
+        from trainlint.check_report import Fixing, View, check_again_and_again, check_and_report
+        from trainlint.checking import Request
 
-        if statistics and output_format is OutputFormat.json:
-            raise UsageError("--statistics is for people; the JSON holds every finding")
-        report, texts = run_check(
-            Request(
-                paths=tuple(paths or ["."]),
-                stdin_filename=stdin_filename,
-                config_file=config,
-                select=_separated(select),
-                ignore=_separated(ignore),
-                jobs=jobs,
-                cache_dir=cache_dir,
-                cached=not no_cache,
-                quiet=quiet,
-            )
-        )
-        if output_format is not OutputFormat.json:
-            write_pieces(problem_lines(report.problems), sys.stderr)
-        pieces = check_output(
-            report,
-            texts.lines,
+        view = View(
             output_format,
+            output_file,
             counted=statistics,
-            closed=not quiet,
-            room=_room_for_source(),
+            quiet=quiet,
+            exit_zero=exit_zero,
+            fixing=Fixing.shown if diff else Fixing.on if fix else Fixing.off,
+            unsafe=unsafe_fixes,
         )
-        _deliver(pieces, output_file)
-        if report.shown:
-            raise typer.Exit(CLEAN if exit_zero else FOUND)
-        raise typer.Exit(FAILED if report.problems else CLEAN)
+        request = Request(
+            paths=tuple(paths or ["."]),
+            stdin_filename=stdin_filename,
+            config_file=config,
+            select=_separated(select),
+            ignore=_separated(ignore),
+            min_level=min_level,
+            baseline=baseline,
+            write_baseline=write_baseline,
+            changed_since=changed_only,
+            jobs=jobs,
+            cache_dir=cache_dir,
+            cached=not no_cache,
+            quiet=quiet,
+        )
+        if watch:
+            check_again_and_again(request, view)
+        raise typer.Exit(check_and_report(request, view))
 
 
-@app.command(cls=RunsAProgram, context_settings={"allow_interspersed_args": False})
+@app.command(cls=RunsAProgram, epilog=examples.RUN, context_settings={"allow_interspersed_args": False})
 def run(
     script: Annotated[
         list[str] | None,
@@ -141,24 +170,16 @@ def run(
     from_trace: Annotated[
         Path | None, typer.Option(help="Judge a recording that was kept; runs nothing.", metavar="FILE")
     ] = None,
-    select: Annotated[
-        list[str] | None,
-        typer.Option(help="Only these rules: codes, beginnings of codes, names, or ALL.", metavar="RULES"),
-    ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="Not these rules.", metavar="RULES")] = None,
-    output_format: Annotated[
-        OutputFormat, typer.Option(help="How findings are written.")
-    ] = OutputFormat.text,
-    output_file: Annotated[
-        Path | None, typer.Option(help="Write here instead of to standard output.")
-    ] = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    min_level: MinLevel = None,
+    output_format: FindingsAs = OutputFormat.text,
+    output_file: OutputFile = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Findings alone.")] = False,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even with findings.")] = False,
-    config: Annotated[
-        Path | None, typer.Option(help="This configuration, instead of the nearest.", metavar="FILE")
-    ] = None,
-    cache_dir: Annotated[Path | None, typer.Option(help="Where facts are kept between runs.")] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep facts.")] = False,
+    exit_zero: ExitZero = False,
+    config: ConfigFile = None,
+    cache_dir: CacheDir = None,
+    no_cache: NoCache = False,
 ) -> None:
     """Run a training program, record one step of it, and say which findings are true.
 
@@ -183,13 +204,14 @@ def run(
                 config_file=config,
                 select=_separated(select),
                 ignore=_separated(ignore),
+                min_level=min_level,
                 cache_dir=cache_dir,
                 cached=not no_cache,
             ),
             _say_waiting(quiet),
         )
-        _deliver(
-            run_output(report, texts.lines, output_format, closed=not quiet, room=_room_for_source()),
+        deliver(
+            run_output(report, texts.lines, output_format, closed=not quiet, room=room_for_source()),
             output_file,
         )
         if outcome.timed_out:
@@ -235,65 +257,12 @@ def _code(report: Report, outcome: Outcome, exit_zero: bool) -> int:
     return CLEAN
 
 
-@app.command()
-def explain(rule: Annotated[str, typer.Argument(help="A rule's code or name.", metavar="RULE")]) -> None:
-    """Show a rule's page."""
-    with exit_codes():
-        from trainlint.catalogue import names, page
-        from trainlint.select import nearest_rule
-
-        known = names()
-        code = next((code for code, name in known.items() if rule.lower() in (code.lower(), name)), None)
-        if code is None:
-            raise UsageError(f"no rule is called `{rule}`{nearest_rule(rule, known)}")
-        if wants_colour(sys.stdout):
-            from rich.console import Console
-            from rich.markdown import Markdown
-
-            with_colour = Console(force_terminal=True)
-            with with_colour.capture() as rendered:
-                with_colour.print(Markdown(page(code)))
-            write(rendered.get(), sys.stdout)
-        else:
-            write(page(code), sys.stdout)
-
-
-@app.command()
-def rules(
-    output_format: Annotated[
-        OutputFormat, typer.Option(help="How the rules are written.")
-    ] = OutputFormat.text,
-    output_file: Annotated[
-        Path | None, typer.Option(help="Write here instead of to standard output.")
-    ] = None,
-) -> None:
-    """List the rules."""
-    with exit_codes():
-        from trainlint.catalogue import described
-        from trainlint.output.rule_index import concise_rule_index, json_rule_index, rule_index
-
-        match output_format:
-            case OutputFormat.text:
-                pieces = rule_index(described())
-            case OutputFormat.concise:
-                pieces = concise_rule_index(described())
-            case OutputFormat.json:
-                pieces = iter([Piece(json_rule_index(described()))])
-        _deliver(pieces, output_file)
+app.command(epilog=examples.EXPLAIN)(explain)
+app.command(epilog=examples.RULES)(rules)
+app.command("config", epilog=examples.CONFIG)(show_config)
+app.command()(clean)
 
 
 def _separated(values: list[str] | None) -> tuple[str, ...]:
     """What a repeatable option was given, with commas between."""
     return tuple(item.strip() for value in values or [] for item in value.split(",") if item.strip())
-
-
-def _deliver(pieces: Iterable[Piece], file: Path | None) -> None:
-    if file is None:
-        write_pieces(pieces, sys.stdout)
-    else:
-        write_file(file, plain(pieces))
-
-
-def _room_for_source() -> int:
-    """Cells for a line of source beside its number: what a terminal has, or plenty."""
-    return max(40, shutil.get_terminal_size((160, 24)).columns - 10)

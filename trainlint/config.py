@@ -6,9 +6,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
+from trainlint.finding import Level, Version
 from trainlint.suggestion import did_you_mean
+from trainlint.target import NEWEST, Target, target_near, version
 from trainlint.usage_error import UsageError
 
 
@@ -27,6 +29,17 @@ class Config:
     respect_gitignore: bool = True
     jobs: int | None = None
     cache_dir: Path | None = None
+    target_torch: Version | None = None
+    min_level: Level | None = None
+    baseline: Path | None = None
+    given: frozenset[str] = frozenset()
+    """The settings that the file names; all others are as they are without a file."""
+
+    def target(self, start: Path) -> Target:
+        """The versions of torch that the project is for which a folder belongs to."""
+        if self.target_torch is None:
+            return target_near(start)
+        return Target(self.target_torch, max(self.target_torch, NEWEST))
 
 
 def find_config(start: Path) -> Config:
@@ -76,16 +89,17 @@ def _own_table(file: Path) -> dict[str, Any] | None:
 def _config(file: Path, table: Mapping[str, Any]) -> Config:
     values = {}
     for key, value in table.items():
-        if key not in _READERS:
-            raise UsageError(f"{file}: `{key}` is not a setting{did_you_mean(key, _READERS)}")
-        reader, wanted = _READERS[key]
+        if key not in SETTINGS:
+            raise UsageError(f"{file}: `{key}` is not a setting{did_you_mean(key, SETTINGS)}")
+        reader, wanted = SETTINGS[key]
         try:
             values[key.replace("-", "_")] = reader(value)
         except TypeError as error:
             raise UsageError(f"{file}: `{key}` must be {wanted}") from error
-    if "cache_dir" in values:
-        values["cache_dir"] = file.parent / values["cache_dir"]
-    return Config(file.parent, file, **values)
+    for name in ("cache_dir", "baseline"):
+        if name in values:
+            values[name] = file.parent / values[name]
+    return Config(file.parent, file, given=frozenset(table), **values)
 
 
 def _strings(value: object) -> tuple[str, ...]:
@@ -118,8 +132,23 @@ def _path(value: object) -> Path:
     return Path(value)
 
 
+def _level(value: object) -> Level:
+    if value not in get_args(Level):
+        raise TypeError
+    return cast("Level", value)
+
+
+def _version(value: object) -> Version:
+    if not isinstance(value, str):
+        raise TypeError
+    try:
+        return version(value)
+    except ValueError as error:
+        raise TypeError from error
+
+
 _LIST = (_strings, "a list of strings")
-_READERS: Mapping[str, tuple[Any, str]] = {
+SETTINGS: Mapping[str, tuple[Any, str]] = {
     "select": _LIST,
     "extend-select": _LIST,
     "ignore": _LIST,
@@ -129,4 +158,7 @@ _READERS: Mapping[str, tuple[Any, str]] = {
     "respect-gitignore": (_truth, "true or false"),
     "jobs": (_positive, "a number from 1"),
     "cache-dir": (_path, "a path"),
+    "min-level": (_level, "error, warning or info"),
+    "baseline": (_path, "a path"),
+    "target-torch": (_version, 'the oldest torch that the code has to run with, such as "2.4"'),
 }

@@ -13,6 +13,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Withheld:
+    """Findings that are there and that nobody is told of now."""
+
+    known: int | None = None
+    """Those that stand in the baseline; None where there is none."""
+    gone: int = 0
+    """Entries of the baseline that match nothing any more."""
+    unchanged: int | None = None
+    """Those on lines that have not changed; None where all lines count."""
+
+
+@dataclass(frozen=True)
+class Fixable:
+    """How many findings can be fixed, by what it takes."""
+
+    safe: int = 0
+    unsafe: int = 0
+
+
+@dataclass(frozen=True)
 class Report:
     """Findings of the rules that are on, by place; the suppressed ones among them are marked."""
 
@@ -24,6 +44,11 @@ class Report:
     """What a run has shown, where there was one."""
     not_checked: tuple[str, ...] = ()
     """What the run leaves open, in sentences."""
+    withheld: Withheld = Withheld()
+    fixed: int = 0
+    """How many findings were fixed; they are not among `findings`."""
+    fixable: Fixable = Fixable()
+    """What of the findings that are shown can be fixed."""
 
     @property
     def shown(self) -> list[Finding]:

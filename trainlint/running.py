@@ -16,7 +16,7 @@ from trainlint.checking import CACHE_DIR, selection_for
 from trainlint.config import Config, find_config, read_config
 from trainlint.facts.recorded import Recorded
 from trainlint.files import shown_path
-from trainlint.finding import Finding, Problem
+from trainlint.finding import Finding, Level, Problem
 from trainlint.ignore import silence
 from trainlint.judging import judged
 from trainlint.ranks import collected, compared, hand_in, world
@@ -43,6 +43,7 @@ class RunRequest:
     config_file: Path | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    min_level: Level | None = None
     jobs: int | None = None
     cache_dir: Path | None = None
     cached: bool = True
@@ -55,7 +56,7 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
     """
     began = time.perf_counter()
     config = _config(request)
-    selection = selection_for(request.select, request.ignore, config)
+    selection = selection_for(request.select, request.ignore, config, request.min_level)
     outcome = _outcome(request, waiting)
     others = _of_other_ranks(outcome.recorded) if request.program is not None else {}
     recorded = outcome.recorded
@@ -163,6 +164,7 @@ def _checked(
         [Source(path) for path in existing],
         jobs=request.jobs or config.jobs,
         cache_dir=(request.cache_dir or config.cache_dir or CACHE_DIR) if request.cached else None,
+        target=config.target(config.root),
     )
     missing = tuple(
         Problem(path, None, "the recording tells of this file, and it is not there")

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from trainlint.finding import Finding
+from trainlint.finding import Finding, Level
 from trainlint.patterns import user_patterns
 from trainlint.suggestion import did_you_mean
 from trainlint.usage_error import UsageError
 
 Prefixes = frozenset[str]
+_LEVELS: tuple[Level, ...] = ("info", "warning", "error")
 
 
 def code_prefix(selector: str, names: Mapping[str, str]) -> str | None:
@@ -60,6 +61,7 @@ class Selection:
     """Rules that are off in the files that a gitignore-style pattern matches."""
     root: Path = Path()
     """The folder that those patterns start from."""
+    min_level: Level = "info"
 
 
 def selected(findings: Iterable[Finding], selection: Selection) -> list[Finding]:
@@ -78,14 +80,18 @@ def selected(findings: Iterable[Finding], selection: Selection) -> list[Finding]
     return [
         finding
         for finding in findings
-        if _is_on(finding, selection) and _longest(finding.code, off(finding.at.path)) < 0
+        if is_on(finding.code, finding.level or "error", selection)
+        and _longest(finding.code, off(finding.at.path)) < 0
     ]
 
 
-def _is_on(finding: Finding, selection: Selection) -> bool:
-    default = frozenset() if finding.level == "info" else frozenset([""])
+def is_on(code: str, level: Level, selection: Selection) -> bool:
+    """Whether findings of a rule are wanted at all, wherever they are."""
+    if _LEVELS.index(level) < _LEVELS.index(selection.min_level):
+        return False
+    default = frozenset() if level == "info" else frozenset([""])
     wanted = (default if selection.select is None else selection.select) | selection.extend_select
-    return _longest(finding.code, wanted) > _longest(finding.code, selection.ignore)
+    return _longest(code, wanted) > _longest(code, selection.ignore)
 
 
 def _longest(code: str, prefixes: Prefixes) -> int:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+
+Lines = Callable[[str], Sequence[str]]
+"""The lines of the file with this path."""
 
 
 class SourceTexts:
     """Source by path, read when asked for; a file that cannot be read is empty."""
 
     def __init__(self, given: Mapping[str, bytes] | None = None) -> None:
-        self._given = given or {}
+        self.given = given or {}
         self.lines = cache(self._lines)
 
     def raw(self, path: str) -> bytes:
-        if path in self._given:
-            return self._given[path]
+        if path in self.given:
+            return self.given[path]
         try:
             return Path(path).read_bytes()
         except OSError:

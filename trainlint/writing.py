@@ -7,8 +7,8 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -25,9 +25,23 @@ def write(text: str, stream: TextIO) -> None:
     """A reader that has gone away is no error; what the stream cannot encode is escaped."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
-    try:
+    with _output(stream):
         stream.write(text)
         stream.flush()
+
+
+def write_raw(content: bytes, stream: TextIO) -> None:
+    """The same, for bytes that have to stay what they are."""
+    with _output(stream):
+        stream.flush()
+        stream.buffer.write(content)
+        stream.flush()
+
+
+@contextmanager
+def _output(stream: TextIO) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         with open(os.devnull, "w") as nowhere:  # so that Python's own flush at exit succeeds
             os.dup2(nowhere.fileno(), stream.fileno())
@@ -45,13 +59,17 @@ def wants_colour(stream: TextIO) -> bool:
 
 def write_file(path: Path, text: str) -> None:
     """Replace the file at once, or leave it as it was and raise UsageError."""
-    encoded = text.encode("utf-8", errors="backslashreplace")
+    write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Replace the file at once, or leave it as it was and raise UsageError. Of a link, the target is replaced."""
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():
-            target.write_bytes(encoded)  # a device or a pipe: there is nothing to replace
+            target.write_bytes(content)  # a device or a pipe: there is nothing to replace
         else:
-            _replace(target, encoded)
+            _replace(target, content)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
 
@@ -72,6 +90,9 @@ def _replace(target: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
+        if target.exists() and hasattr(os, "chown"):
+            with suppress(OSError):  # who may write a file need not be able to give one away
+                os.chown(temporary, target.stat().st_uid, target.stat().st_gid)
         os.chmod(temporary, _mode(target))
         os.replace(temporary, target)
     except BaseException:
@@ -90,4 +111,7 @@ def _mode(target: Path) -> int:
 
 
 def complain(message: str) -> None:
-    write_pieces([Piece("error:", "error"), Piece(f" {message}\n")], sys.stderr)
+    """One line, whatever stands in the names that it quotes."""
+    from trainlint.output.printable import printable
+
+    write_pieces([Piece("error:", "error"), Piece(f" {printable(message)}\n")], sys.stderr)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainlint.output.concise import concise
-from trainlint.output.json_report import json_report
+from trainlint.output.document import document
 from trainlint.output.output_format import OutputFormat
 from trainlint.output.statistics import statistics
 from trainlint.output.style import Piece
-from trainlint.output.text import Lines, closing, text
+from trainlint.output.text import closing, text
 from trainlint.report import Report
+from trainlint.source_texts import Lines
 
 
 def check_output(
@@ -18,8 +19,9 @@ def check_output(
 ) -> Iterator[Piece]:
     """`counted`: how often each rule found something, in place of the findings. `closed`: with a last
     sentence for people. `room`: cells for a line of source."""
-    if output_format is OutputFormat.json:
-        yield Piece(json_report(report))
+    whole = document(report, lines, output_format)
+    if whole is not None:
+        yield Piece(whole)
         return
     if counted:
         yield from statistics(report)

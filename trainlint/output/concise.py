@@ -11,7 +11,12 @@ from trainlint.report import Report
 
 def concise(report: Report) -> Iterator[Piece]:
     for finding in report.shown:
-        yield Piece(f"{printable(finding.at.path)}:{finding.at.line}:{finding.at.column}: ")
+        yield Piece(f"{_first_in_line(finding.at.path)}:{finding.at.line}:{finding.at.column}: ")
         level = finding.level or "error"
         yield Piece(f"{level} {finding.code}", level)
         yield Piece(f" {printable(finding.message)}\n")
+
+
+def _first_in_line(path: str) -> str:
+    """Printable, and no workflow command: GitHub obeys lines of a log that begin with two colons."""
+    return printable(f"./{path}" if path.startswith("::") else path)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Fix
 from trainlint.output.json_run import as_json, run_as_json
+from trainlint.output.well_formed import well_formed
 from trainlint.report import Report
 
 
@@ -23,11 +24,17 @@ def json_report(report: Report) -> str:
             "seconds": round(report.seconds, 3),
             "by_level": report.by_level,
             "by_verdict": report.by_verdict,
+            "fixed": report.fixed,
+            "withheld": {
+                "known": report.withheld.known,
+                "gone": report.withheld.gone,
+                "unchanged": report.withheld.unchanged,
+            },
         },
     }
     if report.run is not None:
         document["run"] = run_as_json(report.run, report.not_checked)
-    return json.dumps(document, indent=2) + "\n"
+    return json.dumps(well_formed(document), indent=2) + "\n"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -46,8 +53,28 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "because": [_because(because) for because in finding.because],
         "verdict": finding.verdict,
         "evidence": as_json(finding.evidence),
-        "fix": None,
+        "fix": _fix(finding.fix),
         "suppressed": finding.suppressed,
+    }
+
+
+def _fix(fix: Fix | None) -> dict[str, Any] | None:
+    if fix is None:
+        return None
+    return {
+        "applicability": fix.applicability,
+        "title": fix.title,
+        "edits": [
+            {
+                "path": edit.at.path,
+                "line": edit.at.line,
+                "column": edit.at.column,
+                "end_line": edit.at.end_line,
+                "end_column": edit.at.end_column,
+                "replacement": edit.replacement,
+            }
+            for edit in fix.edits
+        ],
     }
 
 

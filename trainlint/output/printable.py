@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Controls, line and paragraph separators, marks and overrides of direction, and halves of a pair.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Controls, line and paragraph separators, marks and overrides of direction, halves of a pair, and no characters.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 
 
 def printable(text: str) -> str:

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainlint.output.concise import concise
-from trainlint.output.json_report import json_report
+from trainlint.output.document import document
 from trainlint.output.output_format import OutputFormat
 from trainlint.output.problems import problem_lines
 from trainlint.output.step_report import step_report
 from trainlint.output.style import Piece
-from trainlint.output.text import Lines, closing, text
+from trainlint.output.text import closing, text
 from trainlint.report import Report
+from trainlint.source_texts import Lines
 
 
 def run_output(
     report: Report, lines: Lines, output_format: OutputFormat, *, closed: bool, room: int
 ) -> Iterator[Piece]:
     """The findings with their verdicts; in text, also what the step showed and what was not checked."""
-    if output_format is OutputFormat.json:
-        yield Piece(json_report(report))
+    whole = document(report, lines, output_format)
+    if whole is not None:
+        yield Piece(whole)
         return
     if output_format is OutputFormat.concise:
         yield from concise(report)

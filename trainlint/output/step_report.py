@@ -24,7 +24,7 @@ def step_report(run: Recorded, not_checked: Sequence[str]) -> Iterator[Piece]:
     yield from _gradients(run.facts(step.ParameterSeen))
     yield from _lost_ways(run.facts(step.ParameterSeen), run.facts(step.Picture))
     yield from _masks(run.facts(step.MaskSeen))
-    yield from _unused(run.facts(step.ModuleSeen))
+    yield from _unused(run.facts(step.ModuleSeen), run.facts(step.ParameterSeen))
     yield from _warnings(run.facts(step.Warned))
     yield from _disagreements(run.facts(step.Disagreement))
     if not_checked:
@@ -130,8 +130,10 @@ def _masks(masks: Sequence[step.MaskSeen]) -> Iterator[Piece]:
         yield from _table("Attention masks", heads, rows[:_MOST_ROWS])
 
 
-def _unused(modules: Sequence[step.ModuleSeen]) -> Iterator[Piece]:
-    unused = [one for one in modules if one.order is None and one.parameters]
+def _unused(modules: Sequence[step.ModuleSeen], parameters: Sequence[step.ParameterSeen]) -> Iterator[Piece]:
+    """Modules that were not called, and whose weights nobody has used past them either."""
+    used = {one.module for one in parameters if one.reached}
+    unused = [one for one in modules if one.order is None and one.parameters and one.path not in used]
     if unused:
         yield Piece("Modules that the step never reached\n", "strong")
         for one in unused[:_MOST_ROWS]:

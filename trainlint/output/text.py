@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from trainlint.finding import Finding, Place
 from trainlint.output.excerpt import excerpt
 from trainlint.output.printable import printable
 from trainlint.output.style import Meaning, Piece
-from trainlint.report import Report
-
-Lines = Callable[[str], Sequence[str]]
-"""The lines of the file with this path."""
+from trainlint.report import Fixable, Report
+from trainlint.source_texts import Lines
 
 _LINES_SHOWN_WHOLE = 4
 _END = Piece("\n")
@@ -21,14 +19,13 @@ _END = Piece("\n")
 def text(report: Report, lines: Lines, room: int) -> Iterator[Piece]:
     """The findings that are shown; no line of source takes more than `room` cells."""
     for finding in report.shown:
-        yield from _finding(finding, lines, room)
+        yield from finding_text(finding, lines, room)
         yield _END
 
 
 def closing(report: Report) -> str:
     """One sentence that sums up."""
-    suppressed = len(report.findings) - len(report.shown)
-    aside = f" ({suppressed} suppressed)" if suppressed else ""
+    aside = _aside(report)
     files = _count(report.files, "file")
     problems = f"; {_count(len(report.problems), 'problem')}, see above" if report.problems else ""
     counts = report.by_level
@@ -40,12 +37,41 @@ def closing(report: Report) -> str:
     verdicts = {verdict: count for verdict, count in report.by_verdict.items() if count}
     if verdicts:
         aside = f" ({', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}){aside}"
-    if found:
-        return f"Found {_listed(found)} in {files}{aside}{problems}.\n"
-    return f"Found nothing in {files}{aside}{problems}.\n"
+    said = f"Found {_listed(found) if found else 'nothing'} in {files}{aside}{problems}.\n"
+    if gone := report.withheld.gone:
+        entries = (
+            f"{gone} entry of the baseline matches" if gone == 1 else f"{gone} entries of the baseline match"
+        )
+        said += f"{entries} nothing any more: --write-baseline removes what is settled.\n"
+    if report.fixed:
+        said = f"Fixed {_count(report.fixed, 'finding')}.\n{said}"
+    return said + _fixable(report.fixable)
 
 
-def _finding(finding: Finding, lines: Lines, room: int) -> Iterator[Piece]:
+def _fixable(fixable: Fixable) -> str:
+    """What the user can have fixed."""
+    if fixable.safe and fixable.unsafe:
+        return f"{fixable.safe} can be fixed with --fix, {fixable.unsafe} more with --fix --unsafe-fixes.\n"
+    if fixable.safe:
+        return f"{fixable.safe} can be fixed with --fix.\n"
+    if fixable.unsafe:
+        return f"{fixable.unsafe} can be fixed with --fix --unsafe-fixes.\n"
+    return ""
+
+
+def _aside(report: Report) -> str:
+    """What is there and not shown."""
+    suppressed = len(report.findings) - len(report.shown)
+    parts = [
+        *([f"{suppressed} suppressed"] if suppressed else []),
+        *([f"{report.withheld.known} in the baseline"] if report.withheld.known else []),
+        *([f"{report.withheld.unchanged} on unchanged lines"] if report.withheld.unchanged else []),
+    ]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def finding_text(finding: Finding, lines: Lines, room: int) -> Iterator[Piece]:
+    """One finding with the source of every place."""
     level: Meaning = finding.level or "error"
     yield Piece(f"{level}[{finding.code}]", level)
     yield Piece(f" {finding.name}: ", "strong")

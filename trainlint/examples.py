@@ -1,0 +1,51 @@
+"""What `--help` shows below the options: commands to copy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_ALL = {
+    "trainlint check": "read the code below this folder",
+    "trainlint run --trace train.py": "watch one real training step",
+    "trainlint explain TL101": "what a rule means, and what to do",
+}
+_CHECK = {
+    "trainlint check src/ train.py": "folders and files, read as one program",
+    "trainlint check --select TL1,TL301": "some rules only; `trainlint rules` lists them",
+    "trainlint check --diff": "what could be mended safely ...",
+    "trainlint check --fix": "... and have it done",
+    "trainlint check --watch": "again after every change",
+    "trainlint check --changed-only main...": "what this branch has brought",
+    "trainlint check --baseline known.json --write-baseline": "call all of today's findings known ...",
+    "trainlint check --baseline known.json": "... and hear of new ones only",
+    "trainlint check --output-format sarif --output-file out.sarif": "for code scanning",
+    "cat net.py | trainlint check - --stdin-filename net.py": "what is not saved yet",
+}
+_RUN = {
+    "trainlint run --trace train.py --epochs 1": "options after the script are its own",
+    "trainlint run --trace --steps 20 train.py": "a longer look",
+    "trainlint run --trace -m package.train": "as `python -m` would",
+    "trainlint run --trace --save-trace step.json train.py": "keep the recording ...",
+    "trainlint run --from-trace step.json": "... and judge it again, without torch",
+}
+_EXPLAIN = {
+    "trainlint explain TL301": "a rule's page, by its code",
+    "trainlint explain missing-zero-grad": "and by its name",
+}
+_RULES = {
+    "trainlint rules": "every rule, with what is wrong where it speaks",
+    "trainlint rules --output-format concise | grep gradient": "one line each",
+}
+_CONFIG = {
+    "trainlint config": "the settings for this folder",
+    "trainlint config --output-format json": "the same, and which rules are on, for programs",
+}
+
+
+def _shown(examples: Mapping[str, str]) -> str:
+    """Each command under what it is for; no line is wrapped or joined."""
+    lines = [f"  # {about}\n  {command}" for command, about in examples.items()]
+    return "\b\nExamples:\n" + "\n".join(lines)
+
+
+ALL, CHECK, RUN, EXPLAIN, RULES, CONFIG = map(_shown, (_ALL, _CHECK, _RUN, _EXPLAIN, _RULES, _CONFIG))

@@ -1,0 +1,57 @@
+"""GitLab's code quality report: a JSON list that a merge request shows as it gets better or worse."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import Any
+
+from trainlint.finding import Finding, Level, Problem
+from trainlint.fingerprint import stable_ids
+from trainlint.output.project_path import project_path
+from trainlint.output.well_formed import well_formed
+from trainlint.report import Report
+from trainlint.source_texts import Lines
+
+_SEVERITIES: dict[Level, str] = {"error": "major", "warning": "minor", "info": "info"}
+
+
+def gitlab(report: Report, lines: Lines) -> str:
+    findings = report.standing
+    ids = stable_ids(findings, lines)
+    issues = [
+        *(_issue(finding, known) for finding, known in zip(findings, ids, strict=True)),
+        *(_failure(problem) for problem in report.problems),
+    ]
+    return json.dumps(well_formed(issues), indent=2) + "\n"
+
+
+def _issue(finding: Finding, known: str) -> dict[str, Any]:
+    at = finding.at
+    return {
+        "check_name": f"{finding.code} {finding.name}",
+        "description": f"{finding.code}: {finding.message}",
+        "fingerprint": known,
+        "severity": _SEVERITIES[finding.level or "error"],
+        "location": {
+            "path": project_path(at.path, "CI_PROJECT_DIR"),
+            "positions": {
+                "begin": {"line": at.line, "column": at.column},
+                "end": {"line": at.end_line, "column": at.end_column},
+            },
+        },
+    }
+
+
+def _failure(problem: Problem) -> dict[str, Any]:
+    named = f"{problem.path}\0{problem.message}".encode(errors="surrogatepass")
+    return {
+        "check_name": "trainlint",
+        "description": f"could not be checked: {problem.message}",
+        "fingerprint": blake2b(named, digest_size=16).hexdigest(),
+        "severity": "blocker",
+        "location": {
+            "path": project_path(problem.path, "CI_PROJECT_DIR"),
+            "positions": {"begin": {"line": problem.line or 1}},
+        },
+    }

@@ -1,0 +1,169 @@
+"""SARIF 2.1.0, the exchange format of static analysis: code scanning on GitHub and viewers in editors read it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from trainlint import __version__
+from trainlint.catalogue import describe, page
+from trainlint.finding import Because, Finding, Fix, Level, Place, Problem
+from trainlint.fingerprint import stable_ids
+from trainlint.output.json_run import as_json
+from trainlint.output.well_formed import well_formed
+from trainlint.report import Report
+from trainlint.source_texts import Lines
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS: dict[Level, str] = {"error": "error", "warning": "warning", "info": "note"}
+_SEVERITIES: dict[Level, str] = {"error": "error", "warning": "warning", "info": "recommendation"}
+_ROOT = "%SRCROOT%"
+_LINK = re.compile(r"\[(?=[^\]]*\]\()")
+_PLACEHOLDER = re.compile(r"\{(\d+)\}")
+
+
+def sarif(report: Report, lines: Lines) -> str:
+    """Every finding, the silenced ones marked as such, with the pages of the rules that found something."""
+    codes = sorted({finding.code for finding in report.findings})
+    ids = stable_ids(report.findings, lines)
+    run = {
+        "tool": {
+            "driver": {
+                "name": "trainlint",
+                "version": __version__,
+                "semanticVersion": __version__,
+                "rules": _rules(codes),
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_ROOT: {"uri": Path.cwd().as_uri() + "/"}},
+        "invocations": [
+            {
+                "executionSuccessful": not report.problems,
+                "toolExecutionNotifications": [_notification(problem) for problem in report.problems],
+            }
+        ],
+        "results": [
+            _result(finding, codes.index(finding.code), known, lines)
+            for finding, known in zip(report.findings, ids, strict=True)
+        ],
+    }
+    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(well_formed(document), indent=2) + "\n"
+
+
+def _rules(codes: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": rule.code,
+            "name": rule.name,
+            "shortDescription": {"text": _message(rule.name.replace("-", " "))},
+            "fullDescription": {"text": _message(rule.summary)},
+            "help": {"text": page(rule.code), "markdown": page(rule.code)},
+            "defaultConfiguration": {"level": _LEVELS[rule.level]},
+            "properties": {"tags": ["pytorch", "training"], "problem.severity": _SEVERITIES[rule.level]},
+        }
+        for rule in map(describe, codes)
+    ]
+
+
+def _result(finding: Finding, index: int, known: str, lines: Lines) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": _LEVELS[finding.level or "error"],
+        "message": {"text": _message(finding.message)},
+        "locations": [{"physicalLocation": _physical(finding.at, lines)}],
+        "partialFingerprints": {"trainlint/v1": known},
+    }
+    if finding.because:
+        result["relatedLocations"] = [
+            _related(number, because, lines) for number, because in enumerate(finding.because, start=1)
+        ]
+    if finding.suppressed:
+        result["suppressions"] = [{"kind": "inSource"}]
+    elif finding.verdict == "refuted":
+        said = "a recorded step came by and did not show it"
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
+    if finding.fix is not None:
+        result["fixes"] = [_fix(finding.fix)]
+    if finding.verdict is not None:
+        result["properties"] = {
+            "verdict": finding.verdict,
+            "subject": finding.subject,
+            "evidence": as_json(finding.evidence),
+        }
+    return result
+
+
+def _related(number: int, because: Because, lines: Lines) -> dict[str, Any]:
+    return {
+        "id": number,
+        "physicalLocation": _physical(because.at, lines),
+        "message": {"text": _message(because.message)},
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    by_path = {edit.at.path: [one for one in fix.edits if one.at.path == edit.at.path] for edit in fix.edits}
+    return {
+        "description": {"text": _message(f"{fix.title} ({fix.applicability})")},
+        "artifactChanges": [
+            {
+                "artifactLocation": _artifact(path),
+                "replacements": [
+                    {"deletedRegion": _region(edit.at), "insertedContent": {"text": edit.replacement}}
+                    for edit in edits
+                ],
+            }
+            for path, edits in by_path.items()
+        ],
+    }
+
+
+def _notification(problem: Problem) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": _artifact(problem.path)}
+    if problem.line is not None:
+        physical["region"] = {"startLine": problem.line}
+    return {
+        "level": "error",
+        "message": {"text": _message(problem.message)},
+        "locations": [{"physicalLocation": physical}],
+    }
+
+
+def _physical(at: Place, lines: Lines) -> dict[str, Any]:
+    own = lines(at.path)[at.line - 1 : at.end_line]
+    snippet = {"snippet": {"text": "\n".join(own)}} if own else {}
+    return {
+        "artifactLocation": _artifact(at.path),
+        "region": _region(at),
+        "contextRegion": {"startLine": at.line, "endLine": at.end_line, **snippet},
+    }
+
+
+def _region(at: Place) -> dict[str, int]:
+    return {
+        "startLine": at.line,
+        "startColumn": at.column,
+        "endLine": at.end_line,
+        "endColumn": at.end_column,
+    }
+
+
+def _artifact(path: str) -> dict[str, str]:
+    """A path below the working directory is relative to it, and any other is whole."""
+    quoted = quote(os.fsencode(path.replace(os.sep, "/")))
+    if os.path.isabs(path):
+        return {"uri": f"file://{quoted if quoted.startswith('/') else f'/{quoted}'}"}
+    return {"uri": quoted, "uriBaseId": _ROOT}
+
+
+def _message(text: str) -> str:
+    """`text` as a reader shows it unchanged: what looks like a link or a placeholder is escaped."""
+    return _PLACEHOLDER.sub(r"{{\1}}", _LINK.sub(r"\\[", text))

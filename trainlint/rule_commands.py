@@ -1,0 +1,62 @@
+"""`trainlint explain` and `trainlint rules`: what there is, and what it means."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from trainlint import completion
+from trainlint.delivery import deliver
+from trainlint.exits import exit_codes
+from trainlint.options import ListedAs, OutputFile
+from trainlint.output.output_format import ListFormat
+from trainlint.output.style import Piece
+from trainlint.usage_error import UsageError
+from trainlint.writing import wants_colour, write
+
+
+def explain(
+    rule: Annotated[
+        str, typer.Argument(help="A rule's code or name.", metavar="RULE", autocompletion=completion.rules)
+    ],
+) -> None:
+    """Show a rule's page."""
+    with exit_codes():
+        from trainlint.catalogue import names, page
+        from trainlint.select import nearest_rule
+
+        known = names()
+        code = next((code for code, name in known.items() if rule.lower() in (code.lower(), name)), None)
+        if code is None:
+            raise UsageError(f"no rule is called `{rule}`{nearest_rule(rule, known)}")
+        if wants_colour(sys.stdout):
+            from rich.console import Console
+            from rich.markdown import Markdown
+
+            with_colour = Console(force_terminal=True)
+            with with_colour.capture() as rendered:
+                with_colour.print(Markdown(page(code)))
+            write(rendered.get(), sys.stdout)
+        else:
+            write(page(code), sys.stdout)
+
+
+def rules(
+    output_format: ListedAs = ListFormat.text,
+    output_file: OutputFile = None,
+) -> None:
+    """List the rules."""
+    with exit_codes():
+        from trainlint.catalogue import described
+        from trainlint.output.rule_index import concise_rule_index, json_rule_index, rule_index
+
+        match output_format:
+            case ListFormat.text:
+                pieces = rule_index(described())
+            case ListFormat.concise:
+                pieces = concise_rule_index(described())
+            case ListFormat.json:
+                pieces = iter([Piece(json_rule_index(described()))])
+        deliver(pieces, output_file)
