@@ -452,6 +452,56 @@ def test_a_program_that_takes_too_long(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_program_that_is_killed_while_it_trains(tmp_path: Path) -> None:
+    killed = SOUND.replace("optimizer.step()", "__import__('os').kill(__import__('os').getpid(), 9)")
+    write(tmp_path, {"train.py": killed})
+    ran = run(tmp_path, "train.py")
+    assert ran.returncode == PROGRAM_FAILED
+    assert "killed by SIGKILL" in ran.stderr
+    assert "waited for the first optimizer step" in ran.stderr
+
+
+def test_what_other_threads_train_is_not_taken_for_checked(tmp_path: Path) -> None:
+    body = "".join(f"    {line}\n" for line in TRAINS.splitlines())
+    text = f"import threading\ndef work():\n{body}\nt = threading.Thread(target=work, name='worker')\n"
+    write(tmp_path, {"train.py": "import torch\n" + text + "t.start()\nt.join()\n"})
+    ran = run(tmp_path, "train.py")
+    assert ran.returncode == FOUND
+    assert found(tmp_path) == [("TL101", 6, "not-reached")]
+    assert any("trained in worker" in one for one in report(tmp_path)["run"]["not_checked"])
+
+
+def test_a_torch_that_is_too_old(tmp_path: Path) -> None:
+    write(tmp_path, {"torch/__init__.py": "__version__ = '2.3.1'\n", "train.py": "import torch\n"})
+    ran = run(tmp_path, "train.py", PYTHONPATH=os.pathsep.join((str(ROOT), str(tmp_path))))
+    assert ran.returncode == FAILED
+    assert "torch 2.3.1 is too old to be recorded: 2.4 is the oldest that is" in ran.stderr
+
+
+@pytest.mark.parametrize("every", [1, 3, 16])
+def test_gradients_may_be_accumulated_over_many_batches(every: int, tmp_path: Path) -> None:
+    accumulating = SOUND.replace("range(3)", "range(60)").replace("    optimizer.zero_grad()\n", "")
+    accumulating = accumulating.replace("loss.backward()", f"(loss / {every}).backward()").replace(
+        "    optimizer.step()\n",
+        f"    if step % {every} == {every - 1}:\n        optimizer.step()\n        optimizer.zero_grad()\n",
+    )
+    write(tmp_path, {"train.py": accumulating})
+    ran = run(tmp_path, "train.py")
+    assert (ran.returncode, found(tmp_path)) == (CLEAN, [])
+
+
+def test_an_optimizer_built_for_each_batch(tmp_path: Path) -> None:
+    made = "optimizer = torch.optim.Adam(model.parameters())"
+    each = SOUND.replace("range(3)", "range(60)").replace(
+        "    optimizer.zero_grad()", f"    {made}\n    optimizer.zero_grad()"
+    )
+    write(tmp_path, {"train.py": each})
+    assert run(tmp_path, "train.py").returncode == FOUND
+    assert found(tmp_path) == [("TL307", 7, "confirmed")]
+    assert ending(tmp_path)["how"] == "recorded"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_reports_what_was_seen(tmp_path: Path) -> None:
     write(tmp_path, {"train.py": TRAINS + "import time\nprint('ready', flush=True)\ntime.sleep(100)\n"})
     started = subprocess.Popen(

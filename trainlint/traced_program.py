@@ -85,7 +85,7 @@ def run_traced(
         child = subprocess.Popen(command)
         with _signals_go_to(child) as interrupts:
             timed_out = _wait(child, status, timeout, waiting)
-        found = _outcome(outcome, child.returncode)
+        found = _outcome(outcome, status, child.returncode)
         ended = found.recorded is not None and found.recorded.ending.how == "interrupted"
         interrupted = (ended or bool(interrupts)) and not timed_out
         return replace(found, timed_out=timed_out, interrupted=interrupted)
@@ -144,8 +144,8 @@ def _signals_go_to(child: subprocess.Popen[bytes]) -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def _outcome(file: Path, code: int) -> Outcome:
-    """What a program that has ended with an exit code left behind."""
+def _outcome(file: Path, status: Path, code: int) -> Outcome:
+    """What a program that has ended with an exit code left behind, and in the end what it was waiting for."""
     if file.exists():
         try:
             return Outcome(load(file))
@@ -163,8 +163,10 @@ def _outcome(file: Path, code: int) -> Outcome:
         message = f"the program {ended} before it imported torch{reason}{others}"
         return Outcome(None, message, failed=how == "failed" or (how == "exited" and code != 0))
     if code < 0:
-        name = signal.Signals(-code).name
-        return Outcome(None, f"the program was killed by {name} and left no recording", failed=True)
+        waited = f", while the recording waited for {status.read_text()}" if status.exists() else ""
+        hint = " (is there enough memory?)" if code == -signal.SIGKILL else ""
+        said = f"the program was killed by {signal.Signals(-code).name}{hint}{waited}"
+        return Outcome(None, said, failed=True)
     return Outcome(None, f"the program ended with exit code {code} and left no recording", failed=code != 0)
 
 

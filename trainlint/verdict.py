@@ -13,7 +13,7 @@ from trainlint.rules import entries
 
 
 def joined(read: Sequence[Finding], ran: Sequence[Finding], recorded: Recorded) -> list[Finding]:
-    """Every finding once, with its verdict.
+    """Every finding once, with its verdict; one of a rule that knows the source alone has none.
 
     A finding of the source is confirmed if its rule also fires on the run at the same place, or if the program
     failed there; refuted if the place ran and the rule did not fire; and not reached otherwise. What only the run
@@ -39,16 +39,15 @@ def _judged(finding: Finding, ran: Sequence[Finding], recorded: Recorded) -> Fin
     ending = recorded.ending
     if ending.how == "failed" and ending.at is not None and _overlap(ending.at, finding.at):
         return replace(finding, verdict="confirmed", evidence={"the program failed here": ending.error})
-    if any(one.at == finding.at for one in recorded.facts(step.Numbered)):
+    rule = next(entry.rule for entry in entries() if entry.code == finding.code)
+    if rule.by == "S":
+        return finding
+    is_settled = not any(_overlap(place, finding.at) for place in recorded.unsettled)
+    if is_settled and any(one.at == finding.at for one in recorded.facts(step.Numbered)):
         return replace(finding, verdict="confirmed", evidence={"carried a gradient": True})
-    if _has_run(finding.at, recorded) and _can_be_refuted(finding, recorded):
+    if is_settled and rule.refutable and _has_run(finding.at, recorded):
         return replace(finding, verdict="refuted")
     return replace(finding, verdict="not-reached")
-
-
-def _can_be_refuted(finding: Finding, recorded: Recorded) -> bool:
-    rule = next(entry.rule for entry in entries() if entry.code == finding.code)
-    return rule.refutable and not any(_overlap(place, finding.at) for place in recorded.unsettled)
 
 
 def _has_run(place: Place, recorded: Recorded) -> bool:
@@ -77,6 +76,9 @@ def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str
         yield "no optimizer stepped a second time: whether gradients are cleared was not seen"
     for one in recorded.facts(step.Missed):
         yield f"the recorder failed at something, which is a bug in it: {one.text}"
+    threads = sorted({one.thread for one in recorded.facts(step.Elsewhere)})
+    if threads:
+        yield f"only the thread that imports torch is watched: nothing that was trained in {', '.join(threads)} was seen"
     opaque = sorted({one.text for one in recorded.facts(step.Opaque)})
     if opaque:
         yield f"nothing inside these was seen, because torch compiles them: {', '.join(opaque)}"

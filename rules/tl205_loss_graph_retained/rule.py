@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import Accumulated, Backward
 from trainlint.facts.evidence import of_sum
-from trainlint.facts.flow import attachment, is_made_of
+from trainlint.facts.flow import attachment, is_made_of, is_recurrence
 from trainlint.facts.training import Training
 from trainlint.facts.values import Op
 from trainlint.finding import Finding
@@ -17,7 +17,7 @@ def check(training: Training) -> Iterator[Finding]:
         if not (isinstance(event.result, Op) and event.result.records):
             continue
         found = attachment(event.value)
-        if not found.attached or found.uncertain:
+        if not found.attached or found.uncertain or is_recurrence(event):
             continue
         if not any(is_made_of(loss, event.result, with_graph=True) for loss in (*trained_on, *returned)):
             yield Finding(

@@ -23,6 +23,20 @@ def ways_to_be_on(device: Value | None, kind: str, depth: int = 0) -> Iterator[G
                     yield from ((*guards, *more) for more in ways_to_be_on(part, kind, depth + 1))
 
 
+def device_types(device: Value | None, depth: int = 0) -> Iterator[tuple[Guards, str]]:
+    """The kinds of device that a value may be or name, with the conditions that lead to each; empty for unknown ones."""
+    for guards, one in ways(device):
+        match one:
+            case Constant(value=str(name), is_default=False):
+                yield guards, name.partition(":")[0]
+            case Op(name="device", inputs=(inner, *_)) if depth < 6 and not isinstance(inner, Items):
+                yield from (((*guards, *more), kind) for more, kind in device_types(inner, depth + 1))
+            case Op(name="getattr", inputs=(inner,), options={"name": Constant(value="type")}) if depth < 6:
+                yield from (((*guards, *more), kind) for more, kind in device_types(inner, depth + 1))
+            case _:
+                yield guards, ""
+
+
 def may_ask_for_device(condition: Any) -> bool:
     """Whether a condition names a device, or is some value, such as that of `torch.cuda.is_available()`."""
     match condition:

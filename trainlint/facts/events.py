@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainlint.facts.deprecated import Deprecated
 from trainlint.facts.torch_api import Meaning
-from trainlint.facts.values import Constant, Object, Op, Value
+from trainlint.facts.values import Constant, Guards, Object, Op, Value
 from trainlint.finding import Because, Place
 
 
@@ -20,12 +21,14 @@ class Event:
         calls: the calls that led there, outermost first.
         loops: the loops around it, outermost first, through all calls.
         guards: keys of the undecided conditions it stands under, and which way each went.
+        autocast: the regions of autocast around it, or what may be one, outermost first.
     """
 
     at: Place
     calls: tuple[Place, ...] = ()
     loops: tuple[int, ...] = ()
     guards: tuple[tuple[Any, bool], ...] = ()
+    autocast: tuple[Value, ...] = ()
 
 
 @dataclass(eq=False)
@@ -52,6 +55,21 @@ class ZeroGrad(Event):
     """Gradients are cleared: of an optimizer, of a module, or of something unknown."""
 
     target: Value = field(default_factory=Value)
+    to_none: Value | None = None
+    """What it is told about `set_to_none`; None if nothing."""
+
+
+@dataclass(eq=False)
+class SchedulerStep(Event):
+    """A scheduler steps; `optimizer` is the one whose rate it sets.
+
+    Args:
+        told: what it is given, such as a metric or the number of an epoch; None if nothing.
+    """
+
+    scheduler: Object = field(default_factory=Object)
+    optimizer: Value = field(default_factory=Value)
+    told: Value | None = None
 
 
 @dataclass(eq=False)
@@ -59,12 +77,50 @@ class Clip(Event):
     """Gradients are clipped, by norm or by value."""
 
     parameters: Value = field(default_factory=Value)
+    optimizer: Object | None = None
+    """The optimizer that holds all of these parameters, where a run has shown it."""
 
 
 @dataclass(eq=False)
 class Unscale(Event):
     scaler: Object = field(default_factory=Object)
     optimizer: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class ScaleUpdate(Event):
+    """A gradient scaler adapts its scale, after the steps of one round; `to` is a scale that it is given."""
+
+    scaler: Object = field(default_factory=Object)
+    to: Value | None = None
+
+
+@dataclass(eq=False)
+class Overwritten(Event):
+    """A parameter, or what an operation has kept for the backward pass, is changed in place.
+
+    Args:
+        records: whether autograd watches.
+    """
+
+    tensor: Op = field(default_factory=Op)
+    records: bool | None = True
+
+
+@dataclass(eq=False)
+class Converted(Event):
+    """The parameters of a module are converted to a floating type."""
+
+    module: Value = field(default_factory=Value)
+    dtype: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class Wrapped(Event):
+    """A module is handed to what places it, and what it is called with, on devices: `name` says which."""
+
+    module: Value = field(default_factory=Value)
+    name: str = ""
 
 
 @dataclass(eq=False)
@@ -83,6 +139,8 @@ class Forward(Event):
     inputs: tuple[Value, ...] = ()
     output: Value = field(default_factory=Value)
     records: bool | None = True
+    mode: bool | None = None
+    """Whether the module was in training mode, where a run has shown it."""
 
 
 @dataclass(eq=False)
@@ -187,6 +245,8 @@ class Escape(Event):
     """Something unknown is called with these values, and may do anything to them."""
 
     values: tuple[Value, ...] = ()
+    tensors: tuple[Value, ...] = ()
+    """What else it is given: the most that it may do with these is to run their backward."""
 
 
 @dataclass(eq=False)
@@ -242,12 +302,19 @@ class LibraryCall(Event):
 
     Args:
         name: the full dotted name, as imported.
+        args: what it is given by position; `options`, by name.
         is_fallback: it stands where the program has tried, or asks for, something newer first.
+        deprecated: what torch has replaced of the function, method or argument.
+        receiver: for a method, what it is called on.
     """
 
     name: str = ""
     text: str = ""
     is_fallback: bool = False
+    args: tuple[Value, ...] = ()
+    options: dict[str, Value] = field(default_factory=dict)
+    deprecated: Deprecated | None = None
+    receiver: Value | None = None
 
 
 @dataclass(eq=False)
@@ -281,6 +348,33 @@ class Operation(Event):
 
     output: Op = field(default_factory=Op)
     function: str = ""
+
+
+@dataclass(eq=False)
+class Attended(Event):
+    """The result of a softmax, whatever was done to it since, weighs values in a product of matrices.
+
+    Args:
+        weights: what came of the softmax.
+        output: the product.
+    """
+
+    weights: Value = field(default_factory=Value)
+    output: Op = field(default_factory=Op)
+
+
+@dataclass(eq=False)
+class AttentionCall(Event):
+    """A function or layer of torch's that attends is called: one of `torch_api.ATTENTION_MASKS`."""
+
+    name: str = ""
+    output: Op = field(default_factory=Op)
+    is_open: bool = False
+
+    def argument(self, position: int, name: str) -> Value | None:
+        """An argument; None where it was not given, or is None."""
+        found = self.output.option(position, name)
+        return None if isinstance(found, Constant) and found.value is None else found
 
 
 @dataclass(eq=False)
@@ -319,6 +413,27 @@ class SettingChanged(Event):
 
 
 @dataclass(eq=False)
+class ToHost(Event):
+    """Numbers of a tensor are handed to Python: whoever asks waits until the device has computed them.
+
+    Args:
+        name: `item`, `tolist`, `numpy`, `cpu`, `float`, `int`, `print`, or the function of NumPy's that is given it.
+        tensor: what the numbers are taken from.
+        text: the expression, where it is read.
+        module: the module in whose forward it happens.
+        records: whether autograd watches; None where that is unknown.
+        under: the undecided conditions inside that forward under which it happens.
+    """
+
+    name: str = ""
+    tensor: Value = field(default_factory=Value)
+    text: str = ""
+    module: Object | None = None
+    records: bool | None = True
+    under: Guards = ()
+
+
+@dataclass(eq=False)
 class Drawn(Event):
     """A loader hands out a batch, in a loop over it or by `next`."""
 
@@ -346,6 +461,29 @@ class ItemsMade(Event):
     loader: Object = field(default_factory=Object)
     names: frozenset[str] = frozenset()
     by_index: bool = True
+
+
+@dataclass(eq=False)
+class Batched(Event):
+    """A loader is made whose batches are known: what the dataset's `__getitem__` and `collate_fn` make of one item."""
+
+    loader: Object = field(default_factory=Object)
+    batch: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class Ignored(Event):
+    """Labels are set to the value that losses ignore, where a condition holds: `labels[labels == 0] = -100`."""
+
+    labels: Value = field(default_factory=Value)
+    where: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class PadIsEnd(Event):
+    """The padding token of a tokenizer is made the same as its end-of-sequence token."""
+
+    tokenizer: Value = field(default_factory=Value)
 
 
 @dataclass(eq=False)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from trainlint.facts import torch_api as api
+from trainlint.facts.events import Accumulated
 from trainlint.facts.torch_api import Meaning
 from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value, parts
 
@@ -259,7 +260,7 @@ class _Walk:
             return Attachment(
                 cuts=list(dict.fromkeys(named)), unrecorded=inputs.unrecorded, uncertain=inputs.uncertain
             )
-        if _cuts(op):
+        if cuts(op):
             if inputs.attached:
                 return Attachment(cuts=[op])
             if inputs.cuts or inputs.unrecorded:
@@ -321,7 +322,7 @@ def _is_index(op: Op) -> bool:
     return False
 
 
-def _cuts(op: Op) -> bool:
+def cuts(op: Op) -> bool:
     """Whether no gradient passes through an operation that rebuilds or reads out its input."""
     if op.name in api.REBUILDS and op.name not in api.CUTS:
         return bool(op.inputs) and isinstance(op.inputs[0], Items)
@@ -450,7 +451,7 @@ def _ends_graph(op: Op) -> bool:
     """Whether nothing of the graph is behind an operation."""
     if op.attached is not None:
         return not op.attached or op.name == api.PARAMETER
-    if op.name in (api.PARAMETER, "parameters", "iterate") or _cuts(op) or op.name in api.NO_GRADIENT:
+    if op.name in (api.PARAMETER, "parameters", "iterate") or cuts(op) or op.name in api.NO_GRADIENT:
         return True
     way = attachment(op)
     return not (way.attached or way.uncertain)
@@ -465,11 +466,17 @@ def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:
         one = pending.pop()
         if one.uid in targets:
             return True
-        is_cut = with_graph and isinstance(one, Op) and (_cuts(one) or one.name in api.NO_GRADIENT)
+        is_cut = with_graph and isinstance(one, Op) and (cuts(one) or one.name in api.NO_GRADIENT)
         if one.uid not in seen and len(seen) < 4000 and not is_cut:
             seen.add(one.uid)
             pending.extend(parts(one))
     return False
+
+
+def is_recurrence(sum_up: Accumulated) -> bool:
+    """Whether what is added follows from the sum so far, as in `x = x + layer(x)`."""
+    before = [one for one in parts(sum_up.result) if one is not sum_up.value]
+    return any(is_made_of(sum_up.value, one) for one in before if not isinstance(one, Constant))
 
 
 def is_prediction(value: Value) -> bool:

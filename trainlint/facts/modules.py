@@ -26,6 +26,8 @@ class Unregistered:
     kind: str
     instead: str
     layers: tuple[Place, ...]
+    of_layers_alone: bool = False
+    """Whether `at` is a list or tuple that holds modules and nothing else."""
 
 
 BY_ANY_NAME = frozenset(
@@ -79,6 +81,8 @@ def unregistered(module: Object, handed_over: Callable[[], frozenset[int]]) -> I
                 kind,
                 "ModuleDict" if kind == "dict" else "ModuleList",
                 tuple(one.at for one in lost if one.at is not None),
+                isinstance(value, Items)
+                and all(isinstance(one, Object) and one.is_a(MODULE) for one in value.items),
             )
 
 

@@ -12,6 +12,7 @@ from trainlint.facts.training import Training
 from trainlint.facts.values import Value
 from trainlint.finding import Place
 
+E = TypeVar("E", bound=ev.Event)
 F = TypeVar("F")
 
 
@@ -83,6 +84,13 @@ class Recorded(Training):
     def left_over(self, step: ev.OptimizerStep) -> dict[str, float | str]:
         known = self._remains(step)
         return known.numbers if known is not None else {}
+
+    def each_time(self, event: ev.Event, others: list[E]) -> dict[str, float | str] | None:
+        times = sum(one.at == event.at for one in self.events(type(event)))
+        if len(others) < 2 or times < len(others):
+            self.leave_open(event.at)
+            return None
+        return {"in each of the last": f"{len(others)} {type(others[0]).__name__.lower()}s"}
 
     def _remains(self, event: ev.OptimizerStep) -> step.Remains | None:
         return next((one for one in self.remains if one.optimizer is event.optimizer), None)

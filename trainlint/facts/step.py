@@ -137,6 +137,35 @@ class Remains:
 
 
 @dataclass(frozen=True)
+class Resumed:
+    """State that was loaded into an optimizer, and what had become of it at the first step after that.
+
+    Args:
+        at: where it is loaded.
+        type: class of the optimizer.
+        steps: the largest count of steps in the state.
+        entries: for how many of its parameters there was state.
+        kept: for how many of them it was still there at its first step; None if it never stepped.
+        rates: learning rate of each group, as loaded.
+        now: the same at the first step.
+        stepped_by: class of another optimizer that stepped these parameters instead; empty where there is none.
+        stepped_by_at: where that is made.
+        scheduler: where a scheduler was made since that stood at its beginning at the first step.
+    """
+
+    at: Place
+    type: str
+    steps: float
+    entries: int
+    kept: int | None
+    rates: tuple[float, ...]
+    now: tuple[float, ...]
+    stepped_by: str = ""
+    stepped_by_at: Place | None = None
+    scheduler: Place | None = None
+
+
+@dataclass(frozen=True)
 class ModuleSeen:
     """A module of a model that was trained.
 
@@ -153,6 +182,7 @@ class ModuleSeen:
             least; None where it is no rectifier.
         saturated: share of its outputs at the flat ends of a sigmoid or tanh, likewise; None where it is neither.
         number: of its model, as in `ParameterSeen.model`.
+        seconds: of the processor, in its fastest call after the first, without the modules that it calls itself.
     """
 
     path: str
@@ -168,6 +198,7 @@ class ModuleSeen:
     dead: float | None = None
     saturated: float | None = None
     number: int = 0
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -267,6 +298,25 @@ class BatchSeen:
 
 
 @dataclass(frozen=True)
+class Pace:
+    """How fast a run went, with the recorder at work, and what it held.
+
+    Args:
+        at: where the optimizer steps.
+        seconds: from each of its steps to the next.
+        memory: bytes after each backward: of tensors on CUDA, or of the whole process where there are none.
+        peak: the most bytes at any time, likewise; None where that cannot be seen.
+        device: `cuda` or `cpu`: whose memory it is.
+    """
+
+    at: Place
+    seconds: tuple[float, ...]
+    memory: tuple[int, ...]
+    peak: int | None
+    device: str
+
+
+@dataclass(frozen=True)
 class ScalerSeen:
     """A gradient scaler over the recorded steps.
 
@@ -291,12 +341,14 @@ class LoaderSeen:
         rounds: how often a loop over it began.
         waits: seconds that the program waited for each batch.
         works: seconds from each batch to the asking for the next in the same loop.
+        samples: length of its dataset; None where that has none.
     """
 
     loader: Object
     rounds: int
     waits: tuple[float, ...]
     works: tuple[float, ...]
+    samples: int | None = None
 
 
 @dataclass(frozen=True)
@@ -339,6 +391,14 @@ class Failure:
     largest: float | None = None
     culprit: Place | None = None
     culprit_text: str = ""
+
+    @property
+    def is_of_positions(self) -> bool:
+        """Whether the whole numbers it was given are one after the other, as positions are."""
+        shape = self.inputs[0][0] if self.inputs else ()
+        if not shape or self.smallest is None or self.largest is None or max(shape) < 2:
+            return False
+        return self.smallest in (0, 1) and self.largest - self.smallest == shape[-1] - 1
 
 
 @dataclass(frozen=True)
@@ -387,6 +447,56 @@ class Probe:
 
 
 @dataclass(frozen=True)
+class Aligned:
+    """Targets of a loss that are the inputs of a model, or those of later positions.
+
+    Args:
+        at: where the loss is computed.
+        called_at: where the model is called.
+        steps: by how many positions the targets are ahead of the inputs.
+        positions: how many were compared; all of them agree.
+        next: how many of them are the next input too.
+        is_causal: for targets that are not ahead: whether each output was seen to depend on its own input and on
+            earlier ones, and on no later one.
+    """
+
+    at: Place
+    called_at: Place
+    model: str
+    steps: int
+    positions: int
+    next: int
+    is_causal: bool = False
+
+
+@dataclass(frozen=True)
+class Padding:
+    """Targets of a loss at padded positions.
+
+    Args:
+        at: where the loss is computed.
+        by: what says that a position is padded: `attention_mask`, or `padding_idx` of an embedding.
+        token: what stands there.
+        padded: how many positions are padded.
+        counted: how many of them count in the loss.
+        targets: how many positions count in the loss, padded or not.
+        ignored: the value that the loss ignores.
+        ends: how many real tokens are the same as the padding.
+        ends_counted: how many of these count in the loss.
+    """
+
+    at: Place
+    by: str
+    token: int
+    padded: int
+    counted: int
+    targets: int
+    ignored: int
+    ends: int = 0
+    ends_counted: int = 0
+
+
+@dataclass(frozen=True)
 class Warned:
     """A warning that was raised during the run, with the line of the program that led to it."""
 
@@ -415,6 +525,13 @@ class Opaque:
 
     at: Place | None
     text: str
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A backward pass in another thread than the one that is recorded, by the thread's name."""
+
+    thread: str
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Source: PyTorch's documentation, and measurements on torch 2.13.
 
 from __future__ import annotations
 
+import re
 from difflib import SequenceMatcher
 from enum import Enum
 
@@ -84,6 +85,9 @@ CREATES = frozenset(
     "logspace normal_ manual_seed device".split()
 )
 """Operations that make a fresh tensor with no history."""
+
+FRESH = frozenset("zeros ones full empty arange linspace logspace eye rand randn randint randperm".split())
+"""Operations that make a tensor on any device that they are told."""
 
 ADDITIVE = frozenset(("+", "-", "add", "sub", "sum", "mean", "neg"))
 """Operations that keep the terms of a loss apart."""
@@ -176,12 +180,19 @@ CONTAINERS = frozenset(
     )
 )
 
+IGNORED = -100
+"""The label that losses ignore where they are not told another."""
+
+RECURRENT = frozenset(("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"))
+"""Layers that read a sequence from its first position to its last, unless they are bidirectional."""
+
 MODULE = "torch.nn.Module"
 OPTIMIZER = "torch.optim.Optimizer"
 SCHEDULER = "torch.optim.lr_scheduler.LRScheduler"
 LOADER = "torch.utils.data.DataLoader"
 SAMPLER = "torch.utils.data.Sampler"
 SCALER = "torch.amp.GradScaler"
+AUTOCAST = "torch.autocast"
 PARAMETER = "torch.nn.Parameter"
 
 ALIASES: dict[str, str] = {
@@ -209,6 +220,108 @@ ALIASES: dict[str, str] = {
     "transformers.trainer.Trainer": "transformers.Trainer",
 }
 """Second names of the same thing."""
+
+AUTOCASTS: dict[str, tuple[str | None, tuple[str, ...]]] = {
+    **dict.fromkeys(
+        (AUTOCAST, "torch.amp.autocast", "torch.amp.autocast_mode.autocast"),
+        (None, ("device_type", "dtype", "enabled")),
+    ),
+    **{
+        f"torch.{device}.amp.{name}": (device, ("enabled", "dtype"))
+        for device in ("cuda", "cpu")
+        for name in ("autocast", "autocast_mode.autocast")
+    },
+}
+"""Names of autocast: the device that each is for, where its name says it, and its arguments in order."""
+
+SYNONYMS = {
+    "~": "not",
+    "logical_not": "not",
+    "bitwise_not": "not",
+    "&": "and",
+    "logical_and": "and",
+    "bitwise_and": "and",
+    "|": "or",
+    "logical_or": "or",
+    "bitwise_or": "or",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "add": "+",
+    "sub": "-",
+    "neg": "-",
+    "mul": "*",
+    "div": "/",
+    "matmul": "@",
+    "mm": "@",
+    "bmm": "@",
+}
+"""Second names of operations that Python writes with an operator."""
+
+NOTHING_LEFT = -50.0
+"""A number this low, in the place of a score or added to it, leaves it no weight."""
+
+SDPA = "scaled_dot_product_attention"
+
+ATTENTION_MASKS: dict[str, dict[str, int]] = {
+    SDPA: {"attn_mask": 3},
+    "multi_head_attention_forward": {"key_padding_mask": 16, "attn_mask": 18},
+    "torch.nn.MultiheadAttention": {"key_padding_mask": 3, "attn_mask": 5},
+    "torch.nn.TransformerEncoder": {"mask": 1, "src_key_padding_mask": 2},
+    "torch.nn.TransformerEncoderLayer": {"src_mask": 1, "src_key_padding_mask": 2},
+    **{
+        f"torch.nn.TransformerDecoder{layer}": {
+            "tgt_mask": 2,
+            "memory_mask": 3,
+            "tgt_key_padding_mask": 4,
+            "memory_key_padding_mask": 5,
+        }
+        for layer in ("", "Layer")
+    },
+    "torch.nn.Transformer": {
+        "src_mask": 2,
+        "tgt_mask": 3,
+        "memory_mask": 4,
+        "src_key_padding_mask": 5,
+        "tgt_key_padding_mask": 6,
+        "memory_key_padding_mask": 7,
+    },
+}
+"""What takes attention masks: the names of its arguments, and their positions. True attends in `SDPA` alone."""
+
+MIXES = frozenset("@ matmul mm bmm einsum baddbmm".split())
+"""Operations by which attention's weights mix values, and queries meet keys."""
+
+CAST_TO = {"cuda": "float16", "cpu": "bfloat16", "mps": "float16", "xpu": "float16"}
+"""What autocast casts to on each kind of device, where nothing else is asked for."""
+
+CAST_DOWN = frozenset(
+    "linear bilinear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d matmul @ mm bmm addmm "
+    "addbmm baddbmm einsum scaled_dot_product_attention chain_matmul prelu".split()
+)
+"""Operations that autocast runs in the lower precision."""
+
+FLOATS = {
+    **{f"torch.{name}": name for name in ("float16", "bfloat16", "float32", "float64")},
+    "torch.half": "float16",
+    "torch.float": "float32",
+    "torch.double": "float64",
+}
+"""Names of floating types."""
+
+CONVERSIONS = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"}
+"""Methods of modules and tensors that convert them, and to what."""
+
+SAVES_RESULT = frozenset(
+    "sigmoid tanh exp softmax log_softmax sqrt relu torch.nn.ReLU torch.nn.Tanh torch.nn.Sigmoid".split()
+)
+"""Operations that keep their result for the backward pass."""
+
+LARGEST_HALF = 65504
+"""The largest number that float16 holds."""
 
 OPTIMIZER_MODULES = (
     "torch.optim.",
@@ -268,16 +381,23 @@ DEPRECATED_VARIABLE = frozenset(("torch.autograd.Variable", "torch.autograd.vari
 """Names of what has been a plain tensor since torch 0.4."""
 
 COMPARISONS = frozenset("< <= > >= lt le gt ge".split())
+EQUALITIES = frozenset(("==", "eq"))
 SOFTMAXES = frozenset(("softmax", "log_softmax", "softmin"))
 
 ASKED_PLAINLY = frozenset("< <= > >= / - data".split())
 """Operators and attributes of tensors that rules look at one by one."""
 
+VIEWS = frozenset(("view", "reshape"))
+EMBEDDING = "torch.nn.Embedding"
+
 ASKED = (
     COMPARISONS
+    | VIEWS
+    | {EMBEDDING}
     | SOFTMAXES
     | ASKED_PLAINLY
-    | frozenset("log log2 log10 sqrt rsqrt reciprocal round div sub".split())
+    | EQUALITIES
+    | frozenset("log log2 log10 sqrt rsqrt reciprocal round div sub masked_fill masked_fill_".split())
 )
 """Operations on tensors that rules look at one by one."""
 
@@ -303,13 +423,44 @@ OUT_OF_PLACE = UNMISTAKABLE | frozenset(
 
 CHECKPOINTS = frozenset(("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"))
 
-NOTED = CHECKPOINTS | frozenset(
+CLOCKS = frozenset(
     (
-        "torch.load",
-        "torch.save",
-        "torch.distributed.init_process_group",
-        "torch.utils.data.random_split",
-        "sklearn.model_selection.train_test_split",
+        *(f"time.{name}{unit}" for name in ("time", "perf_counter", "monotonic") for unit in ("", "_ns")),
+        "timeit.default_timer",
+    )
+)
+"""Functions that read the clock of the host."""
+
+SYNCHRONISES = frozenset(
+    ("torch.cuda.synchronize", "torch.accelerator.synchronize", "torch.cuda.current_stream")
+)
+"""Functions that wait for the device, or give what a program waits with."""
+
+EMPTY_CACHES = frozenset(f"torch.{name}.empty_cache" for name in ("cuda", "cuda.memory", "mps", "xpu"))
+MATMUL_PRECISION = "torch.set_float32_matmul_precision"
+PACK = "torch.nn.utils.rnn.pack_padded_sequence"
+
+TO_HOST = frozenset(("item", "tolist", "numpy", "cpu"))
+"""Methods of tensors that hand numbers to Python, or bring them to where Python can read them."""
+
+NOTED = (
+    CHECKPOINTS
+    | CLOCKS
+    | SYNCHRONISES
+    | frozenset(
+        (
+            "torch.load",
+            "torch.save",
+            "torch.distributed.init_process_group",
+            "torch.set_default_device",
+            "torch.set_default_tensor_type",
+            "torch.utils.data.random_split",
+            "sklearn.model_selection.train_test_split",
+        "transformers.DataCollatorForLanguageModeling",
+            *EMPTY_CACHES,
+            MATMUL_PRECISION,
+            PACK,
+        )
     )
 )
 """Functions of libraries that rules ask about, beside those that seed."""
@@ -370,7 +521,9 @@ def library_bases(name: str) -> frozenset[str]:
     name = canonical(name)
     found = {name}
     last = name.rpartition(".")[2]
-    if name.startswith("torch.optim.lr_scheduler.") or name.startswith("torch.optim.swa_utils.SWALR"):
+    if name.startswith(("torch.optim.lr_scheduler.", "torch.optim.swa_utils.SWALR")) or (
+        name.startswith("transformers.") and last.startswith("get_") and "schedule" in last
+    ):
         found.add(SCHEDULER)
     elif name.startswith("torch.optim.swa_utils."):
         found.add(MODULE)
@@ -388,10 +541,28 @@ def library_bases(name: str) -> frozenset[str]:
         or (name.startswith("torch.nn.") and last == "?")
         or name.startswith(MODULE_MAKERS)
         or (name.endswith(PRETRAINED) and _is_model(name))
+        or shifts_labels(name)
         or name == "lightning.LightningModule"
     ):
         found.add(MODULE)
     return frozenset(found)
+
+
+_CAUSAL_MODEL = re.compile(
+    r"transformers\.(?:\w+\.)*(\w+(?:ForCausalLM|LMHeadModel))(?:\.(?:from_pretrained|from_config|_from_config))?"
+)
+_NOT_SHIFTING = frozenset(
+    f"{name}ForCausalLM"
+    for name in "Bart BigBirdPegasus Blenderbot BlenderbotSmall CpmAnt Marian MBart Musicgen MusicgenMelody Mvp Pegasus "
+    "PLBart ProphetNet TrOCR Whisper".split()
+) | {"XLNetLMHeadModel"}
+"""Causal models that compare labels with the outputs at the same position."""
+
+
+def shifts_labels(name: str) -> bool:
+    """Whether a dotted name makes a model of Hugging Face's that shifts its labels by itself."""
+    found = _CAUSAL_MODEL.fullmatch(name)
+    return found is not None and found[1] not in _NOT_SHIFTING
 
 
 def _is_model(name: str) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from trainlint.facts import events as ev
+from trainlint.facts.attention import MaskMet, masks_met
 from trainlint.facts.modules import Unread, Unregistered, unregistered
 from trainlint.facts.torch_api import CONTAINERS, MODE_DEPENDENT, OPTIMIZER
 from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, constant, parts
@@ -44,6 +45,8 @@ class Training:
             return [found for one in self.objects for found in unregistered(one, lambda: self._handed_over)]  # type: ignore[misc]
         if kind is Unread:
             return list(self.unread)  # type: ignore[arg-type]
+        if kind is MaskMet:
+            return self._masks_met  # type: ignore[return-value]
         return [event for event in self._events if isinstance(event, kind)]
 
     def leave_open(self, place: Place) -> None:
@@ -63,6 +66,10 @@ class Training:
     @cached_property
     def _runs(self) -> dict[tuple[type[ev.Event], ...], list[list[ev.Event]]]:
         return {}
+
+    @cached_property
+    def _masks_met(self) -> list[MaskMet]:
+        return list(masks_met(self))
 
     @cached_property
     def _events(self) -> list[ev.Event]:
@@ -139,6 +146,15 @@ class Training:
     def left_over(self, step: ev.OptimizerStep) -> dict[str, float | str]:
         """What a run has measured of the gradients that were not cleared; empty where nothing ran."""
         return {}
+
+    def each_time(self, event: ev.Event, others: list[E]) -> dict[str, float | str] | None:
+        """How often something happened beside others, as a run has counted; None where it is not done each time."""
+        return {}
+
+    def inside_loop(self, event: ev.Event) -> tuple[tuple[Any, bool], ...]:
+        """The undecided conditions inside its innermost loop under which something happens."""
+        around = self.guards_around(event.loops[-1]) if event.loops else ()
+        return tuple(guard for guard in event.guards if guard not in around)
 
     def guards_around(self, loop: int) -> tuple[object, ...]:
         """The conditions under which a loop itself stands: those that all events in it share."""
@@ -222,6 +238,19 @@ def _leaves(value: Value, depth: int = 0) -> Iterator[Value]:
         yield from _leaves(part, depth + 1)
 
 
+def contained(module: Value, depth: int = 0) -> Iterator[Value]:
+    """A module, and all that it and its containers hold."""
+    yield module
+    inner: list[Value] = []
+    if isinstance(module, Object):
+        inner = list(module.attributes.values())
+    elif not isinstance(module, Op):
+        inner = list(parts(module))
+    if depth < 8:
+        for one in inner:
+            yield from contained(one, depth + 1)
+
+
 def handed_over(value: Value, depth: int = 0) -> Iterator[Value]:
     """What code that is given a value can get at: the value, what it contains, and whose attribute it is."""
     yield value
@@ -278,6 +307,11 @@ def _contains(module: Object, wanted: set[int], depth: int = 0) -> bool:
     return False
 
 
+def is_part_of(inner: Object, outer: Object) -> bool:
+    """Whether a module is another one, or a part of it."""
+    return inner is outer or _contains(outer, {inner.uid})
+
+
 def certainly_clears(target: Value, optimizer: Value) -> bool:
     """Whether clearing `target` certainly clears what `optimizer` steps: itself, or all the modules it holds."""
     targets = {one.uid for one in alternatives(target)}
@@ -303,6 +337,24 @@ def depends_on_mode(module: Object, depth: int = 0) -> bool:
         ):
             return True
     return False
+
+
+def certainly_steps(optimizer: Value, clip: ev.Clip) -> bool:
+    """Whether an optimizer certainly uses the gradients that are clipped."""
+    if clip.optimizer is not None:
+        return clip.optimizer is optimizer
+    listed = list(_leaves(clip.parameters))
+    clipped = {
+        one.uid
+        for leaf in listed
+        if isinstance(leaf, Op) and leaf.name == "parameters" and leaf.inputs
+        for one in alternatives(leaf.inputs[0])
+    }
+    modules = [one for module in modules_held(optimizer)[0] for one in alternatives(module)]
+    held = {one.uid for one in modules}
+    return bool(clipped) and (
+        clipped <= held or any(_contains(one, clipped) for one in modules if isinstance(one, Object))
+    )
 
 
 def may_be_disabled(scaler: Object) -> bool:

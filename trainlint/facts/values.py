@@ -65,6 +65,13 @@ class Constant(Value):
 
 
 @dataclass(eq=False)
+class Named(Value):
+    """What a library holds under a dotted name: a function, a class, a dtype such as `torch.float16`."""
+
+    name: str = ""
+
+
+@dataclass(eq=False)
 class Items(Value):
     """A tuple, list or set. When not `exact`, its length is unknown and each item may stand many times."""
 
@@ -152,6 +159,10 @@ class Op(Value):
     """Whether it changed its first input, where a run has shown it."""
     is_ignored: bool = False
     """Whether it is the result of a call with which nothing is done."""
+    autocast: tuple[Value, ...] = ()
+    """The regions of autocast that it is made in, or may be, outermost first."""
+    written: tuple[Op, ...] = ()
+    """What wrote into it later, oldest first; in a run, each of these gives a value of its own."""
     seen: TensorSeen | None = None
     """What its result was in a run."""
 

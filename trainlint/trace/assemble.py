@@ -13,10 +13,9 @@ from trainlint.facts import step
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.values import Items, Object, Op, Value, parts
 from trainlint.finding import Place
-from trainlint.trace.models import models
 from trainlint.trace.recorder import Recorder
 from trainlint.trace.source_map import SourceMap
-from trainlint.trace.survey import Survey
+from trainlint.trace.survey import survey
 from trainlint.trace.unread import unread
 
 
@@ -39,22 +38,17 @@ def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterab
         if isinstance(event, ev.Accumulated):
             event.total = source.target(event.at) or "this sum"
     with recorder.aside():
-        survey = Survey(recorder)
-        survey.describe_optimizers()
-        for root in models(recorder.modules):
-            recorder.objects.describe(root)
+        surveyed = survey(recorder)
+        if not any(isinstance(one, step.OptimizerSeen) for one in surveyed):  # they have ended with their function
+            surveyed = recorder.steps.surveyed
         seen: list[object] = [
             *recorder.facts,
-            *survey.parameters(),
-            *survey.optimizers(),
+            *surveyed,
             *recorder.scalers.seen(),
+            *recorder.resumes.seen(),
             *recorder.loaders.seen(),
+            *recorder.clock.seen(),
             *recorder.seen_regions(),
-            *(
-                replace(one, number=number)
-                for number, root in enumerate(models(recorder.modules))
-                for one in recorder.modules.seen_modules(root)
-            ),
             *unread(recorder),
             *extra,
         ]
@@ -77,9 +71,9 @@ def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterab
         seen=tuple(seen),
         heads={number: place for place, number in heads.items()},
         remains=tuple(
-            step.Remains(one.object, one.cleared, {} if one.cleared else one.left)
+            step.Remains(one.object, *one.remains)
             for one in recorder.steps.optimizers.values()
-            if one.cleared is not None
+            if one.remains is not None
         ),
         lines=frozenset(recorder.lines),
         ending=ending,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 
 from trainlint.facts import events as ev
-from trainlint.facts.step import Probe
+from trainlint.facts.step import Aligned, Probe
 from trainlint.finding import Place
 from trainlint.trace.again import LOST, arguments, changed, had_again, leaves
 from trainlint.trace.copies import Copy, Keep, Ran, culprit, unnoticed
@@ -62,13 +62,15 @@ class _Compared(NamedTuple):
     leaked: bool
 
 
-def experiments(recorder: Recorder) -> Iterator[Probe]:
+def experiments(recorder: Recorder) -> Iterator[Probe | Aligned]:
     """What each experiment has shown; nothing of those that could not be made."""
     until = time.monotonic() + _LONGEST
     for given in itertools.islice(_models(recorder), _MOST_MODELS):
         shift = recorder.shifts.found.get(id(given.model))
+        other = recorder.shifts.others.get(id(given.model)) if shift is None else None
         for make in (
             partial(_causal, given=given, shift=shift) if shift is not None else None,
+            partial(_aligned, given=given, shift=shift or other) if shift or other else None,
             partial(_batch, given=given, size=recorder.batch.size),
             partial(_repeat, given=given) if recorder.is_seeded else None,
         ):
@@ -209,6 +211,58 @@ def _part(shape: tuple[int, ...], axis: int, part: slice) -> Keep:
         return laid_out[:, part] if axis == 1 else laid_out[part]
 
     return take
+
+
+# By how many steps are the targets ahead, and what does the model see?
+
+
+def _aligned(recorder: Recorder, given: _Given, shift: Shift | None) -> Aligned | None:
+    """How the targets of a loss are made of a model's inputs."""
+    if shift is None or shift.at is None:
+        return None
+    axes = ((shift.axis, shift.first), (1 - shift.axis, 0))
+    is_causal = shift.steps == 0 and any(
+        _reads_up_to_itself(given, shift.name, axis, first) for axis, first in axes
+    )
+    return Aligned(
+        shift.at,
+        given.at,
+        recorder.objects.of(given.model).type,
+        shift.steps,
+        shift.positions,
+        shift.next,
+        is_causal,
+    )
+
+
+def _reads_up_to_itself(given: _Given, name: str, axis: int, start: int) -> bool:
+    """Whether an output depends on its own input and on earlier ones along an axis, and on no later one."""
+    copy = Copy(given.model)
+    for call in (_as_called, _without_targets):
+        args, kwargs = call(given.args, given.kwargs, name)
+        tokens = dict(arguments(args, kwargs))[name]
+        shape, length = tuple(tokens.shape[:2]), tokens.shape[axis]
+        middle = (start + length) // 2
+        if not start < middle < length:
+            return False
+        later = _other_values(tokens, axis, middle)
+        earlier = _other_values(tokens.flip(axis), axis, length - middle)
+        if later is None or earlier is None:
+            return False
+        try:
+            first, again = copy.run(args, kwargs), copy.run(args, kwargs)
+            changed_later = copy.run(*_replaced(args, kwargs, name, later))
+            changed_earlier = copy.run(*_replaced(args, kwargs, name, earlier.flip(axis)))
+        except (Exception, SystemExit):
+            continue
+        before = _part(shape, axis, slice(start, middle))
+        itself = _part(shape, axis, slice(middle, middle + 1))
+        after = _part(shape, axis, slice(middle, length))
+        looks_ahead = _compared(first, again, changed_later, before, itself)
+        looks_back = _compared(first, again, changed_earlier, after, after)
+        if looks_ahead is not None and looks_back is not None:
+            return looks_back.leaked and not looks_ahead.leaked
+    return False
 
 
 # Does a sample depend on the others?

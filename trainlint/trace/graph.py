@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from trainlint.facts.torch_api import PARAMETER
-from trainlint.facts.values import Constant, Items, Object, Op, TensorSeen, Unknown, Value
+from trainlint.facts.values import Constant, Items, Named, Object, Op, TensorSeen, Unknown, Value
 
 _PLAIN = (bool, int, float, str, type(None))
 _MOST_ITEMS = 64
@@ -86,6 +86,8 @@ class Graph:
         if isinstance(argument, slice):
             bounds = (argument.start, argument.stop, argument.step)
             return Op(name="[:]", inputs=tuple(self.value(one, depth + 1) for one in bounds))
+        if isinstance(argument, torch.dtype):
+            return Named(name=str(argument))
         if isinstance(argument, torch.nn.Module):
             return self.modules.get(id(argument)) or Unknown(text=type(argument).__name__)
         return Unknown(text=type(argument).__name__)

@@ -58,22 +58,24 @@ class Launch:
 
     def torch_is_here(self) -> None:
         """Torch has been imported: from now on, everything is recorded."""
+        from trainlint.trace.supported import TooOld, require_torch
+
         try:
-            from trainlint.trace.session import Session, TooOld
+            require_torch()
+            from trainlint.trace.session import Session
+        except TooOld as error:
+            self.give_up(str(error))
         except Exception:
             traceback.print_exc()
             self.give_up(_OWN_FAULT)
-        try:
-            self._session = Session(
-                steps=self._steps,
-                root=self._root,
-                folder=self._folder,
-                max_wait=self._max_wait,
-                ended=self._enough,
-                waiting=self.waits_for,
-            )
-        except TooOld as error:
-            self.give_up(str(error))
+        self._session = Session(
+            steps=self._steps,
+            root=self._root,
+            folder=self._folder,
+            max_wait=self._max_wait,
+            ended=self._enough,
+            waiting=self.waits_for,
+        )
 
     def waits_for(self, text: str) -> None:
         with contextlib.suppress(OSError):  # a full disk must not end the program

@@ -35,6 +35,7 @@ class _Known:
         self.waits: list[float] = []
         self.works: list[float] = []
         self.given_at: float | None = None
+        self.samples: int | None = None
 
 
 class Loaders:
@@ -80,6 +81,7 @@ class Loaders:
         made = self._recorder.objects.of(loader)
         known = self._known.setdefault(made.uid, _Known(made))
         known.rounds += 1
+        known.samples = _length(loader.dataset)
         known.given_at = None
         self._of_iterator[iterator] = known
 
@@ -110,7 +112,7 @@ class Loaders:
 
     def seen(self) -> list[LoaderSeen]:
         return [
-            LoaderSeen(known.object, known.rounds, tuple(known.waits), tuple(known.works))
+            LoaderSeen(known.object, known.rounds, tuple(known.waits), tuple(known.works), known.samples)
             for known in self._known.values()
         ]
 
@@ -146,3 +148,11 @@ class Loaders:
             if isinstance(value := getattr(sampler, name, None), bool)
         }
         return Object(type=kind, bases=frozenset((kind, SAMPLER)), options=options)
+
+
+def _length(dataset: Any) -> int | None:
+    """How many samples a dataset has; None where it does not say."""
+    try:
+        return len(dataset)
+    except (TypeError, NotImplementedError):
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -57,6 +58,8 @@ class _Call:
     is_by_container: bool
     """Called by another module of a library on the same line of the program, not by the program itself."""
     records: bool
+    inner: float = 0.0
+    """Seconds of the modules that it has called, and of watching them."""
 
 
 class _Life:
@@ -71,6 +74,7 @@ class _Life:
         self.spread: Spread | None = None
         self.dead: float | None = None
         self.saturated: float | None = None
+        self.seconds: float | None = None
 
 
 class ModuleCalls:
@@ -177,8 +181,10 @@ class ModuleCalls:
         """Call a module, watched."""
         recorder = self._recorder
         call: _Call | None = None
+        entered = time.thread_time()
         with recorder.careful:
             call = self._begun(module, args, kwargs)
+        began = time.thread_time()
         try:
             if not module.training and isinstance(module, _FAST_IN_EVALUATION):
                 with hidden(recorder.mode):
@@ -186,11 +192,15 @@ class ModuleCalls:
             else:
                 result = original(module, *args, **kwargs)
         finally:
+            took = time.thread_time() - began
             if call is not None:
                 self._stack.remove(call)
         if call is not None and recorder.listens:
             with recorder.careful:
+                self._timed(call, took)
                 self._leave(call, self._stack[-1] if self._stack else None, call.frame, args, kwargs, result)
+        if self._stack:
+            self._stack[-1].inner += time.thread_time() - entered
         return result
 
     def _begun(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
@@ -268,6 +278,12 @@ class ModuleCalls:
                 (place, id(module)),
             )
 
+    def _timed(self, call: _Call, took: float) -> None:
+        """The first call of a module warms up, and does not count."""
+        life = self._lives.get(id(call.module))
+        if life is not None and life.module() is call.module and call.records:
+            life.seconds = _least(life.seconds, took - call.inner)
+
     def _leave(
         self,
         call: _Call,
@@ -330,6 +346,7 @@ class ModuleCalls:
             inputs=tuple(recorder.graph.value(one) for one in args),
             output=output,
             records=call.records,
+            mode=call.module.training,
         )
 
     def _unseen(
@@ -424,6 +441,7 @@ class ModuleCalls:
                     spread=life.spread if life is not None else None,
                     dead=life.dead if life is not None else None,
                     saturated=life.saturated if life is not None else None,
+                    seconds=life.seconds if life is not None else None,
                 )
             )
         return found

@@ -72,7 +72,7 @@ _REFLECTED = frozenset(
     ("__rsub__", "rsub", "__rdiv__", "__rtruediv__", "__rpow__", "__rmatmul__", "__rfloordiv__")
 )
 _SETTERS = {"requires_grad": "set requires_grad", "data": "set data", "grad": "set grad"}
-_KEPT_UNDERSCORE = frozenset(("requires_grad_", "detach_"))
+_KEPT_UNDERSCORE = frozenset(("requires_grad_",))
 
 
 class Name:
@@ -105,7 +105,9 @@ def name_of(function: Callable[..., Any]) -> Name:
     if plain in ("__setitem__", "__iadd__"):
         return Name(_RENAMED.get(plain, plain), in_place=True)
     in_place = plain.endswith("_") and not plain.endswith("__")
-    if in_place and plain not in _KEPT_UNDERSCORE:
+    if plain in _KEPT_UNDERSCORE:
+        return Name(plain, in_place)
+    if in_place:
         plain = plain.rstrip("_")
     if (
         plain.startswith("__i")

@@ -36,6 +36,7 @@ class Optimizer:
     Args:
         cleared: whether the gradients of its last step were cleared before the next; None until that is known.
         left: for gradients that were not: how many there were, of how many, and their norm.
+        remains: the same two of the latest step for which they are known.
     """
 
     def __init__(self, optimizer: torch.optim.Optimizer, made: Object, number: int) -> None:
@@ -48,6 +49,7 @@ class Optimizer:
         self.idle = 0
         self.cleared: bool | None = None
         self.left: dict[str, float | str] = {}
+        self.remains: tuple[bool, dict[str, float | str]] | None = None
         self.checksums: dict[int, float] = {}
         self.seen_between = False
 

@@ -18,8 +18,8 @@ from torch.utils.data import dataloader
 
 from trainlint.facts import events as ev
 from trainlint.facts import step as seen_facts
-from trainlint.facts.torch_api import DEPRECATED_AMP
-from trainlint.facts.values import Constant, Items
+from trainlint.facts.torch_api import CONVERSIONS, DEPRECATED_AMP
+from trainlint.facts.values import Constant, Items, Named
 from trainlint.trace.function_mode import FunctionMode
 from trainlint.trace.graph import tensors
 from trainlint.trace.hidden import hidden
@@ -51,14 +51,22 @@ class Installed:
         replace(torch.nn.Module, "train", self._train)
         replace(torch.nn.Module, "zero_grad", self._zero_grad)
         replace(torch.nn.Module, "to", self._to)
+        for name, dtype in CONVERSIONS.items():
+            replace(torch.nn.Module, name, functools.partial(self._convert, dtype))
         replace(torch.nn.Module, "parameters", self._parameters)
         replace(torch.nn.Module, "load_state_dict", self._load_state_dict)
         replace(torch.nn.Module, "state_dict", self._state_dict)
         replace(torch, "save", self._save)
         replace(torch.optim.Optimizer, "__init__", self._optimizer_init)
+        replace(torch.optim.Optimizer, "load_state_dict", self._optimizer_load)
+        replace(torch.optim.lr_scheduler.LRScheduler, "__init__", self._scheduler_init)
         replace(torch.optim.Optimizer, "zero_grad", self._zero_grad)
         replace(torch.autograd, "backward", self._backward)
         replace(torch.autograd, "grad", self._autograd_grad)
+        schedulers = torch.optim.lr_scheduler
+        for scheduler_class in vars(schedulers).values():
+            if isinstance(scheduler_class, type) and "step" in vars(scheduler_class):
+                replace(scheduler_class, "step", self._scheduler_step)
         for name in ("clip_grad_norm_", "clip_grad_value_"):
             for module in (torch.nn.utils.clip_grad, torch.nn.utils):
                 replace(module, name, self._clip)
@@ -66,11 +74,14 @@ class Installed:
         replace(scaler, "__init__", self._scaler_init)
         replace(scaler, "step", self._scaler_step)
         replace(scaler, "unscale_", self._unscale)
+        replace(scaler, "scale", self._scale)
+        replace(scaler, "update", self._scale_update)
         replace(torch.utils.data.DataLoader, "__init__", self._loader_init)
         replace(torch.utils.data.DataLoader, "__iter__", self._loader_iter)
         replace(torch.utils.data.distributed.DistributedSampler, "set_epoch", self._set_epoch)
         replace(dataloader._BaseDataLoaderIter, "__next__", self._loader_next)
         replace(torch.autocast, "__enter__", self._autocast)
+        replace(torch.autocast, "__exit__", self._autocast_exit)
         replace(torch, "compile", self._compile)
         replace(warnings, "_showwarnmsg", self._show_warning)
         os.register_at_fork(after_in_child=_forgetful(recorder))
@@ -162,9 +173,28 @@ class Installed:
                         recorder.emit(
                             ev.Moved, recorder.frame(), about, what=about, device=Constant(value=str(device))
                         )
+                    dtype = next(
+                        (one for one in (*args, *kwargs.values()) if isinstance(one, torch.dtype)), None
+                    )
+                    if dtype is not None:
+                        named = Named(name=str(dtype))
+                        recorder.emit(ev.Converted, recorder.frame(), about, module=about, dtype=named)
             return result
 
         return _like(to, original)
+
+    def _convert(self, dtype: str, original: Any) -> Any:
+        recorder = self._recorder
+
+        def convert(module: torch.nn.Module) -> torch.nn.Module:
+            result = original(module)
+            if recorder.listens:
+                with recorder.careful:
+                    about, wanted = self._named(module), Named(name=f"torch.{dtype}")
+                    recorder.emit(ev.Converted, recorder.frame(), about, module=about, dtype=wanted)
+            return result  # type: ignore[no-any-return]
+
+        return _like(convert, original)
 
     def _parameters(self, original: Any) -> Any:
         recorder = self._recorder
@@ -273,15 +303,55 @@ class Installed:
 
         return _like(__init__, original)
 
+    def _optimizer_load(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def load_state_dict(optimizer: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> Any:
+            result = original(optimizer, *args, **kwargs)
+            if recorder.listens:
+                with recorder.careful:
+                    recorder.resumes.loaded(optimizer, recorder.frame())
+            return result
+
+        return _like(load_state_dict, original)
+
+    def _scheduler_init(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def __init__(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+            original(scheduler, *args, **kwargs)
+            if recorder.listens:
+                with recorder.careful:
+                    recorder.resumes.scheduler_made(scheduler, recorder.frame())
+
+        return _like(__init__, original)
+
     def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if self._recorder.listens:
             with self._recorder.careful:
+                self._recorder.resumes.before_step(optimizer)
                 self._recorder.steps.before_step(optimizer, _has_closure(args, kwargs))
 
     def _after_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if self._recorder.listens:
             with self._recorder.careful:
                 self._recorder.steps.after_step(optimizer, _has_closure(args, kwargs))
+
+    def _scheduler_step(self, original: Any) -> Any:
+        """Schedulers step others, and themselves when they are made: only what the program calls counts."""
+        recorder = self._recorder
+
+        def step(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(scheduler, *args, **kwargs)
+            if recorder.listens:
+                with recorder.careful:
+                    caller = sys._getframe(1)
+                    if recorder.own.innermost(caller) is caller:
+                        told = next(iter((*args, *kwargs.values())), None)
+                        recorder.steps.scheduler_stepped(scheduler, told, caller)
+            return result
+
+        return _like(step, original)
 
     def _zero_grad(self, original: Any) -> Any:
         recorder = self._recorder
@@ -291,7 +361,14 @@ class Installed:
             if recorder.listens:
                 with recorder.careful:
                     about = recorder.objects.of(target)
-                    recorder.emit(ev.ZeroGrad, recorder.frame(), about, target=about)
+                    told = args[0] if args else kwargs.get("set_to_none")
+                    recorder.emit(
+                        ev.ZeroGrad,
+                        recorder.frame(),
+                        about,
+                        target=about,
+                        to_none=Constant(value=told) if told is not None else None,
+                    )
 
         return _like(zero_grad, original)
 
@@ -302,6 +379,7 @@ class Installed:
 
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> None:
             if not recorder.listens:
+                recorder.steps.backward_unheard()
                 return original(tensors, *args, **kwargs)  # type: ignore[no-any-return]
             losses = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
             with recorder.careful:
@@ -336,12 +414,19 @@ class Installed:
         recorder = self._recorder
 
         def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
-            if recorder.listens:
+            limit = args[0] if args else kwargs.get("max_norm")
+            if recorder.listens and limit != float("inf"):
                 if not isinstance(parameters, torch.Tensor):
                     parameters = list(parameters)
                 with recorder.careful:
                     held = [recorder.graph.value(one) for one in tensors(parameters)]
-                    recorder.emit(ev.Clip, recorder.frame(), None, parameters=Items(items=held))
+                    recorder.emit(
+                        ev.Clip,
+                        recorder.frame(),
+                        None,
+                        parameters=Items(items=held),
+                        optimizer=recorder.steps.holder_of(tensors(parameters)),
+                    )
             return original(parameters, *args, **kwargs)
 
         return _like(clip, original)
@@ -354,7 +439,8 @@ class Installed:
             if recorder.listens:
                 with recorder.careful:
                     frame = recorder.own.innermost(sys._getframe(1))
-                    recorder.scalers.made(scaler, frame)
+                    asked = args[5] if len(args) > 5 else kwargs.get("enabled", True)
+                    recorder.scalers.made(scaler, frame, bool(asked))
 
         return _like(__init__, original)
 
@@ -377,6 +463,34 @@ class Installed:
             return result
 
         return _like(step, original)
+
+    def _scale(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def scale(scaler: Any, outputs: Any) -> Any:
+            if not recorder.listens:
+                return original(scaler, outputs)
+            before = [recorder.graph.of(one) for one in tensors(outputs)]
+            result = original(scaler, outputs)
+            with recorder.careful:
+                for value, tensor in zip(before, tensors(result), strict=False):
+                    recorder.scalers.scaled(scaler, value, tensor, recorder.frame())
+            return result
+
+        return _like(scale, original)
+
+    def _scale_update(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def update(scaler: Any, new_scale: Any = None) -> None:
+            original(scaler, new_scale)
+            if recorder.listens:
+                with recorder.careful:
+                    to = recorder.graph.value(new_scale) if new_scale is not None else None
+                    about = recorder.objects.of(scaler)
+                    recorder.emit(ev.ScaleUpdate, recorder.frame(), about, scaler=about, to=to)
+
+        return _like(update, original)
 
     def _unscale(self, original: Any) -> Any:
         recorder = self._recorder
@@ -461,10 +575,19 @@ class Installed:
             result = original(region)
             if recorder.listens:
                 with recorder.careful:
-                    recorder.autocast(region, recorder.frame())
+                    recorder.autocast_begins(region, recorder.frame())
             return result
 
         return _like(__enter__, original)
+
+    def _autocast_exit(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def __exit__(region: Any, *exception: Any) -> Any:
+            recorder.autocast_ends(region)
+            return original(region, *exception)
+
+        return _like(__exit__, original)
 
     def _show_warning(self, original: Any) -> Any:
         """Warnings come from where they would come from without us, and are facts, unless the program catches them."""

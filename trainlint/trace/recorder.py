@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,8 +16,23 @@ from torch.overrides import TorchFunctionMode
 
 from trainlint.facts import events as ev
 from trainlint.facts import step as seen_facts
-from trainlint.facts.torch_api import ASKED, CREATES, DROPOUTS, LOSS_FUNCTIONS, MAKES, Meaning
-from trainlint.facts.values import Constant, Op
+from trainlint.facts.attention import weights_in
+from trainlint.facts.torch_api import (
+    ASKED,
+    ATTENTION_MASKS,
+    AUTOCAST,
+    CREATES,
+    DROPOUTS,
+    IGNORED,
+    LOSS_FUNCTIONS,
+    MAKES,
+    MIXES,
+    OPTIMIZER,
+    TO_HOST,
+    VIEWS,
+    Meaning,
+)
+from trainlint.facts.values import Constant, Named, Object, Op, Value
 from trainlint.finding import Place
 from trainlint.trace import losses, numbers
 from trainlint.trace.batches import BatchSize
@@ -31,6 +45,8 @@ from trainlint.trace.module_calls import ModuleCalls
 from trainlint.trace.names import Name
 from trainlint.trace.objects import Objects
 from trainlint.trace.own_code import OwnCode
+from trainlint.trace.pace import Clock
+from trainlint.trace.resumes import Resumes
 from trainlint.trace.scalers import Scalers
 from trainlint.trace.shifts import Shifts
 from trainlint.trace.states import States
@@ -50,13 +66,22 @@ _MOST_OPERATIONS = 50_000
 _MOST_FACTS = 4
 """Facts of one kind at one place that are kept: the first."""
 
+_NOWHERE = Place("", 0, 0, 0, 0)
+"""Where a region of autocast begins that no line of the program begins."""
+
 _NUMBERS = frozenset(("item", "tolist", "float_number", "int_number"))
 """Operations that make plain numbers of Python's."""
 
+_TO_HOST = {**{name: name for name in TO_HOST}, "float_number": "float", "int_number": "int"}
+"""Operations that hand numbers to Python, and what they are called there."""
+
 _CONVERSIONS = frozenset(
-    ("to", "type", "type_as", "float", "double", "half", "bfloat16", "cpu", "cuda", "contiguous")
+    "to type type_as float double half bfloat16 cpu cuda contiguous requires_grad_".split()
 )
-"""Operations that give the same tensor back where there is nothing to convert: it stays what it is."""
+"""Operations that may give the same tensor back: it stays what it is."""
+
+_OVERWRITES = frozenset(("setitem", "masked_fill", "where"))
+"""Operations that put a value in place of some elements."""
 
 _UNASKED = frozenset(("-", "data"))
 """Frequent operations that rules ask about in the source alone."""
@@ -99,6 +124,10 @@ class Recorder:
         self.regions: dict[seen_facts.AutocastSeen, set[str]] = {}
         """Regions of autocast, and the devices of the models that were called in them."""
         self._latest_regions: dict[str, seen_facts.AutocastSeen] = {}
+        self.autocast: tuple[Object, ...] = ()
+        """The regions of autocast that are open, outermost first."""
+        self._entered: list[int] = []
+        self._region_objects: dict[seen_facts.AutocastSeen, Object] = {}
         self.facts: list[Any] = []
         self.careful = Careful(self.facts)
         self.mode: TorchFunctionMode | None = None
@@ -107,13 +136,15 @@ class Recorder:
         self.is_on = False
         self.how = ""
         self.backwards = 0
-        self._alike: dict[Any, deque[int]] = {}
+        self._alike: dict[Any, list[int]] = {}
         self._fact_counts: dict[Any, int] = {}
         self.masks = Masks(self)
         self.shifts = Shifts(self)
         self.states = States(self)
+        self.resumes = Resumes(self)
         self.direct = DirectForward(self)
         self.loaders = Loaders(self)
+        self.clock = Clock()
         self._own_classes: dict[type, bool] = {}
         self._thread = threading.get_ident()
         self._process = os.getpid()
@@ -131,9 +162,14 @@ class Recorder:
         """Whether what happens now belongs to the recording."""
         return (
             self.is_on
-            and threading.get_ident() == self._thread
+            and not self.is_in_another_thread
             and not torch._C._is_tracing()  # by torch.jit: it would write our doings down too
         )
+
+    @property
+    def is_in_another_thread(self) -> bool:
+        """Whether the thread at work is not the one that is recorded."""
+        return threading.get_ident() != self._thread
 
     @property
     def is_seeded(self) -> bool:
@@ -185,17 +221,19 @@ class Recorder:
     # Events and facts
 
     def emit(self, kind: type[E], frame: FrameType | None, about: object = None, **fields: Any) -> E | None:
-        """Something happened. Of events that are alike, the latest are kept."""
+        """Something happened. Of events that are alike, at one place and about one thing, the first and the latest are kept."""
         place = self.at(frame)
         if place is None:
             return None
-        event = kind(at=place, calls=self.own.calls(frame), **fields)
+        event = kind(at=place, calls=self.own.calls(frame), autocast=self.autocast, **fields)
         self.lines.update((call.path, call.line) for call in event.calls)
-        alike = self._alike.setdefault((kind, place, id(about)), deque())
+        acts = isinstance(about, Object) and about.is_a(OPTIMIZER) and kind is not ev.Built
+        subject = about.at if acts else id(about)  # optimizers that one place builds, one after the other, act as one
+        alike = self._alike.setdefault((kind, place, subject), [])
         alike.append(len(self.events))
         self.events.append(event)
         if len(alike) > _MOST_ALIKE:
-            self.events[alike.popleft()] = None
+            self.events[alike.pop(_MOST_ALIKE // 2)] = None
         return event
 
     def fact(self, fact: Any, key: object) -> None:
@@ -230,6 +268,7 @@ class Recorder:
             owner=self.modules.layer(),
             records=records,
             in_place=name.in_place,
+            autocast=self.autocast,
         )
         if isinstance(result, torch.Tensor):
             op.attached, op.seen = result.requires_grad, seen(result)
@@ -262,6 +301,18 @@ class Recorder:
             self.graph.shares(args[0], op)
         elif name.text in _NUMBERS and op.at is not None and args[0].requires_grad:
             self.fact(seen_facts.Numbered(op.at), op.at)
+        if name.text in _TO_HOST and inputs:
+            self.emit(
+                ev.ToHost,
+                frame,
+                None,
+                name=_TO_HOST[name.text],
+                tensor=inputs[0],
+                module=self.modules.own_module(),
+                records=records,
+            )
+        if len(op.inputs) > 2 and name.text in _OVERWRITES:
+            self._overwritten(name.text, op, args, frame)
         if name.text == "+" and frame is not None and self.own.is_augmented(frame) and _starts_over(op):
             value = op.inputs[1] if isinstance(op.inputs[1], Op) else op.inputs[0]
             self.emit(ev.Accumulated, frame, None, value=value, result=op)
@@ -282,6 +333,13 @@ class Recorder:
         elif name.in_place and not self.steps.inside and name.text in _BY_HAND:
             self.steps.changed_in_place(args, inputs, frame)
 
+    def _overwritten(self, name: str, op: Op, args: Sequence[Any], frame: FrameType | None) -> None:
+        """Some elements are replaced: of labels, perhaps, by what losses ignore."""
+        at = next((n for n in (1, 2) if isinstance(args[n], int) and args[n] == IGNORED), None)
+        if at is not None:
+            labels, where = (3 - at, 0) if name == "where" else (0, 1)
+            self.emit(ev.Ignored, frame, None, labels=op.inputs[labels], where=op.inputs[where])
+
     def _look(
         self,
         name: Name,
@@ -293,6 +351,9 @@ class Recorder:
     ) -> None:
         """Measure what rules ask of some operations."""
         text = name.text
+        if text == "pad_sequence" and op.seen is not None:
+            given = tensors(list(args[:1]))
+            op.seen.numbers["padded"] = float(result.numel() - sum(one.numel() for one in given))
         if text in LOSS_FUNCTIONS:
             self.loss(text, op, args, kwargs, result, frame)
         elif text == "log_softmax":
@@ -303,13 +364,24 @@ class Recorder:
             self.modules.dropped(op, frame)
         elif text == "batch_norm" and op.owner is not None:
             self.emit(ev.Normalised, frame, op.owner, output=op)
-        if text in ASKED and text not in _UNASKED:
+        if text in ASKED and text not in _UNASKED and (text not in VIEWS or len(result.shape) > 2):
             self.emit(ev.Operation, frame, None, output=op)
+        elif text in MIXES and (weights := weights_in(op)) is not None:
+            self.emit(ev.Attended, frame, None, weights=weights, output=op)
+        elif text in ATTENTION_MASKS:
+            self._attention_called(text, op, frame)
         self.masks.operation(text, op, args, kwargs, result)
         if text in MAKES and op.seen is not None and result.requires_grad:
             op.seen = replace(op.seen, node=type(result.grad_fn).__name__)
         if (self.modules.is_training_forward or result.requires_grad) and not numbers.is_finite(result):
             self._not_finite(text, op, args, kwargs, result)
+
+    def _attention_called(self, name: str, op: Op, frame: FrameType | None) -> None:
+        """Attention is called, by the program or by a layer of torch's that the program calls: there it gives the masks."""
+        called = self.emit(ev.AttentionCall, frame, None, name=name, output=op)
+        if called is not None and frame is not None:
+            called.at = self.own.place(frame)
+            self.lines.add((called.at.path, called.at.line))
 
     def _not_finite(
         self, text: str, op: Op, args: Sequence[Any], kwargs: Mapping[str, Any], result: torch.Tensor
@@ -340,7 +412,7 @@ class Recorder:
         op.seen = losses.measured(function, args, kwargs, result)
         self._loss_called(function, op, args, frame)
         self.batch.of_loss(function, args, kwargs)
-        self.shifts.loss_computed(args, kwargs)
+        self.shifts.loss_computed(args, kwargs, op.at)
         given = list(args[:2]) + [kwargs[key] for key in ("input", "target") if key in kwargs]
         if op.at is not None and len(given) > 1 and isinstance(given[1], torch.Tensor):
             self.batch_seen(given[1], op.at, "target", "1", f"F.{function}", ())
@@ -453,17 +525,27 @@ class Recorder:
             place,
         )
 
-    def autocast(self, region: Any, frame: FrameType | None) -> None:
+    def autocast_begins(self, region: Any, frame: FrameType | None) -> None:
         """A region of autocast begins."""
         place = self.at(frame)
-        if place is None:
-            return
         dtype = str(getattr(region, "fast_dtype", "")).removeprefix("torch.")
         begun = seen_facts.AutocastSeen(
-            place, str(region.device), dtype, bool(getattr(region, "_enabled", True))
+            place or _NOWHERE, str(region.device), dtype, bool(getattr(region, "_enabled", True))
         )
-        self.regions.setdefault(begun, set())
-        self._latest_regions[begun.device] = begun
+        made = self._region_objects.get(begun)
+        if made is None:
+            made = self._region_objects[begun] = _region(begun, place)
+        self._entered.append(id(region))
+        self.autocast = (*self.autocast, made)
+        if place is not None:
+            self.regions.setdefault(begun, set())
+            self._latest_regions[begun.device] = begun
+
+    def autocast_ends(self, region: Any) -> None:
+        """A region of autocast is left."""
+        if self._entered and self._entered[-1] == id(region):
+            self._entered.pop()
+            self.autocast = self.autocast[:-1]
 
     def called_in_regions(self, devices: Iterable[str]) -> None:
         """A model with parameters on these devices is called, in whatever regions of autocast are open."""
@@ -484,6 +566,18 @@ class Recorder:
             known = True if kind.__module__ == "__main__" else file is not None and self.own.is_own_file(file)
             self._own_classes[kind] = known
         return known
+
+
+def _region(seen: seen_facts.AutocastSeen, at: Place | None) -> Object:
+    is_there = seen.device != "cuda" or torch.cuda.is_available()
+    options: dict[str, Value] = {
+        "device_type": Constant(value=seen.device),
+        "dtype": Named(name=f"torch.{seen.dtype}"),
+        "available": Constant(value=is_there),
+    }
+    if is_there:
+        options["enabled"] = Constant(value=seen.enabled)
+    return Object(type=AUTOCAST, bases=frozenset((AUTOCAST,)), at=at, options=options)
 
 
 def _starts_over(op: Op) -> bool:

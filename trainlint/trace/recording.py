@@ -22,6 +22,7 @@ from trainlint.select import Selection, selected
 from trainlint.source_texts import SourceTexts
 from trainlint.trace.experiments import experiments
 from trainlint.trace.session import Session
+from trainlint.trace.supported import require_torch
 from trainlint.verdict import joined, not_checked
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class record:
         self._began = 0.0
 
     def __enter__(self) -> record:
+        require_torch()
         self._began = time.perf_counter()
         self._session = Session(steps=self._steps)
         return self

@@ -10,7 +10,9 @@ import torch
 
 from trainlint.facts import events as ev
 from trainlint.facts.step import ScalerSeen
-from trainlint.facts.values import Object
+from trainlint.facts.training import may_be_disabled
+from trainlint.facts.values import Constant, Object, Op, Value
+from trainlint.trace.graph import seen
 
 if TYPE_CHECKING:
     from trainlint.trace.recorder import Recorder
@@ -36,10 +38,29 @@ class Scalers:
         self.at_work: Any = None
         """The scaler whose `step` is running."""
 
-    def made(self, scaler: Any, frame: FrameType | None) -> None:
+    def made(self, scaler: Any, frame: FrameType | None, enabled: bool) -> None:
+        """A scaler is made; it is `enabled` if the program asks for it, whether or not the machine can."""
         recorder = self._recorder
         made = recorder.objects.made(scaler, recorder.at(frame))
+        made.options["enabled"] = Constant(value=enabled)
         recorder.emit(ev.Built, frame, made, object=made)
+
+    def scaled(self, scaler: Any, before: Value, result: torch.Tensor, frame: FrameType | None) -> None:
+        """A scaler has scaled a loss."""
+        recorder = self._recorder
+        made = recorder.objects.of(scaler)
+        if may_be_disabled(made):
+            return
+        op = Op(
+            name="scale",
+            inputs=(before,),
+            at=recorder.at(frame),
+            owner=made,
+            attached=result.requires_grad,
+            seen=seen(result),
+            autocast=recorder.autocast,
+        )
+        recorder.graph.note(result, op)
 
     def stepped(self, scaler: Any, optimizer: torch.optim.Optimizer, steps_before: int) -> None:
         """A scaler's `step` is over: it has let the optimizer step, or found non-finite gradients."""

@@ -6,8 +6,6 @@ import os
 import time
 from collections.abc import Callable, Iterable
 
-import torch
-
 from trainlint.facts import step
 from trainlint.facts.recorded import Recorded
 from trainlint.finding import Place
@@ -15,19 +13,9 @@ from trainlint.trace.assemble import assemble
 from trainlint.trace.patches import Installed
 from trainlint.trace.recorder import Recorder
 
-OLDEST = (2, 4)
-"""The oldest torch that can be recorded."""
-
-
-class TooOld(Exception):
-    """A torch that cannot be recorded."""
-
 
 class Session:
-    """Records from now on, until `close`.
-
-    Raises TooOld. The arguments are those of `Recorder`.
-    """
+    """Records from now on, until `close`. The arguments are those of `Recorder`."""
 
     def __init__(
         self,
@@ -39,9 +27,6 @@ class Session:
         ended: Callable[[str], None] | None = None,
         waiting: Callable[[str], None] | None = None,
     ) -> None:
-        major, minor = torch.__version__.split(".")[:2]
-        if (int(major), int(minor)) < OLDEST:
-            raise TooOld(f"torch {torch.__version__} is too old to be recorded: 2.4 is the oldest that is")
         self._folder = folder or os.getcwd()
         self._began = time.perf_counter()
         self.recorder = Recorder(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+from collections import Counter
 from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -10,19 +12,21 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts import events as ev
-from trainlint.facts.values import Constant, Op, Value
+from trainlint.facts.step import Elsewhere
+from trainlint.facts.values import Constant, Object, Op, Value
 from trainlint.finding import Place
 from trainlint.trace import numbers
 from trainlint.trace.losses import note_value
 from trainlint.trace.models import models
 from trainlint.trace.objects import dotted
 from trainlint.trace.optimizers import Optimizer, Parameter, number, parameter_behind, parameters_of
+from trainlint.trace.survey import survey
 
 if TYPE_CHECKING:
     from trainlint.trace.recorder import Recorder
 
 _PATIENCE = 20
-"""Steps of one optimizer to wait for the others."""
+"""Steps of one optimizer to wait for the others, and of those that one place makes to wait for a second of one."""
 
 _SHAPE_TOLD = re.compile(r"\[torch\.[\w.]+ \[([\d, ]*)\]\]")
 """How torch names the shape of a tensor that was changed too early."""
@@ -47,7 +51,11 @@ class Steps:
         self.by_hand_at: Place | None = None
         self._changed_by_hand = False
         self._last_of_all: Optimizer | None = None
+        self.surveyed: list[object] = []
+        """What a survey has found after a step, the 1st, 2nd, 4th, ...: a program may let go of it all before it ends."""
         self._samples: dict[int, tuple[torch.Tensor, float]] = {}
+        self._steps_by_place: Counter[Place | None] = Counter()
+        """How often an optimizer that was built at a place has stepped, for those that are built anew each time."""
 
     @property
     def done(self) -> int:
@@ -75,7 +83,7 @@ class Steps:
         """An optimizer is about to step: the recording ends here, once all is recorded."""
         recorder = self._recorder
         known = self.of(optimizer)
-        if known.steps >= self._wanted and known.cleared is None and known.seen_between:
+        if known.steps and known.seen_between:
             self._judge(known)
         self.inside = True
         if self._is_complete(known):
@@ -115,16 +123,32 @@ class Steps:
                 known.idle = sum(one.grad is None for one in parameters_of(optimizer))
             known.checksums = self._checksums(optimizer)
         known.steps += 1
-        known.cleared, known.seen_between = None, False
+        recorder.clock.stepped(known.number, known.step_at)
+        self._steps_by_place[known.object.at] += 1
+        known.cleared, known.left, known.seen_between = None, {}, False
+        if known.steps.bit_count() == 1:
+            with recorder.aside():
+                self.surveyed = survey(recorder)
+        if self._steps_by_place[known.object.at] >= self._wanted + _PATIENCE:
+            recorder.end("recorded")
         recorder.phase("the gradients of the next round")
+
+    def scheduler_stepped(self, scheduler: Any, told: object, frame: FrameType) -> None:
+        made = self._recorder.objects.of(scheduler)
+        self._recorder.emit(
+            ev.SchedulerStep,
+            frame,
+            made,
+            scheduler=made,
+            optimizer=self.of(scheduler.optimizer).object,
+            told=self._recorder.graph.value(told) if told is not None else None,
+        )
 
     def _is_complete(self, next_to_step: Optimizer) -> bool:
         """Whether every optimizer has stepped as often as was asked for, and what it left has been judged."""
         if next_to_step.steps < self._wanted:
             return False
         alive = [one for one in self.optimizers.values() if one.optimizer() is not None and _trains(one)]
-        if next_to_step.steps >= self._wanted + _PATIENCE:
-            return True
         return all(one is next_to_step or one.steps > self._wanted for one in alive)
 
     # Gradients
@@ -161,7 +185,14 @@ class Steps:
             self._judge(self._last_of_all)
             recorder.end("recorded")
 
+    def backward_unheard(self) -> None:
+        """A backward pass that does not belong to the recording: worth a word if another thread does it."""
+        if self._recorder.is_on and self._recorder.is_in_another_thread:
+            name = threading.current_thread().name
+            self._recorder.fact(Elsewhere(name), name)
+
     def after_backward(self) -> None:
+        self._recorder.clock.computed_gradients()
         with self._recorder.aside():
             self._see_who_was_reached()
             for known in self.optimizers.values():
@@ -202,8 +233,11 @@ class Steps:
             }
 
     def _judge(self, known: Optimizer) -> None:
-        """At the second step: what was left over since the first was either cleared on the way, or not."""
-        known.cleared = bool(known.cleared) or not known.left
+        """At the next step: what was left over since the last was either cleared on the way, or not."""
+        if not any(known.checksums.values()) and not known.cleared:
+            return  # no gradient to clear
+        cleared = bool(known.cleared) or not known.left
+        known.remains = cleared, {} if cleared else known.left
 
     def _checksums(self, optimizer: torch.optim.Optimizer) -> dict[int, float]:
         held = [one for one in parameters_of(optimizer) if one.grad is not None]
@@ -237,6 +271,17 @@ class Steps:
             if (optimizer := known.optimizer()) is not None
             for one in parameters_of(optimizer)
         )
+
+    def holder_of(self, tensors: Sequence[torch.Tensor]) -> Object | None:
+        """The optimizer that holds all of these parameters, if it is one."""
+        wanted = set(map(id, tensors))
+        found = [
+            known.object
+            for known in self.optimizers.values()
+            if (optimizer := known.optimizer()) is not None
+            and wanted <= set(map(id, parameters_of(optimizer)))
+        ]
+        return found[0] if wanted and len(found) == 1 else None
 
     def known(self, tensor: torch.Tensor) -> Parameter:
         found = self.parameters.get(id(tensor))

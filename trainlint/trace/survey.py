@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -18,8 +19,23 @@ if TYPE_CHECKING:
     from trainlint.trace.recorder import Recorder
 
 
-class Survey:
-    """Looks at everything once more, at the end of a recording."""
+def survey(recorder: Recorder) -> list[object]:
+    """Facts of every model, parameter and optimizer that lives."""
+    looking = _Survey(recorder)
+    looking.describe_optimizers()
+    roots = models(recorder.modules)
+    for root in roots:
+        recorder.objects.describe(root)
+    modules = [
+        replace(one, number=number)
+        for number, root in enumerate(roots)
+        for one in recorder.modules.seen_modules(root)
+    ]
+    return [*looking.parameters(), *looking.optimizers(), *modules]
+
+
+class _Survey:
+    """Looks at everything once more."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

@@ -1,0 +1,10 @@
+from collections.abc import Iterator
+
+from trainlint.finding import Finding
+from trainlint.fix import Proposal, Rewrite, safe
+
+_ADDED = (("_total += _loss", "_total += _loss.detach()"), ("_total + _loss", "_total + _loss.detach()"))
+
+
+def fix(finding: Finding) -> Iterator[Proposal]:
+    yield safe("Add the loss without its graph", Rewrite(finding.at, _ADDED))
