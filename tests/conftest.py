@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tests.fixing import Check, Ran
 from trainlint import checking
 from trainlint.analysis import Analysis, Source
 from trainlint.catalogue import names
@@ -111,3 +112,16 @@ def _calls(path: str, text: str, pattern: str) -> Iterator[tuple[re.Match[str], 
 def _position(text: str, offset: int) -> tuple[int, int]:
     before = text[:offset]
     return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+
+@pytest.fixture
+def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
+    """Run `trainlint check` in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, stdin: bytes | None = None) -> Ran:
+        ran = CliRunner().invoke(app, ["check", "--no-cache", *arguments], input=stdin)
+        assert "is a bug" not in ran.stderr, ran.stderr
+        return Ran(ran.exit_code, ran.stdout_bytes, ran.stderr)
+
+    return run

@@ -161,7 +161,7 @@ def test_a_file_that_cannot_be_read_exits_with_2_unless_something_is_found(
     ("arguments", "message"),
     [
         (["check", "missing.py"], "missing.py: no such file or folder"),
-        (["check", "empty"], "no Python files found in empty"),
+        (["check", "empty"], "no Python files or notebooks found in empty"),
         (["check", "--select", "TL999"], "--select: no rule is called `TL999`"),
         (["check", "--ignore", "missing-zero-gard"], "did you mean `missing-zero-grad`?"),
         (["check", "--stdin-filename", "a.py"], "--stdin-filename needs `-` among the paths"),

@@ -7,7 +7,8 @@ A line marked `# todo: no error` is a known miss: not found, so that mending it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +18,14 @@ from tests.in_process import findings_of_run
 from tests.scripts import Runner
 from trainlint.analysis import Analysis, Source, analyse
 from trainlint.finding import Finding
+from trainlint.fixing import Check, fixed
+from trainlint.report import Report
 from trainlint.rules import Entry, entries
+from trainlint.source_texts import SourceTexts
+from trainlint.target import target_near
 
+FIX = "Fix"
+"""The section of a page about what `--fix` does, after `Instead`: one of the examples, fixed."""
 SECTIONS = ("Why is this bad?", "Example", "Instead", "When it stays silent", "Known misses", "Source")
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^# file: (\S+)\n", re.MULTILINE)
@@ -53,6 +60,9 @@ def blocks() -> Iterator[Block]:
 
 
 RULES = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.folder.name)
+FIXED = pytest.mark.parametrize(
+    "entry", [entry for entry in entries() if entry.fix is not None], ids=lambda entry: entry.folder.name
+)
 BLOCKS = pytest.mark.parametrize("block", list(blocks()), ids=str)
 TRACED = pytest.mark.parametrize(
     "entry",
@@ -63,7 +73,7 @@ SCRIPTS = pytest.mark.parametrize("script", ("bad.py", "good.py"))
 
 
 def checked(*files: Path) -> Analysis:
-    return analyse([Source(str(file)) for file in files])
+    return analyse([Source(str(file)) for file in files], target=target_near(files[0].parent))
 
 
 def test_codes_are_unique() -> None:
@@ -75,12 +85,16 @@ def test_codes_are_unique() -> None:
 @RULES
 def test_page_has_what_a_reader_needs(entry: Entry) -> None:
     assert entry.page.startswith(f"# {entry.code} {entry.name}\n\n")
-    assert tuple(re.findall(r"^## (.*)$", entry.page, re.MULTILINE)) == SECTIONS
+    sections = re.findall(r"^## (.*)$", entry.page, re.MULTILINE)
+    if entry.fix is not None:
+        assert sections.pop(sections.index("Instead") + 1) == FIX, "a rule with a fix says what it does"
+    assert tuple(sections) == SECTIONS
     found = [block for block in blocks() if block.entry is entry]
     for section in ("Example", "Instead", "When it stays silent", "Known misses"):
         assert any(block.section == section for block in found), f"no Python example under {section!r}"
     for block in found:
-        assert (block.section == "Example") == any(map(ERROR.search, block.text.splitlines())), block
+        marked = any(map(ERROR.search, block.text.splitlines()))
+        assert marked == (block.section == "Example") or block.section == FIX, block
         assert (block.section == "Known misses") == bool(TODO.search(block.text)), block
 
 
@@ -93,16 +107,18 @@ def test_page_example(block: Block, tmp_path: Path) -> None:
         file.write_text(text, encoding="utf-8")
         expected |= {(file, n) for n, line in enumerate(text.splitlines(), 1) if ERROR.search(line)}
     findings = (
-        _of_run(tmp_path) if block.entry.rule.by == "T" else checked(*sorted(tmp_path.rglob("*.py"))).findings
+        _of_run(tmp_path, block.entry.rule.steps)
+        if block.entry.rule.by == "T"
+        else checked(*sorted(tmp_path.rglob("*.py"))).findings
     )
     found = {(Path(one.at.path), one.at.line) for one in findings if one.code == block.entry.code}
     assert found == expected
 
 
-def _of_run(folder: Path) -> list[Finding]:
+def _of_run(folder: Path, steps: int) -> list[Finding]:
     """The findings of a program that is run: `train.py`, or the only file there is."""
     script = folder / "train.py"
-    return findings_of_run(script if script.exists() else folder / "page.py")
+    return findings_of_run(script if script.exists() else folder / "page.py", steps)
 
 
 def said_of_run(entry: Entry, script: str, steps: int = 1) -> list[Finding]:
@@ -142,3 +158,52 @@ def test_script_runs_and_shows_the_symptom(entry: Entry, script: str, runner: Ru
     ran = runner.run(entry.folder / script)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip()
+
+
+@FIXED
+def test_page_shows_what_the_fix_does(entry: Entry) -> None:
+    found = [block for block in blocks() if block.entry is entry]
+    examples = [_fixed(entry, block) for block in found if block.section == "Example"]
+    for block in found:
+        if block.section == FIX:
+            assert {name: _unmarked(text) for name, text in block.files()} in examples
+    assert any(block.section == FIX for block in found)
+
+
+def _fixed(entry: Entry, block: Block) -> dict[str, str]:
+    """An example as its rule's fixes leave it."""
+    files = {name: _unmarked(text) for name, text in block.files()}
+    result = fixed(_check_for(entry, files), unsafe=True, writes=False)
+    assert not result.report.problems
+    return {name: result.texts.raw(name).decode() for name in files}
+
+
+def _unmarked(text: str) -> str:
+    return re.sub(r" *# error$", "", text, flags=re.MULTILINE)
+
+
+def _check_for(entry: Entry | None, files: Mapping[str, str]) -> Check:
+    """Checks files for one rule, or for all."""
+
+    def check(texts: Mapping[str, bytes]) -> tuple[Report, SourceTexts]:
+        given = {name: text.encode() for name, text in files.items()} | dict(texts)
+        found = analyse([Source(name, given[name]) for name in files])
+        wanted = tuple(one for one in found.findings if entry is None or one.code == entry.code)
+        return Report(wanted, found.problems, len(files), 0.0), SourceTexts(given)
+
+    return check
+
+
+@FIXED
+def test_bad_can_be_fixed(entry: Entry, tmp_path: Path, runner: Runner) -> None:
+    files = {"bad.py": (entry.folder / "bad.py").read_text(encoding="utf-8")}
+    before, _ = _check_for(None, files)({})
+    result = fixed(_check_for(entry, files), unsafe=True, writes=False)
+    assert result.files["bad.py"].counts[entry.code]
+    assert (result.report.findings, result.report.problems) == ((), ())
+    script = tmp_path / "bad.py"
+    script.write_bytes(result.files["bad.py"].after)
+    after, _ = _check_for(None, {"bad.py": script.read_text(encoding="utf-8")})({})
+    assert Counter(one.code for one in after.findings) <= Counter(one.code for one in before.findings)
+    ran = runner.run(script)
+    assert ran.returncode == 0, ran.stderr

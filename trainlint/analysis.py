@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainlint.cache import Cache
+from trainlint.cache import Cache, Checked
 from trainlint.finding import Finding, Problem
+from trainlint.target import Target
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Source:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What every rule found, sorted by place and not yet selected or suppressed, and what could not be checked."""
+    """What every rule found that matters to the project, sorted by place and not yet selected or suppressed, and what
+    could not be checked."""
 
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
@@ -36,6 +38,7 @@ def analyse(
     *,
     jobs: int | None = None,
     cache_dir: Path | None = None,
+    target: Target | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Analysis:
     """Check files as one program; modules of it that they import are read too.
@@ -43,6 +46,7 @@ def analyse(
     Args:
         jobs: processes to use; None for as many as there are cores, or one where that is not slower.
         cache_dir: where facts and findings are kept between runs; None to keep nothing.
+        target: the versions of torch that the program is for; None for the newest.
         progress: called with the number of steps that are done, and of all.
     """
     from trainlint.bytes_on_disk import Contents
@@ -53,10 +57,15 @@ def analyse(
     whole = cache.key(contents.fingerprints(paths))
     kept = cache.load_findings("programs", whole)
     if kept is not None and contents.unchanged(kept.also_read):
-        return Analysis(kept.findings, kept.problems, len(paths))
+        return _mattering(kept, len(paths), target)
 
     from trainlint.program.groups import check_program
 
     checked = check_program(paths, contents, cache, jobs, progress)
     cache.save_findings("programs", whole, checked)
-    return Analysis(checked.findings, checked.problems, len(paths))
+    return _mattering(checked, len(paths), target)
+
+
+def _mattering(checked: Checked, files: int, target: Target | None) -> Analysis:
+    wanted = target or Target()
+    return Analysis(tuple(filter(wanted.concerns, checked.findings)), checked.problems, files)

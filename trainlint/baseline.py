@@ -42,7 +42,7 @@ class Baseline:
     def matched(self, findings: Sequence[Finding], lines: Lines, read: Container[str]) -> Matched:
         """`findings` are all that there are; `read` are the files that were looked into."""
         left = Counter(self.counts)
-        known = [fingerprint(one, self._path(one.at.path), lines(one.at.path)) for one in findings]
+        known = [fingerprint(one, self._path(one.at.path), lines(one.at)) for one in findings]
         taken = {number for number, one in enumerate(known) if _take(left, one)}
         loosely = _by_text(left)
         for number, one in enumerate(known):
@@ -58,7 +58,7 @@ class Baseline:
         counts = Counter(
             {one: count for one, count in self.counts.items() if not self._is_judged(one.path, read)}
         )
-        counts.update(fingerprint(one, self._path(one.at.path), lines(one.at.path)) for one in findings)
+        counts.update(fingerprint(one, self._path(one.at.path), lines(one.at)) for one in findings)
         return Baseline(self.file, counts)
 
     def write(self) -> None:

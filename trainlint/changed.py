@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainlint.finding import Finding, Place
+from trainlint.finding import Place
 from trainlint.usage_error import UsageError
 
 _HUNK = re.compile(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
@@ -31,9 +31,8 @@ class Changed:
     lines: Mapping[str, tuple[range, ...]]
     """By absolute path."""
 
-    def touches(self, finding: Finding) -> bool:
-        """Whether one of the places that a finding needs lies in a change."""
-        places = [finding.at, *(because.at for because in finding.because)]
+    def touches(self, places: Iterable[Place]) -> bool:
+        """Whether one of these places lies in a change."""
         return any(self._has(place) for place in places)
 
     def has_file(self, path: str) -> bool:

@@ -13,6 +13,7 @@ from trainlint.config import find_config, read_config
 from trainlint.delivery import deliver, room_for_source
 from trainlint.exits import CLEAN, FAILED, FOUND
 from trainlint.fixes import fixable, with_fixes
+from trainlint.notebook.in_cells import in_cells
 from trainlint.output.check_output import check_output
 from trainlint.output.output_format import OutputFormat
 from trainlint.output.problems import problem_lines
@@ -86,6 +87,7 @@ def _with_fixes(report: Report, texts: SourceTexts, output_format: OutputFormat)
 
 def write_report(report: Report, texts: SourceTexts, view: View, to: TextIO | None = None) -> int:
     """Write a report to where the view says, or else `to` a stream; the exit code that it asks for."""
+    report = in_cells(report, texts)
     if view.output_format.is_for_people:
         write_pieces(problem_lines(report.problems), sys.stderr)
     pieces = check_output(

@@ -68,9 +68,11 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
         raise UsageError("--changed-only compares files on disk, and standard input is none")
     held = limits(request.baseline or config.baseline, request.write_baseline, request.changed_since, folder)
     texts = SourceTexts({**given, **request.texts})
-    sources = [Source(path, texts.given.get(path)) for path in sorted({*found.files, *given})]
+    programs = {path: texts.program(path) for path in sorted({*found.files, *given})}
+    sources = [Source(path, text) for path, (text, _) in programs.items()]
+    broken = [problem for _, problems in programs.values() for problem in problems]
     if not sources and not found.problems:
-        raise UsageError(f"no Python files found in {', '.join(paths)}")
+        raise UsageError(f"no Python files or notebooks found in {', '.join(paths)}")
     with progress_bar(wanted=not request.quiet) as progress:
         analysis = analyse(
             sources,
@@ -80,14 +82,15 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
             progress=progress,
         )
     problems = sorted(
-        {*found.problems, *analysis.problems}, key=lambda problem: (problem.path, problem.line or 0)
+        {*found.problems, *broken, *map(texts.located_problem, analysis.problems)},
+        key=lambda problem: (problem.path, problem.file_line or 0),
     )
     unclear = {problem.path for problem in problems}
     readable = {source.path for source in sources if source.path not in unclear}
-    everything = silence(analysis.findings, readable, texts.raw, names())
+    everything = silence(analysis.findings, readable, texts.source, names())
     findings = tuple(selected(everything, selection))
     report = Report(findings, tuple(problems), analysis.files, time.perf_counter() - began)
-    return withhold(report, everything, held, texts.lines, readable), texts
+    return withhold(report, everything, held, texts, readable), texts
 
 
 def _standard_input(request: Request) -> dict[str, bytes]:

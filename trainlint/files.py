@@ -1,4 +1,4 @@
-"""Which files to check: those named, and the Python files under the folders named."""
+"""Which files to check: those named, and the Python files and notebooks under the folders named."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from trainlint.finding import Problem
 from trainlint.patterns import Patterns, git_patterns, user_patterns
 from trainlint.usage_error import UsageError
 
+SUFFIXES = (".py", ".ipynb")
 DEFAULT_EXCLUDE = (
     ".bzr",
     ".direnv",
@@ -56,7 +57,7 @@ class Discovery(NamedTuple):
 def python_files(
     paths: Iterable[str], *, root: Path, exclude: Sequence[str], respect_gitignore: bool
 ) -> Discovery:
-    """Every file among `paths`, and every `.py` file under the folders among them.
+    """Every file among `paths`, and every `.py` and `.ipynb` file under the folders among them.
 
     A named file or folder is looked at whatever excludes it. `exclude` starts from `root`. Links to
     folders are not followed. Raises UsageError for a path that does not
@@ -108,7 +109,7 @@ def _walk(
             ignoring = (*ignoring, *_ignore_file(folder, os.path.join(folder, ".gitignore")))
         for entry in entries:
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and not (entry.name.endswith(".py") and os.path.isfile(entry.path)):
+            if not is_folder and not (entry.name.endswith(SUFFIXES) and os.path.isfile(entry.path)):
                 continue
             if exclusion.takes_out(entry, is_folder) or _ignored(entry.path, is_folder, ignoring):
                 continue

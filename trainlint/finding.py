@@ -2,21 +2,83 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 Level = Literal["error", "warning", "info"]
 Verdict = Literal["confirmed", "refuted", "not-reached", "observed"]
 
 
+class Cell(NamedTuple):
+    """A cell of a notebook, by its number among all cells, and where a span of it stands in the notebook's file."""
+
+    number: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
 class Place(NamedTuple):
-    """A span of source. Lines and columns start at 1; the end column is exclusive."""
+    """A span of source. Lines and columns start at 1; the end column is exclusive.
+
+    Those in a notebook count through its program, and in the cell once `cell` is there.
+    """
 
     path: str
     line: int
     column: int
     end_line: int
     end_column: int
+    cell: Cell | None = None
+
+    @property
+    def shown(self) -> str:
+        """As people read it."""
+        cell = f"cell {self.cell.number}:" if self.cell is not None else ""
+        return f"{self.path}:{cell}{self.line}:{self.column}"
+
+    @property
+    def in_file(self) -> Place:
+        """Where it is in the text of its file."""
+        return self if self.cell is None else Place(self.path, *self.cell[1:])
+
+
+Version = tuple[int, ...]
+"""`(2, 6)` is torch 2.6."""
+
+
+class Versions(NamedTuple):
+    """The versions of torch that a finding is about.
+
+    Args:
+        since: it matters to a project whose oldest torch is at least this: there, what it asks for can be done.
+        before: and whose oldest torch is older than this.
+        gone: whatever the oldest is, it matters to a project that is also for this version: there, the code fails.
+    """
+
+    since: Version | None = None
+    before: Version | None = None
+    gone: Version | None = None
+
+
+class Edit(NamedTuple):
+    """Source to put in the place of a span; one without length is where it is inserted."""
+
+    at: Place
+    replacement: str
+
+
+Applicability = Literal["safe", "unsafe"]
+
+
+@dataclass(frozen=True)
+class Fix:
+    """Edits that belong together and mend a finding; the title says in a few words what they do."""
+
+    applicability: Applicability
+    title: str
+    edits: tuple[Edit, ...]
 
 
 class Because(NamedTuple):
@@ -30,8 +92,8 @@ class Because(NamedTuple):
 class Finding:
     """One thing that is wrong, where it is, and the places that show why.
 
-    A rule fills in `at`, `message` and `because`, `level` only where it departs from the rule's own, and where
-    it judges a run, `subject` (the parameter or module that it is about) and `evidence` (numbers and shapes).
+    A rule fills in `at`, `message` and `because`, `level` only where it departs from the rule's own, `torch` where
+    it is about some versions of torch alone, and where it judges a run, `subject` (the parameter or module that it is about) and `evidence` (numbers and shapes).
     The machine adds the rest.
     """
 
@@ -45,12 +107,24 @@ class Finding:
     subject: str | None = None
     evidence: dict[str, Any] = field(default_factory=dict, hash=False)
     verdict: Verdict | None = None
+    torch: Versions | None = None
+    clues: dict[str, Any] = field(default_factory=dict, compare=False)
+    """What the rule's fix has to know beside the places; of what is found twice, that on which both agree."""
+    fix: Fix | None = None
+
+    def agreed(self, again: Finding) -> Finding:
+        """This, with the clues that the same finding has where something else has led to it."""
+        if again.clues == self.clues:
+            return self
+        shared = {key: clue for key, clue in self.clues.items() if again.clues.get(key) == clue}
+        return replace(self, clues=shared)
 
     @classmethod
     def restored(cls, data: dict[str, Any]) -> Finding:
         """From what `dataclasses.asdict` made, through JSON."""
         because = tuple(Because(Place(*at), message) for at, message in data["because"])
-        return cls(**{**data, "at": Place(*data["at"]), "because": because})
+        torch = data["torch"] and Versions(*(one and tuple(one) for one in data["torch"]))
+        return cls(**{**data, "at": Place(*data["at"]), "because": because, "torch": torch})
 
 
 class Problem(NamedTuple):
@@ -59,3 +133,15 @@ class Problem(NamedTuple):
     path: str
     line: int | None
     message: str
+    cell: Cell | None = None
+
+    @property
+    def shown(self) -> str:
+        """Where it is, as people read it."""
+        cell = f":cell {self.cell.number}" if self.cell is not None else ""
+        return f"{self.path}{cell}" if self.line is None else f"{self.path}{cell}:{self.line}"
+
+    @property
+    def file_line(self) -> int | None:
+        """The line in the text of the file."""
+        return self.line if self.cell is None else self.cell.line

@@ -35,7 +35,7 @@ def stable_ids(findings: Iterable[Finding], lines: Lines) -> Iterator[str]:
     """For each finding a name that no other has, and that it keeps when its lines move."""
     seen: Counter[Fingerprint] = Counter()
     for finding in findings:
-        known = fingerprint(finding, finding.at.path, lines(finding.at.path))
+        known = fingerprint(finding, finding.at.path, lines(finding.at))
         seen[known] += 1
         named = "\0".join((*known, finding.subject or "", str(seen[known])))
         yield blake2b(named.encode(errors="surrogatepass"), digest_size=16).hexdigest()

@@ -22,10 +22,11 @@ class Rule(Generic[Fact]):
     level: Level
     refutable: bool = True
     by: Producers = "S+T"
+    steps: int = 1
 
 
 def rule(
-    fact: type[Fact], *, level: Level, refutable: bool = True, by: Producers = "S+T"
+    fact: type[Fact], *, level: Level, refutable: bool = True, by: Producers = "S+T", steps: int = 1
 ) -> Callable[[Check[Fact]], Rule[Fact]]:
     """Make a generator of findings into a rule that is handed every `fact` of the program.
 
@@ -33,5 +34,6 @@ def rule(
         refutable: whether a run that comes by and shows nothing proves a finding wrong. It does not where the
             rule speaks of other machines, or of later versions of torch.
         by: what its facts come from: the source (`S`), a trace of a run (`T`), or both.
+        steps: how many steps of a run have to be recorded before it can say anything.
     """
-    return lambda check: Rule(fact, check, level, refutable, by)
+    return lambda check: Rule(fact, check, level, refutable, by, steps)

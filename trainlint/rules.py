@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from trainlint.fix import Propose
 from trainlint.rule import Rule
 
 # A module with a `__path__` is a package, so `trainlint.rules.<folder>.rule` imports from here:
@@ -40,6 +41,14 @@ class Entry:
         found = import_module(f"{__name__}.{self.folder.name}.rule").check
         if not isinstance(found, Rule):
             raise TypeError(f"{self.folder}: `check` is not a rule")
+        return found
+
+    @cached_property
+    def fix(self) -> Propose | None:
+        """What proposes fixes for the rule's findings; None where they are not fixed."""
+        if not (self.folder / "fix.py").is_file():
+            return None
+        found: Propose = import_module(f"{__name__}.{self.folder.name}.fix").fix
         return found
 
 

@@ -8,9 +8,15 @@ import tokenize
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-Lines = Callable[[str], Sequence[str]]
-"""The lines of the file with this path."""
+from trainlint.finding import Place, Problem
+
+if TYPE_CHECKING:
+    from trainlint.notebook.program import Notebook
+
+Lines = Callable[[Place], Sequence[str]]
+"""The lines that a place counts through: those of its file, of its notebook's program, or of its cell."""
 
 
 class SourceTexts:
@@ -18,9 +24,11 @@ class SourceTexts:
 
     def __init__(self, given: Mapping[str, bytes] | None = None) -> None:
         self.given = given or {}
-        self.lines = cache(self._lines)
+        self._lines = cache(self._split)
+        self._notebook = cache(self._read_notebook)
 
     def raw(self, path: str) -> bytes:
+        """What is in the file."""
         if path in self.given:
             return self.given[path]
         try:
@@ -28,9 +36,62 @@ class SourceTexts:
         except OSError:
             return b""
 
-    def _lines(self, path: str) -> list[str]:
+    def source(self, path: str) -> bytes:
+        """The Python in the file. Raises NotANotebook."""
+        notebook = self.notebook(path)
+        return self.raw(path) if notebook is None else notebook.source
+
+    def program(self, path: str) -> tuple[bytes | None, list[Problem]]:
+        """What is checked in the place of a file, None for what is on disk; and what of a notebook is no Python."""
+        if not path.endswith(".ipynb"):
+            return self.given.get(path), []
+        from trainlint.notebook.document import NotANotebook
+
+        try:
+            notebook = self._notebook(path)
+        except NotANotebook as error:
+            return b"", [Problem(path, error.line, str(error))]
+        return notebook.source, list(notebook.problems)
+
+    def lines(self, at: Place) -> Sequence[str]:
         """Lines as Python counts them, without their ends."""
-        raw = self.raw(path)
+        if at.cell is None:
+            return self._lines(at.path)
+        notebook = self.notebook(at.path)
+        return () if notebook is None else notebook.lines(at.cell.number)
+
+    def notebook(self, path: str) -> Notebook | None:
+        """The notebook of this name; None for all other files. Raises NotANotebook."""
+        return self._notebook(path) if path.endswith(".ipynb") else None
+
+    def located(self, at: Place) -> Place:
+        """A place as people look for it: in the cell, if it is in a notebook."""
+        notebook = self.notebook(at.path)
+        return at if notebook is None else notebook.located(at)
+
+    def located_problem(self, problem: Problem) -> Problem:
+        """The same for a problem."""
+        from trainlint.notebook.document import NotANotebook
+
+        try:
+            notebook = self.notebook(problem.path)
+        except NotANotebook:
+            return problem
+        return problem if notebook is None else notebook.located_problem(problem)
+
+    def _read_notebook(self, path: str) -> Notebook:
+        from trainlint.bytes_on_disk import Contents
+        from trainlint.notebook.document import NotANotebook
+        from trainlint.notebook.program import Notebook
+
+        try:
+            raw = Contents(self.given).get(path)
+        except OSError as error:
+            raise NotANotebook(f"cannot be read: {error.strerror or error}") from error
+        return Notebook(path, raw)
+
+    def _split(self, path: str) -> list[str]:
+        raw = self.source(path)
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
         except SyntaxError:

@@ -8,12 +8,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from trainlint.files import DEFAULT_EXCLUDE, shown_path
+from trainlint.files import DEFAULT_EXCLUDE, SUFFIXES, shown_path
 from trainlint.output.printable import printable
 from trainlint.usage_error import UsageError
 from trainlint.writing import complain, write
 
-_SUFFIXES = (".py", ".ipynb")
 _NAMES = frozenset(("trainlint.toml", "pyproject.toml", ".gitignore"))
 _EXCLUDED = frozenset(DEFAULT_EXCLUDE)
 _OFTEN = 250
@@ -74,7 +73,7 @@ def matters(path: str, folders: Sequence[str]) -> bool:
     if inside and all(_EXCLUDED.intersection(parts) for parts in inside):
         return False
     name = os.path.basename(path)
-    return name in _NAMES or (name.endswith(_SUFFIXES) and bool(inside))
+    return name in _NAMES or (name.endswith(SUFFIXES) and bool(inside))
 
 
 def _folders(paths: Sequence[str]) -> list[str]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from trainlint.baseline import Baseline, baseline_to_write, read_baseline
 from trainlint.changed import Changed, changed_since
-from trainlint.finding import Finding, Problem
+from trainlint.finding import Finding, Place, Problem
 from trainlint.report import Report, Withheld
-from trainlint.source_texts import Lines
+from trainlint.source_texts import SourceTexts
 from trainlint.usage_error import UsageError
 
 
@@ -39,7 +39,7 @@ def limits(file: Path | None, rewrite: bool, revision: str | None, folder: Path)
 
 
 def withhold(
-    report: Report, everything: Sequence[Finding], given: Limits, lines: Lines, read: Container[str]
+    report: Report, everything: Sequence[Finding], given: Limits, texts: SourceTexts, read: Container[str]
 ) -> Report:
     """The report without what is to be held back.
 
@@ -48,8 +48,8 @@ def withhold(
         read: the files that were looked into.
     """
     if given.baseline is not None:
-        report = _without_known(report, everything, given.baseline, given.rewrite, lines, read)
-    return report if given.changed is None else _of_changes(report, given.changed)
+        report = _without_known(report, everything, given.baseline, given.rewrite, texts, read)
+    return report if given.changed is None else _of_changes(report, given.changed, texts)
 
 
 def _without_known(
@@ -57,16 +57,16 @@ def _without_known(
     everything: Sequence[Finding],
     baseline: Baseline,
     rewrite: bool,
-    lines: Lines,
+    texts: SourceTexts,
     read: Container[str],
 ) -> Report:
     speaking = [one for one in everything if not one.suppressed]
-    matched = baseline.matched(speaking, lines, read)
+    matched = baseline.matched(speaking, texts.lines, read)
     new = set(map(id, matched.new))
     if rewrite:
         shown = set(map(id, report.shown))
         keep = [one for one in speaking if id(one) in shown or id(one) not in new]
-        baseline.rewritten(keep, lines, read).write()
+        baseline.rewritten(keep, texts.lines, read).write()
         return replace(
             report,
             findings=tuple(one for one in report.findings if one.suppressed),
@@ -77,14 +77,20 @@ def _without_known(
     return replace(report, findings=kept, withheld=replace(report.withheld, known=known, gone=matched.gone))
 
 
-def _of_changes(report: Report, changed: Changed) -> Report:
-    findings = tuple(one for one in report.findings if changed.touches(one))
+def _of_changes(report: Report, changed: Changed, texts: SourceTexts) -> Report:
+    findings = tuple(one for one in report.findings if changed.touches(_places(one, texts)))
     unchanged = sum(not one.suppressed for one in report.findings) - sum(
         not one.suppressed for one in findings
     )
     problems = tuple(one for one in report.problems if _concerns(one, changed))
     withheld: Withheld = replace(report.withheld, unchanged=unchanged)
     return replace(report, findings=findings, problems=problems, withheld=withheld)
+
+
+def _places(finding: Finding, texts: SourceTexts) -> list[Place]:
+    """All places that a finding needs, in the lines of their files."""
+    places = [finding.at, *(because.at for because in finding.because)]
+    return [texts.located(place).in_file for place in places]
 
 
 def _concerns(problem: Problem, changed: Changed) -> bool:

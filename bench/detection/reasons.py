@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 _BY_KIND = {
-    "targets not shifted": "there is no rule for it yet (TL701)",
     "random layer frozen": "a frozen layer looks the same whether its weights are random or were trained before",
     "all labels the same": "contrastive losses have the same label in every row on purpose",
 }

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.clues import applied
 from trainlint.facts.events import LossCall
 from trainlint.facts.evidence import of_loss
 from trainlint.facts.flow import origins
@@ -20,4 +21,5 @@ def check(loss: LossCall) -> Iterator[Finding]:
                 "[0.5, 0.73]. Pass the logits.",
                 loss.seen_as("probabilities reach"),
                 evidence=of_loss(loss, op),
+                clues={"applied": applied(op)},
             )

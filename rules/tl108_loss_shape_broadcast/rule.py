@@ -1,10 +1,12 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, LossCall
-from trainlint.facts.evidence import shape_of, shown
-from trainlint.facts.flow import terms
+from trainlint.facts.evidence import shape_of
+from trainlint.facts.flow import attachment, terms
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.shapes import Sizes, shape_read
 from trainlint.facts.step import Failure
+from trainlint.facts.training import Training
 from trainlint.facts.values import Op, Value
 from trainlint.finding import Finding, Place
 from trainlint.rule import rule
@@ -15,15 +17,22 @@ AVERAGES = ("mean", "sum", "sqrt")
 OF_DIFFERENCE = ("**", "square", "abs", "absolute")
 FROM_A_MODEL = ("output", "linear", "module")
 
+MANY = 7919
+"""Stands for a size that is not known, which is that of the batch on both sides."""
+
 Shape = tuple[int, ...]
 
 
-@rule(Recorded, level="error", by="T")
-def check(run: Recorded) -> Iterator[Finding]:
+@rule(Training, level="error")
+def check(run: Training) -> Iterator[Finding]:
     for loss in run.events(LossCall):
-        if loss.function in ELEMENTWISE and loss.input is not None and loss.target is not None:
+        if loss.input is None or loss.target is None:
+            continue
+        if loss.function in ELEMENTWISE:
             yield from _compared(loss.at, loss.name, loss.input, loss.target)
-    failure = run.fatal
+        elif loss.function in REFUSE and not isinstance(run, Recorded):
+            yield from _will_be_refused(loss.at, loss.name, loss.input, loss.target)
+    failure = run.fatal if isinstance(run, Recorded) else None
     if failure is not None and failure.operation in REFUSE and len(failure.inputs) > 1:
         yield from _refused(failure)
     for backward in run.events(Backward):
@@ -39,30 +48,57 @@ def _refused(failure: Failure) -> Iterator[Finding]:
     if len(first) != len(second) and _broadcast(first, second) is not None:
         yield Finding(
             failure.at,
-            f"{failure.operation} compares {shown(first)} with {shown(second)}, and raises because it does not "
+            f"{failure.operation} compares {_shown(first)} with {_shown(second)}, and raises because it does not "
             "broadcast. Give both the same shape, with `squeeze(-1)` or `unsqueeze(-1)`.",
-            evidence={"first shape": shown(first), "second shape": shown(second)},
+            evidence={"first shape": _shown(first), "second shape": _shown(second)},
         )
 
 
-def _compared(at: Place, name: str, first: Value, second: Value) -> Iterator[Finding]:
-    shapes = shape_of(first), shape_of(second)
-    if shapes[0] is None or shapes[1] is None or len(shapes[0]) == len(shapes[1]):
-        return
-    common = _broadcast(shapes[0], shapes[1])
-    if common is not None and _size(common) > max(_size(shapes[0]), _size(shapes[1])):
+def _will_be_refused(at: Place, name: str, first: Value, second: Value) -> Iterator[Finding]:
+    left, right = shape_read(first), shape_read(second)
+    if left and right and len(left) != len(right) and _broadcast(_filled(left), _filled(right)) is not None:
         yield Finding(
             at,
-            f"{name} compares {shown(shapes[0])} with {shown(shapes[1])}, which broadcasts to {shown(common)}: every "
+            f"{name} compares {_shown(left)} with {_shown(right)}, and raises because it does not broadcast. Give both "
+            "the same shape, with `squeeze(-1)` or `unsqueeze(-1)`.",
+        )
+
+
+def _sizes_of(value: Value) -> Sizes | None:
+    """The shape of a tensor in a run, or as it can be read."""
+    found = shape_of(value)
+    return found if found is not None else shape_read(value)
+
+
+def _filled(sizes: Sizes) -> Shape:
+    return tuple(MANY if one is None else one for one in sizes)
+
+
+def _shown(sizes: Sizes) -> str:
+    return f"[{', '.join('N' if one is None or one == MANY else str(one) for one in sizes)}]"
+
+
+def _compared(at: Place, name: str, first: Value, second: Value) -> Iterator[Finding]:
+    left, right = _sizes_of(first), _sizes_of(second)
+    if left is None or right is None or len(left) == len(right):
+        return
+    given, other = _filled(left), _filled(right)
+    common = _broadcast(given, other)
+    if common is not None and _size(common) > max(_size(given), _size(other)):
+        yield Finding(
+            at,
+            f"{name} compares {_shown(left)} with {_shown(right)}, which broadcasts to {_shown(common)}: every "
             "prediction is held against every target, and the best that can be learned is the mean. Give both the "
             "same shape, with `squeeze(-1)` or `unsqueeze(-1)`.",
             evidence={
-                "first shape": shown(shapes[0]),
-                "second shape": shown(shapes[1]),
-                "broadcast to": shown(common),
+                "first shape": _shown(left),
+                "second shape": _shown(right),
+                "broadcast to": _shown(common),
                 "elements compared": _size(common),
-                "elements given": max(_size(shapes[0]), _size(shapes[1])),
-            },
+                "elements given": max(_size(given), _size(other)),
+            }
+            if shape_of(first) is not None
+            else {},
         )
 
 
@@ -83,9 +119,17 @@ def _difference(term: Value) -> Op | None:
     if not isinstance(term, Op) or term.name != "-" or len(term.inputs) != 2:
         return None
     sides = [one for one in term.inputs if isinstance(one, Op)]
-    predicted = [one for one in sides if one.attached and one.name in FROM_A_MODEL]
-    data = [one for one in sides if one.attached is False]
+    predicted = [one for one in sides if one.name in FROM_A_MODEL and attachment(one).attached]
+    data = [one for one in sides if _is_data(one)]
     return term if len(predicted) == len(data) == 1 else None
+
+
+def _is_data(value: Op) -> bool:
+    """Whether nothing that is trained goes into a tensor."""
+    if value.attached is not None:
+        return not value.attached
+    way = attachment(value)
+    return not (way.attached or way.uncertain)
 
 
 def _broadcast(first: Shape, second: Shape) -> Shape | None:

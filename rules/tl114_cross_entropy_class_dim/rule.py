@@ -3,7 +3,9 @@ from collections.abc import Iterator
 from trainlint.facts.events import LossCall
 from trainlint.facts.evidence import numbers_of, shape_of, shown
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.shapes import shape_read
 from trainlint.facts.step import Failure
+from trainlint.facts.training import Training
 from trainlint.facts.values import Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
@@ -16,8 +18,44 @@ SAME_AXES = frozenset(
 """Operations that leave every axis where it is, if the shape stays."""
 
 
-@rule(Recorded, level="error", by="T")
-def check(run: Recorded) -> Iterator[Finding]:
+@rule(Training, level="error")
+def check(run: Training) -> Iterator[Finding]:
+    yield from _seen(run) if isinstance(run, Recorded) else _read(run)
+
+
+def _read(training: Training) -> Iterator[Finding]:
+    """Logits and targets whose sizes are written in the source."""
+    for loss in training.events(LossCall):
+        given, target = shape_read(loss.input), shape_read(loss.target)
+        if loss.function not in OVER_CLASSES or not given or not target or None in (*given, *target):
+            continue
+        layer = _layer_of(loss.input)
+        if layer is None or layer.at is None or len(given) < 3 or given[:-1] != target:
+            continue
+        logits, targets = (f"[{', '.join(map(str, one))}]" for one in (given, target))
+        fits = (given[0], *given[2:]) == target
+        what = "trains on something else, without complaint" if fits else "raises"
+        yield Finding(
+            loss.at,
+            f"The logits are {logits} and the targets {targets}, so the {given[-1]} classes come last, but {loss.name} "
+            f"looks for them in position 1, and {what}. Pass `logits.flatten(0, -2)` with `targets.flatten()`, or "
+            "`logits.movedim(-1, 1)`.",
+            (Because(layer.at, "the classes are the last axis here"),),
+        )
+
+
+def _layer_of(value: Value | None) -> Op | None:
+    """The linear layer whose features are the last axis of the logits, with nothing after it that moves axes."""
+    for _ in range(20):
+        if not isinstance(value, Op) or value.name == "linear":
+            return value if isinstance(value, Op) else None
+        if value.name not in SAME_AXES or value.name in ("*", "/", "+", "-") or not value.inputs:
+            return None
+        value = value.inputs[0]
+    return None
+
+
+def _seen(run: Recorded) -> Iterator[Finding]:
     for failure in run.facts(Failure):
         if failure.operation in OVER_CLASSES and len(failure.inputs) > 1:
             given, target = failure.inputs[0][0], failure.inputs[1][0]

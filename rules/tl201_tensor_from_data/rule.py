@@ -5,7 +5,7 @@ from trainlint.facts.evidence import of_cut
 from trainlint.facts.flow import starving
 from trainlint.facts.torch_api import REBUILDS
 from trainlint.facts.training import Training
-from trainlint.facts.values import constant
+from trainlint.facts.values import Items, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -22,4 +22,5 @@ def check(training: Training) -> Iterator[Finding]:
                     "behind it never learn from this loss. Keep the tensor itself, with `reshape`, `to` and the like.",
                     (Because(backward.at, "the gradient starts here"),),
                     evidence=of_cut(training, cut),
+                    clues={"of_list": any(isinstance(one, Items) for one in cut.inputs)},
                 )

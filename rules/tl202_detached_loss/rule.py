@@ -24,4 +24,5 @@ def check(training: Training) -> Iterator[Finding]:
                     "behind it never learn from it. Detach only what is logged.",
                     (Because(backward.at, "the gradient starts here"),),
                     evidence=of_cut(training, cut),
+                    clues={"cut": cut.name},
                 )

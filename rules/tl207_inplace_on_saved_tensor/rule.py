@@ -1,11 +1,14 @@
 import re
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, OptimizerStep
+from trainlint.facts.events import Backward, Event, OptimizerStep, Overwritten, RequiresGrad
 from trainlint.facts.evidence import shown
+from trainlint.facts.flow import attachment, is_made_of
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.step import Failure
-from trainlint.facts.values import Op, Value, parts
+from trainlint.facts.torch_api import SAVES_RESULT
+from trainlint.facts.training import Training
+from trainlint.facts.values import Op, Value, compatible, constant, parts
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
@@ -17,8 +20,53 @@ TOLD = re.compile(
 MOST_VALUES = 50_000
 
 
-@rule(Recorded, level="error", by="T")
-def check(run: Recorded) -> Iterator[Finding]:
+@rule(Training, level="error")
+def check(run: Training) -> Iterator[Finding]:
+    yield from _seen(run) if isinstance(run, Recorded) else _read(run)
+
+
+def _read(training: Training) -> Iterator[Finding]:
+    """What the source alone shows: parameters, and results that the operation itself keeps."""
+    for change in training.events(Overwritten):
+        if change.records is not True:
+            continue
+        if change.tensor.name not in SAVES_RESULT:
+            if not training.events(RequiresGrad) and _wants_gradient(change.tensor):
+                yield _leaf(change.at, change.tensor.text or "this operation", "")
+            continue
+        backward = _needs(training, change)
+        if backward is not None and change.tensor.at is not None:
+            yield Finding(
+                change.at,
+                f"`{change.tensor.text}` keeps its result for the backward pass, and this overwrites it, so `backward()` "
+                "raises. Write it out of place, as in `x = x + 1` for `x += 1`.",
+                (
+                    Because(change.tensor.at, "this result is kept"),
+                    Because(backward.at, "and this backward needs it as it was"),
+                ),
+            )
+
+
+def _wants_gradient(parameter: Op) -> bool:
+    return constant(parameter.options.get("requires_grad")) is not False
+
+
+def _needs(training: Training, change: Overwritten) -> Backward | None:
+    """A backward after the change that goes through the operation whose result was changed."""
+    if not change.tensor.inputs or not attachment(change.tensor.inputs[0]).attached:
+        return None
+    events = training.events(Event)
+    for event in events[events.index(change) :]:
+        if (
+            isinstance(event, Backward)
+            and compatible(event.guards, change.guards)
+            and is_made_of(event.loss, change.tensor, with_graph=True)
+        ):
+            return event
+    return None
+
+
+def _seen(run: Recorded) -> Iterator[Finding]:
     for failure in run.facts(Failure):
         if SAVED in failure.message:
             yield _saved(run, failure)
@@ -35,7 +83,7 @@ def _leaf(at: Place, text: str, message: str) -> Finding:
         at,
         f"`{text}` changes a tensor in place that itself wants a gradient, which autograd refuses. Do it under "
         "`torch.no_grad()` if it initialises or updates a parameter, and out of place if it is part of the model.",
-        evidence={"error": message.splitlines()[0][:160]},
+        evidence={"error": message.splitlines()[0][:160]} if message else {},
     )
 
 

@@ -8,5 +8,8 @@ model = nn.Linear(4, 1)
 x = torch.randn(8, 4)
 out = torch.sigmoid(model(x))
 out.data.zero_()
-out.sum().backward()
-print(f"gradient {model.weight.grad.norm():.3f}, computed from values that are gone")
+try:
+    out.sum().backward()
+    print(f"gradient {model.weight.grad.norm():.3f}, computed from values that are gone")
+except RuntimeError as error:
+    print(f"autograd notices: {error}")

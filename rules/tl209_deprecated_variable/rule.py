@@ -1,7 +1,9 @@
 from collections.abc import Iterator
 
+from trainlint.facts.clues import has_no_graph
 from trainlint.facts.events import LibraryCall
 from trainlint.facts.torch_api import DEPRECATED_VARIABLE
+from trainlint.facts.values import constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -13,4 +15,8 @@ def check(call: LibraryCall) -> Iterator[Finding]:
             call.at,
             "a tensor has been a `Variable` since torch 0.4: this wraps it for nothing, `volatile=True` has no effect, "
             "and a tensor with a graph loses it here. Use the tensor itself.",
+            clues={
+                "has_no_graph": bool(call.args) and has_no_graph(call.args[0]),
+                "wants_gradient": constant(call.options.get("requires_grad")) is True,
+            },
         )

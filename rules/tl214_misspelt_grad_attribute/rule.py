@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import AttributeSet
 from trainlint.facts.torch_api import MODULE
-from trainlint.facts.values import Object
+from trainlint.facts.values import Object, Op
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -16,4 +16,9 @@ def check(attribute: AttributeSet) -> Iterator[Finding]:
             attribute.at,
             f"there is no `{attribute.name}`: Python makes a new attribute that nothing reads, and gradients go on as "
             f"before. `{wanted}` is meant.",
+            clues={
+                "name": attribute.name,
+                "of_module": is_module,
+                "of_tensor": isinstance(attribute.target, Op),
+            },
         )

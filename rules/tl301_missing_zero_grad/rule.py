@@ -26,5 +26,6 @@ def check(training: Training) -> Iterator[Finding]:
                         Because(training.loops[number].at, "in every round of this loop"),
                     ),
                     evidence=training.left_over(step),
+                    clues={"scaled": step.scaler is not None},
                 )
             break

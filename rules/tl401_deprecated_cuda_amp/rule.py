@@ -12,4 +12,5 @@ def check(call: LibraryCall) -> Iterator[Finding]:
         yield Finding(
             call.at,
             f"`{call.name}` is deprecated since torch 2.4 and will be removed. Write `{DEPRECATED_AMP[call.name]}`.",
+            clues={"name": call.name},
         )

@@ -1,22 +1,67 @@
 from collections.abc import Iterator
 
+from trainlint.facts.devices import device_types
+from trainlint.facts.events import Forward
+from trainlint.facts.placement import homes_of
+from trainlint.facts.precision import castings
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.step import AutocastSeen, Warned
-from trainlint.finding import Finding, Place
+from trainlint.facts.training import Training
+from trainlint.facts.values import Object, constant
+from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
+SAID = (
+    "where it changes nothing: the step runs in full precision. Pass the device of the model, as in "
+    "`torch.autocast(device.type)`."
+)
 
-@rule(Recorded, level="error", by="T")
-def check(recorded: Recorded) -> Iterator[Finding]:
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    yield from _run(training) if isinstance(training, Recorded) else _read(training)
+
+
+def _read(training: Training) -> Iterator[Finding]:
+    """Models that the program never brings to the device that autocast is for."""
+    found: dict[Place, list[tuple[Object, frozenset[str]]]] = {}
+    asked: dict[Place, str] = {}
+    for forward in training.events(Forward):
+        if not forward.autocast or not isinstance(forward.module, Object):
+            continue
+        regions = [one.region for one in castings(forward.autocast) if not one.guards]
+        region = regions[0] if len(regions) == 1 else None
+        if region is None or region.at is None or constant(region.options.get("enabled")) not in (None, True):
+            continue
+        if region.is_open or ("enabled" in region.options and constant(region.options["enabled"]) is None):
+            continue
+        kinds = {kind for _, kind in device_types(region.options.get("device_type"))}
+        if len(kinds) == 1 and "" not in kinds:
+            asked[region.at] = kinds.pop()
+            found.setdefault(region.at, []).append((forward.module, homes_of(training, forward.module)))
+    for at, models in found.items():
+        if all(homes and asked[at] not in homes for _, homes in models):
+            model, homes = models[0]
+            yield Finding(
+                at,
+                f'Autocast is asked for "{asked[at]}", and `{model.type.removeprefix("torch.")}` stays on '
+                f"{' and '.join(sorted(homes))}, {SAID}",
+                (Because(model.at, "the model is made here, and never moved there"),) if model.at else (),
+            )
+
+
+def _run(recorded: Recorded) -> Iterator[Finding]:
     said: set[Place] = set()
+    for forward in recorded.events(Forward):
+        for cast in castings(forward.autocast):
+            if cast.region.at is not None and constant(cast.region.options.get("available")) is False:
+                recorded.leave_open(cast.region.at)
     for region in recorded.facts(AutocastSeen):
         if region.enabled and region.models and region.device not in region.models and region.at not in said:
             said.add(region.at)
             yield Finding(
                 region.at,
-                f'Autocast is asked for "{region.device}", and the model is on {" and ".join(region.models)}, where it '
-                "changes nothing: the step runs in full precision. Pass the device of the model, as in "
-                "`torch.autocast(device.type)`.",
+                f'Autocast is asked for "{region.device}", and the model is on {" and ".join(region.models)}, {SAID}',
                 evidence={"autocast": region.device, "model": ", ".join(region.models)},
             )
     for warned in recorded.facts(Warned):

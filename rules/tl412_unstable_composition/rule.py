@@ -37,7 +37,12 @@ def check(operation: Operation) -> Iterator[Finding]:
         because = (
             (Because(maker.at, "it is made here"),) if maker is not None and maker.at is not None else ()
         )
-        yield Finding(operation.at, f"{why}. Use `{instead}`, which does both steps at once.", because)
+        yield Finding(
+            operation.at,
+            f"{why}. Use `{instead}`, which does both steps at once.",
+            because,
+            clues={"instead": instead},
+        )
 
 
 def _is_meant(op: Op) -> bool:

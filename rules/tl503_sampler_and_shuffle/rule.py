@@ -30,6 +30,13 @@ def check(built: Built) -> Iterator[Finding]:
                 f"`shuffle=True` and `{name}` are given together, and `DataLoader` raises a `ValueError`: the sampler "
                 "alone says in which order samples come. Leave `shuffle` out, and let the sampler shuffle.",
                 (Because(sampler.at, "the sampler is made here"),) if sampler.at is not None else (),
+                clues={
+                    "name": name,
+                    "always": all(
+                        isinstance(one, Object) and one.is_a(SAMPLER)
+                        for _, one in ways(loader.argument(position, name))
+                    ),
+                },
             )
 
 

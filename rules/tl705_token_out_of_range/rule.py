@@ -14,7 +14,7 @@ def check(recorded: Recorded) -> Iterator[Finding]:
     rows = next(
         (shape[0] for shape, dtype, _ in failure.inputs if "float" in dtype and len(shape) == 2), None
     )
-    if rows is None or failure.smallest is None or _is_positions(failure):
+    if rows is None or failure.smallest is None or failure.is_of_positions:
         return
     low, high = int(failure.smallest), int(failure.largest)
     evidence: dict[str, float] = {"smallest id": low, "largest id": high, "rows": rows}
@@ -32,9 +32,3 @@ def check(recorded: Recorded) -> Iterator[Finding]:
             "keep it to the labels, and give the model a padding token.",
             evidence=evidence,
         )
-
-
-def _is_positions(failure: Failure) -> bool:
-    """Whether what is looked up is 0, 1, 2 and so on: a sequence that is too long is another rule's."""
-    shape = failure.inputs[0][0] if failure.inputs else ()
-    return bool(shape) and failure.smallest == 0 and failure.largest == shape[-1] - 1 and max(shape) > 1

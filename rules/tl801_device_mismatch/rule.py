@@ -1,8 +1,13 @@
 from collections.abc import Iterator
 
+from trainlint.facts.events import Forward, Moved
+from trainlint.facts.flow import is_made_of
+from trainlint.facts.placement import device_of, homes_of
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.step import BatchSeen, Failure, OptimizerSeen, ParameterSeen
-from trainlint.finding import Finding
+from trainlint.facts.training import Training
+from trainlint.facts.values import Object
+from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 _SAID = (
@@ -14,8 +19,45 @@ _SAID = (
 )
 
 
-@rule(Recorded, level="error", by="T")
-def check(recorded: Recorded) -> Iterator[Finding]:
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    yield from _run(training) if isinstance(training, Recorded) else _read(training)
+
+
+def _read(training: Training) -> Iterator[Finding]:
+    """A batch that certainly is on one device, and a model that certainly is on another."""
+    for forward in training.events(Forward):
+        model = forward.module
+        if not isinstance(model, Object) or not forward.inputs:
+            continue
+        batch = device_of(forward.inputs[0])
+        homes = homes_of(training, model) if batch else frozenset()
+        if len(homes) == 1 and batch not in homes and not _moves_itself(training, forward):
+            home = next(iter(homes))
+            yield Finding(
+                forward.at,
+                f"The batch is on {batch}, and `{model.type.removeprefix('torch.')}` is on {home}. Move both to the same "
+                "device before the call: `.to(device)` of a tensor gives a new tensor, which has to be kept.",
+                (Because(model.at, "the model is made here, and moved later"),)
+                if model.at is not None
+                else (),
+            )
+
+
+def _moves_itself(training: Training, forward: Forward) -> bool:
+    """Whether something that the model does brings its input elsewhere."""
+    return any(
+        is_made_of(move.what, forward.inputs[0])
+        for move in training.events(Moved)
+        if _is_within(move, forward)
+    )
+
+
+def _is_within(move: Moved, forward: Forward) -> bool:
+    return move.calls[: len(forward.calls)] == forward.calls and len(move.calls) > len(forward.calls)
+
+
+def _run(recorded: Recorded) -> Iterator[Finding]:
     failure = recorded.fatal
     said = failure.message if failure is not None else recorded.ending.error
     if not any(one in said for one in _SAID):

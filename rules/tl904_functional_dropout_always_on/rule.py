@@ -36,6 +36,7 @@ def _by_function(training: Training, call: Dropped) -> Iterator[Finding]:
         f"`F.{call.function}` drops unless it is told that the model is not training, so `eval()` does not switch it off: "
         "validation and predictions stay noisy. Give it `training=self.training`, or use a layer.",
         evidence={"the module was in evaluation mode": True} if call.mode is False else {},
+        clues={"what": "function"},
     )
 
 
@@ -52,6 +53,7 @@ def _in_attention(training: Training, call: Dropped) -> Iterator[Finding]:
         "`scaled_dot_product_attention` drops whatever mode the model is in, so `eval()` does not switch it off: "
         "validation and predictions stay noisy. Give it `dropout_p=... if self.training else 0.0`.",
         evidence={"the module was in evaluation mode": True} if call.mode is False else {},
+        clues={"what": "attention"},
     )
 
 

@@ -39,6 +39,7 @@ def _without_effect(change: SettingChanged) -> Iterator[Finding]:
             change.at,
             f"`{change.name}` is no switch of PyTorch's, so this changes nothing, and nothing says so. Write "
             f"`{_CUDNN}{meant}`.",
+            clues={"given": change.name, "meant": meant},
         )
 
 

@@ -1,26 +1,42 @@
 from collections.abc import Iterator
 
+from trainlint.facts.clues import loaded_as_state
 from trainlint.facts.events import Called
 from trainlint.facts.training import Training
 from trainlint.facts.values import Value, alternatives, constant
-from trainlint.finding import Finding
+from trainlint.finding import Finding, Versions
 from trainlint.rule import rule
+
+_WITHOUT_SAFE_DEFAULT = Versions(since=(1, 13), before=(2, 6))
+"""Versions that know `weights_only` and unpickle anything without it."""
 
 
 @rule(Training, level="warning", refutable=False, by="S")
 def check(training: Training) -> Iterator[Finding]:
     calls = training.events(Called)
+    states = loaded_as_state(training)
     written = [one.argument(1, "f") for one in calls if one.name == "torch.save"]
     for call in calls:
-        if call.name != "torch.load" or constant(call.options.get("weights_only")) is not False:
-            continue
         file = call.argument(0, "f")
-        if file is not None and not any(_same(file, one) for one in written if one is not None):
+        if call.name != "torch.load" or file is None:
+            continue
+        if any(_same(file, one) for one in written if one is not None):
+            continue
+        if "weights_only" not in call.options and not call.is_open:
+            yield Finding(
+                call.at,
+                "Before torch 2.6, which this project is for too, `torch.load` runs whatever code the file holds unless it "
+                "is told not to: a checkpoint from elsewhere can do anything that you can. Pass `weights_only=True`.",
+                torch=_WITHOUT_SAFE_DEFAULT,
+                clues={"is_state": call.at in states},
+            )
+        elif constant(call.options.get("weights_only")) is False:
             yield Finding(
                 call.at,
                 "`weights_only=False` runs whatever code the file holds: a checkpoint from elsewhere can do anything "
                 "that you can. Load with `weights_only=True`, and name the classes that it needs with "
                 "`torch.serialization.safe_globals`.",
+                clues={"is_state": call.at in states},
             )
 
 

@@ -1,16 +1,21 @@
 from collections.abc import Iterator
 
+from trainlint.facts.clues import loaded_as_state
 from trainlint.facts.events import Called
+from trainlint.facts.training import Training
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Called, level="info", refutable=False, by="S")
-def check(call: Called) -> Iterator[Finding]:
-    if call.name == "torch.load" and not call.is_open and call.argument(1, "map_location") is None:
-        yield Finding(
-            call.at,
-            "Without `map_location`, tensors go back to the device that they were saved on: a checkpoint that was "
-            "saved on CUDA cannot be read where there is none, and fills the first GPU where there is. Pass "
-            '`map_location="cpu"` or your device.',
-        )
+@rule(Training, level="info", refutable=False, by="S")
+def check(training: Training) -> Iterator[Finding]:
+    states = loaded_as_state(training)
+    for call in training.events(Called):
+        if call.name == "torch.load" and not call.is_open and call.argument(1, "map_location") is None:
+            yield Finding(
+                call.at,
+                "Without `map_location`, tensors go back to the device that they were saved on: a checkpoint that was "
+                "saved on CUDA cannot be read where there is none, and fills the first GPU where there is. Pass "
+                '`map_location="cpu"` or your device.',
+                clues={"is_state": call.at in states},
+            )

@@ -304,7 +304,7 @@ class Pace:
     Args:
         at: where the optimizer steps.
         seconds: from each of its steps to the next.
-        memory: bytes after each backward: of tensors on CUDA, or of the whole process where there are none.
+        memory: bytes after each backward: of tensors on CUDA, or all that the process has allocated where there are none.
         peak: the most bytes at any time, likewise; None where that cannot be seen.
         device: `cuda` or `cpu`: whose memory it is.
     """

@@ -456,7 +456,7 @@ NOTED = (
             "torch.set_default_tensor_type",
             "torch.utils.data.random_split",
             "sklearn.model_selection.train_test_split",
-        "transformers.DataCollatorForLanguageModeling",
+            "transformers.DataCollatorForLanguageModeling",
             *EMPTY_CACHES,
             MATMUL_PRECISION,
             PACK,

@@ -47,14 +47,20 @@ class Training:
             return list(self.unread)  # type: ignore[arg-type]
         if kind is MaskMet:
             return self._masks_met  # type: ignore[return-value]
-        return [event for event in self._events if isinstance(event, kind)]
+        return self.events(kind)  # type: ignore[type-var]
 
     def leave_open(self, place: Place) -> None:
         """Note that what was asked of a place is not shown here; it matters where a run might refute a finding."""
 
     def events(self, kind: type[E]) -> list[E]:
         """Every event of one kind, in order, on whatever branch."""
-        return [event for event in self._events if isinstance(event, kind)]
+        if kind not in self._by_kind:
+            self._by_kind[kind] = [event for event in self._events if isinstance(event, kind)]
+        return self._by_kind[kind]
+
+    @cached_property
+    def _by_kind(self) -> dict[type, list[Any]]:
+        return {}
 
     def runs(self, *kinds: type[ev.Event]) -> list[list[ev.Event]]:
         """Possible orders of events of these kinds, each loop run twice; none where only one kind occurs."""
@@ -90,6 +96,29 @@ class Training:
     def inside(self, loop: int, kind: type[E]) -> list[E]:
         """Events of one kind in a loop, at any depth."""
         return [event for event in self.events(kind) if loop in event.loops]
+
+    def held_in(self, module: Value) -> frozenset[int]:
+        """Numbers of a module and of all that it and its containers hold."""
+        if module.uid not in self._held_in:
+            self._held_in[module.uid] = frozenset(one.uid for one in contained(module))
+        return self._held_in[module.uid]
+
+    @cached_property
+    def _held_in(self) -> dict[int, frozenset[int]]:
+        return {}
+
+    def certainly_steps(self, optimizer: Value, clip: ev.Clip) -> bool:
+        """Whether an optimizer certainly uses the gradients that are clipped."""
+        if clip.optimizer is not None:
+            return clip.optimizer is optimizer
+        key = (optimizer.uid, clip.parameters.uid)
+        if key not in self._steps_clipped:
+            self._steps_clipped[key] = _steps_all(optimizer, clip.parameters)
+        return self._steps_clipped[key]
+
+    @cached_property
+    def _steps_clipped(self) -> dict[tuple[int, int], bool]:
+        return {}
 
     def handed_out(self) -> list[ev.Returned]:
         """What callers that are not seen receive."""
@@ -238,17 +267,20 @@ def _leaves(value: Value, depth: int = 0) -> Iterator[Value]:
         yield from _leaves(part, depth + 1)
 
 
-def contained(module: Value, depth: int = 0) -> Iterator[Value]:
+def contained(module: Value) -> Iterator[Value]:
     """A module, and all that it and its containers hold."""
-    yield module
-    inner: list[Value] = []
-    if isinstance(module, Object):
-        inner = list(module.attributes.values())
-    elif not isinstance(module, Op):
-        inner = list(parts(module))
-    if depth < 8:
-        for one in inner:
-            yield from contained(one, depth + 1)
+    pending = [module]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
+        yield one
+        if isinstance(one, Object):
+            pending.extend(one.attributes.values())
+        elif not isinstance(one, Op):
+            pending.extend(parts(one))
 
 
 def handed_over(value: Value, depth: int = 0) -> Iterator[Value]:
@@ -339,14 +371,11 @@ def depends_on_mode(module: Object, depth: int = 0) -> bool:
     return False
 
 
-def certainly_steps(optimizer: Value, clip: ev.Clip) -> bool:
-    """Whether an optimizer certainly uses the gradients that are clipped."""
-    if clip.optimizer is not None:
-        return clip.optimizer is optimizer
-    listed = list(_leaves(clip.parameters))
+def _steps_all(optimizer: Value, parameters: Value) -> bool:
+    """Whether an optimizer certainly steps all modules of which these are the parameters."""
     clipped = {
         one.uid
-        for leaf in listed
+        for leaf in _leaves(parameters)
         if isinstance(leaf, Op) and leaf.name == "parameters" and leaf.inputs
         for one in alternatives(leaf.inputs[0])
     }

@@ -11,7 +11,7 @@ from trainlint.report import Report
 
 def concise(report: Report) -> Iterator[Piece]:
     for finding in report.shown:
-        yield Piece(f"{_first_in_line(finding.at.path)}:{finding.at.line}:{finding.at.column}: ")
+        yield Piece(f"{_first_in_line(finding.at.shown)}: ")
         level = finding.level or "error"
         yield Piece(f"{level} {finding.code}", level)
         yield Piece(f" {printable(finding.message)}\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainlint.finding import Finding, Level, Problem
+from trainlint.finding import Finding, Level, Place, Problem
 from trainlint.output.printable import printable
 from trainlint.output.project_path import project_path
 from trainlint.report import Report
@@ -25,9 +25,10 @@ def github(report: Report) -> str:
 
 def _finding(finding: Finding) -> str:
     at = finding.at
-    span = {"line": at.line, "endLine": at.end_line}
-    if at.line == at.end_line:  # columns across lines are refused
-        span |= {"col": at.column, "endColumn": at.end_column}
+    place = at.in_file
+    span = {"line": place.line, "endLine": place.end_line}
+    if place.line == place.end_line:  # columns across lines are refused
+        span |= {"col": place.column, "endColumn": place.end_column}
     return _command(
         _COMMANDS[finding.level or "error"],
         {"file": _path(at.path), "title": f"{finding.code} {finding.name}", **span},
@@ -36,18 +37,23 @@ def _finding(finding: Finding) -> str:
 
 
 def _said(finding: Finding) -> Iterator[str]:
-    at = finding.at
-    yield f"{_path(at.path)}:{at.line}:{at.column}: {finding.code} {finding.message}"
+    yield f"{_shown(finding.at)}: {finding.code} {finding.message}"
     if finding.verdict is not None:
         yield f"  {finding.verdict} by a recorded step"
     for because in finding.because:
-        yield f"  {_path(because.at.path)}:{because.at.line}:{because.at.column}: {because.message}"
+        yield f"  {_shown(because.at)}: {because.message}"
 
 
 def _problem(problem: Problem) -> str:
-    line = {} if problem.line is None else {"line": problem.line}
-    said = [f"{_path(problem.path)}: {problem.message}"]
+    line = {} if problem.file_line is None else {"line": problem.file_line}
+    path = _path(problem.path)
+    where = path if problem.cell is None else problem._replace(path=path).shown
+    said = [f"{where}: {problem.message}"]
     return _command("error", {"file": _path(problem.path), "title": "trainlint", **line}, iter(said))
+
+
+def _shown(at: Place) -> str:
+    return at._replace(path=_path(at.path)).shown
 
 
 def _path(path: str) -> str:

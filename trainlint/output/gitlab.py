@@ -6,7 +6,7 @@ import json
 from hashlib import blake2b
 from typing import Any
 
-from trainlint.finding import Finding, Level, Problem
+from trainlint.finding import Cell, Finding, Level, Problem
 from trainlint.fingerprint import stable_ids
 from trainlint.output.project_path import project_path
 from trainlint.output.well_formed import well_formed
@@ -27,10 +27,10 @@ def gitlab(report: Report, lines: Lines) -> str:
 
 
 def _issue(finding: Finding, known: str) -> dict[str, Any]:
-    at = finding.at
+    at = finding.at.in_file
     return {
         "check_name": f"{finding.code} {finding.name}",
-        "description": f"{finding.code}: {finding.message}",
+        "description": f"{finding.code}: {_in_cell(finding.at.cell)}{finding.message}",
         "fingerprint": known,
         "severity": _SEVERITIES[finding.level or "error"],
         "location": {
@@ -43,15 +43,19 @@ def _issue(finding: Finding, known: str) -> dict[str, Any]:
     }
 
 
+def _in_cell(cell: Cell | None) -> str:
+    return "" if cell is None else f"cell {cell.number}: "
+
+
 def _failure(problem: Problem) -> dict[str, Any]:
     named = f"{problem.path}\0{problem.message}".encode(errors="surrogatepass")
     return {
         "check_name": "trainlint",
-        "description": f"could not be checked: {problem.message}",
+        "description": f"could not be checked: {_in_cell(problem.cell)}{problem.message}",
         "fingerprint": blake2b(named, digest_size=16).hexdigest(),
         "severity": "blocker",
         "location": {
             "path": project_path(problem.path, "CI_PROJECT_DIR"),
-            "positions": {"begin": {"line": problem.line or 1}},
+            "positions": {"begin": {"line": problem.file_line or 1}},
         },
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from trainlint.finding import Because, Finding, Fix
+from trainlint.finding import Because, Cell, Finding, Fix
 from trainlint.output.json_run import as_json, run_as_json
 from trainlint.output.well_formed import well_formed
 from trainlint.report import Report
@@ -16,7 +16,12 @@ def json_report(report: Report) -> str:
         "version": 1,
         "findings": [_finding(finding) for finding in report.findings],
         "errors": [
-            {"path": problem.path, "line": problem.line, "message": problem.message}
+            {
+                "path": problem.path,
+                "cell": _number(problem.cell),
+                "line": problem.line,
+                "message": problem.message,
+            }
             for problem in report.problems
         ],
         "summary": {
@@ -44,7 +49,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "level": finding.level,
         "message": finding.message,
         "path": finding.at.path,
-        "cell": None,
+        "cell": _number(finding.at.cell),
         "line": finding.at.line,
         "column": finding.at.column,
         "end_line": finding.at.end_line,
@@ -67,6 +72,7 @@ def _fix(fix: Fix | None) -> dict[str, Any] | None:
         "edits": [
             {
                 "path": edit.at.path,
+                "cell": _number(edit.at.cell),
                 "line": edit.at.line,
                 "column": edit.at.column,
                 "end_line": edit.at.end_line,
@@ -78,9 +84,14 @@ def _fix(fix: Fix | None) -> dict[str, Any] | None:
     }
 
 
+def _number(cell: Cell | None) -> int | None:
+    return None if cell is None else cell.number
+
+
 def _because(because: Because) -> dict[str, Any]:
     return {
         "path": because.at.path,
+        "cell": _number(because.at.cell),
         "line": because.at.line,
         "column": because.at.column,
         "message": because.message,

@@ -37,7 +37,7 @@ def junit(report: Report, lines: Lines) -> str:
 
 def _failed(suite: ElementTree.Element, finding: Finding, lines: Lines) -> None:
     at = finding.at
-    case = _case(suite, f"{finding.code} {finding.name} at {at.path}:{at.line}:{at.column}", at.path, at.line)
+    case = _case(suite, f"{finding.code} {finding.name} at {at.shown}", at.path, at.in_file.line)
     failure = ElementTree.SubElement(
         case, "failure", {"type": finding.level or "error", "message": printable(finding.message)}
     )
@@ -45,9 +45,9 @@ def _failed(suite: ElementTree.Element, finding: Finding, lines: Lines) -> None:
 
 
 def _broken(suite: ElementTree.Element, problem: Problem) -> None:
-    case = _case(suite, f"{problem.path} could not be checked", problem.path, problem.line or 1)
+    case = _case(suite, f"{problem.shown} could not be checked", problem.path, problem.file_line or 1)
     error = ElementTree.SubElement(case, "error", {"type": "error", "message": printable(problem.message)})
-    error.text = printable(f"{problem.path}: {problem.message}")
+    error.text = printable(f"{problem.shown}: {problem.message}")
 
 
 def _case(suite: ElementTree.Element, name: str, path: str, line: int) -> ElementTree.Element:

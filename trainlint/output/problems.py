@@ -11,6 +11,5 @@ from trainlint.output.style import Piece
 
 def problem_lines(problems: Iterable[Problem]) -> Iterator[Piece]:
     for problem in problems:
-        where = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
         yield Piece("error:", "error")
-        yield Piece(f" {printable(where)}: {printable(problem.message)}\n")
+        yield Piece(f" {printable(problem.shown)}: {printable(problem.message)}\n")

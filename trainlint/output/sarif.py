@@ -78,7 +78,7 @@ def _result(finding: Finding, index: int, known: str, lines: Lines) -> dict[str,
         "ruleIndex": index,
         "level": _LEVELS[finding.level or "error"],
         "message": {"text": _message(finding.message)},
-        "locations": [{"physicalLocation": _physical(finding.at, lines)}],
+        "locations": [_location(finding.at, lines)],
         "partialFingerprints": {"trainlint/v1": known},
     }
     if finding.because:
@@ -90,7 +90,7 @@ def _result(finding: Finding, index: int, known: str, lines: Lines) -> dict[str,
     elif finding.verdict == "refuted":
         said = "a recorded step came by and did not show it"
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
-    if finding.fix is not None:
+    if finding.fix is not None and finding.at.cell is None:
         result["fixes"] = [_fix(finding.fix)]
     if finding.verdict is not None:
         result["properties"] = {
@@ -104,7 +104,7 @@ def _result(finding: Finding, index: int, known: str, lines: Lines) -> dict[str,
 def _related(number: int, because: Because, lines: Lines) -> dict[str, Any]:
     return {
         "id": number,
-        "physicalLocation": _physical(because.at, lines),
+        **_location(because.at, lines),
         "message": {"text": _message(because.message)},
     }
 
@@ -128,8 +128,8 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 def _notification(problem: Problem) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": _artifact(problem.path)}
-    if problem.line is not None:
-        physical["region"] = {"startLine": problem.line}
+    if problem.file_line is not None:
+        physical["region"] = {"startLine": problem.file_line}
     return {
         "level": "error",
         "message": {"text": _message(problem.message)},
@@ -137,13 +137,21 @@ def _notification(problem: Problem) -> dict[str, Any]:
     }
 
 
+def _location(at: Place, lines: Lines) -> dict[str, Any]:
+    if at.cell is None:
+        return {"physicalLocation": _physical(at, lines)}
+    cell = {"name": f"cell {at.cell.number}", "fullyQualifiedName": at.shown, "kind": "cell"}
+    return {"physicalLocation": _physical(at, lines), "logicalLocations": [cell]}
+
+
 def _physical(at: Place, lines: Lines) -> dict[str, Any]:
-    own = lines(at.path)[at.line - 1 : at.end_line]
+    own = lines(at)[at.line - 1 : at.end_line]
     snippet = {"snippet": {"text": "\n".join(own)}} if own else {}
+    place = at.in_file
     return {
         "artifactLocation": _artifact(at.path),
-        "region": _region(at),
-        "contextRegion": {"startLine": at.line, "endLine": at.end_line, **snippet},
+        "region": _region(place),
+        "contextRegion": {"startLine": place.line, "endLine": place.end_line, **snippet},
     }
 
 

@@ -112,8 +112,8 @@ def _place(
 ) -> Iterator[Piece]:
     bar = Piece(" " * gutter + " |", "gutter")
     yield Piece(" " * gutter + arrow, "gutter")
-    yield Piece(f" {printable(at.path)}:{at.line}:{at.column}\n")
-    marked = list(_marked_lines(at, lines(at.path)))
+    yield Piece(f" {printable(at.shown)}\n")
+    marked = list(_marked_lines(at, lines(at)))
     if not marked:
         yield from _label_alone(label, gutter)
         return

@@ -7,10 +7,11 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from trainlint.facts.events import Drawn, Escape
+from trainlint.facts.events import Drawn, Escape, Operation
+from trainlint.facts.layers import layer_of
 from trainlint.facts.torch_api import CONTAINERS, LOADER
-from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Value, one_of
-from trainlint.program import classes, library
+from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value, one_of
+from trainlint.program import classes, host, library
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments, ClassValue, FunctionValue, Library
 
@@ -162,6 +163,8 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
             return value.entries[key]
         case Table(), Constant() if value.entries and not value.others:
             pass
+        case Table(), Choice() if all(isinstance(one, Constant) for _, one in index.options):
+            return one_of(tuple((guards, item(ev, value, one, at)) for guards, one in index.options))
         case Table(), _:
             return _value_of(ev, value, at)
         case Choice(), _:
@@ -189,7 +192,10 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
             stored = ev.op("getitem", (value,), at, options={"index": index})
             ev.store.set((value.uid, name), stored)
         return stored
-    return ev.op("getitem", (value,), at, options={"index": index})
+    made = ev.op("getitem", (value,), at, options={"index": index})
+    if isinstance(index, Items) and layer_of(made) is not None:
+        ev.emit(Operation, at, output=made)
+    return made
 
 
 def listed(iterable: Value) -> Value:
@@ -234,6 +240,9 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
             ev.store.touch(container)
             container.items.append(value)
             container.exact = False
+        case ((Op() | Unknown()), (Op() | Items())):
+            library.note_ignored(ev, container, index, value, at)
+            _written(ev, container, index, value, at)
         case Object(), _ if (inside := held(ev, container)) is not None:
             store_item(ev, inside, index, value, at)
         case Choice(), _:
@@ -241,6 +250,15 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
                 store_item(ev, one, index, value, at)
         case _, Constant(value=key) if _hashable(key):
             ev.store.set((container.uid, f"[{key!r}]"), value)
+            _written(ev, container, index, value, at)
+        case _:
+            _written(ev, container, index, value, at)
+
+
+def _written(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
+    if isinstance(container, Op):
+        ev.write(container, ev.op("setitem", (container, index, value), at))
+        library.note_overwritten(ev, container, at)
 
 
 def append(ev: Evaluator, target: Items, value: Value) -> None:
@@ -282,6 +300,7 @@ def call(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> V
     first = args[0] if args else None
     if name in _PASSED_THROUGH:
         return _collected(ev, name, first, at)
+    host.note_builtin(ev, name, given, at, text)
     match name:
         case "dict":
             if isinstance(first, Table):

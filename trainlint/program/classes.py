@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.events import Built, RegisteredEarly
 from trainlint.facts.torch_api import (
+    AUTOCAST,
     LOADER,
     MODULE,
     OPTIMIZER,
@@ -56,7 +57,9 @@ def _decorated(ev: Evaluator, function: FunctionValue, value: Value, decorator: 
             return made if isinstance(made, FunctionValue) else value
         case _:
             if isinstance(decorator, Library):
-                library.note_use(ev, decorator.name, node.at, decorator.name)
+                library.note_use(ev, decorator.name, node.at, decorator.name, Arguments())
+            if isinstance(decorator, Object) and decorator.is_a(AUTOCAST):
+                function.autocast += (decorator,)
             change = library.records_inside(decorator)
             if change != "same":
                 function.records = change  # type: ignore[assignment]
@@ -182,7 +185,9 @@ def has_method(ev: Evaluator, cls: ClassValue, name: str) -> bool:
 def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) -> Value:
     """`Class(...)`."""
     if cls.code.name == "Tensor":
-        return ev.op("Tensor", given.args, at, "Tensor(…)", given.options)
+        made_of = ev.op("Tensor", given.args, at, "Tensor(…)", given.options)
+        made_of.reattached = _names_parents(given)
+        return made_of
     if any(name.startswith("enum.") for name in cls.library_bases):
         return ev.unknown(cls.code.name)
     made = ev.object(cls.code.name, cls.library_bases, at, given, cls)
@@ -199,6 +204,14 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
             library.fill_container(ev, made, given)
     ev.emit(Built, at, object=made, within=ev.building_in())
     return made
+
+
+def _names_parents(given: Arguments) -> bool:
+    """Whether a small framework's tensor is told, beside its values, of which tensors it was made."""
+    beside = (*given.args[1:], *given.options.values())
+    return any(
+        isinstance(one, Items) and any(not isinstance(held, Constant) for held in one.items) for one in beside
+    )
 
 
 def prototype(ev: Evaluator, cls: ClassValue) -> Object | None:

@@ -33,7 +33,8 @@ def check_group(project: Project, known: Ledger) -> tuple[Checked, Ledger | None
     )
     with _room():
         for one in roots.findings():
-            found.setdefault((one.code, one.at), one)
+            first = found.setdefault((one.code, one.at), one)
+            found[one.code, one.at] = first.agreed(one)
     is_whole = not (evaluator.is_tangled or problems or roots.fills_late())
     if known.outcomes and not (is_whole and roots.saw_all_dicts()):
         return check_group(project, Ledger())

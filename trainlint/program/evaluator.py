@@ -15,17 +15,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from trainlint.facts.attention import weights_in
 from trainlint.facts.events import (
+    Attended,
     AttributeSet,
     Body,
     Branch,
+    Escape,
     Event,
     Node,
     Operation,
+    PadIsEnd,
     SettingChanged,
     ZeroGrad,
 )
-from trainlint.facts.torch_api import ASKED_PLAINLY, MODULE, is_like_requires_grad
+from trainlint.facts.torch_api import ASKED_PLAINLY, MIXES, MODULE, is_like_requires_grad
 from trainlint.facts.values import (
     Carried,
     Choice,
@@ -77,6 +81,7 @@ class Frame:
     returns: list[tuple[tuple[conditions.Guard, ...], Value]] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
     yield_records: bool | None = True
+    yield_autocast: tuple[Value, ...] = ()
     guards: int = 0
     """How many guards there were when it was called."""
     trying: int = 0
@@ -104,12 +109,15 @@ class Evaluator:
         self.bodies: dict[str, Root] = {}
         """What happened in the body of each module that was evaluated."""
         self.records: bool | None = True
+        self.autocast: tuple[Value, ...] = ()
+        """The regions of autocast around the code at work, or what may be one."""
         self.loops: tuple[int, ...] = ()
         self.calls: tuple[Place, ...] = ()
         self.known: dict[Any, bool] = {}
         self.frames: list[Frame] = []
         self.forwards = 0
-        self.contexts: dict[int, bool | None] = {}
+        self.contexts: dict[int, tuple[bool | None, tuple[Value, ...]]] = {}
+        """What the program's own context managers have inside: whether autograd records, and regions of autocast."""
         self.guards: list[conditions.Guard] = []
         self.nodes: list[Node] = []
         self.asking = 0
@@ -153,11 +161,11 @@ class Evaluator:
         What it makes is forgotten unless `kept`; what it does to things that others made is undone.
         """
         outer = (self.records, self.loops, self.calls, self.known, self.guards, self.nodes, self.steps)
-        frames, forwards, objects = self.frames, self.forwards, self.objects
+        frames, forwards, objects, autocast = self.frames, self.forwards, self.objects, self.autocast
         trace, asking, active = self.trace, self.asking, self._active
         self.records, self.loops, self.calls, self.known, self.guards = True, (), (), {}, []
         self.nodes, self.steps, self.frames, self.forwards = [], PROGRAM_STEPS - steps, [], 0
-        self.objects, self.trace, self.asking, self._active = [], Trace(), 0, {}
+        self.objects, self.trace, self.asking, self._active, self.autocast = [], Trace(), 0, {}, ()
         try:
             with self.store.root(kept=kept) as changes:
                 self._owners[self.store.number] = path
@@ -172,7 +180,7 @@ class Evaluator:
             return root
         finally:
             self.records, self.loops, self.calls, self.known, self.guards, self.nodes, self.steps = outer
-            self.frames, self.forwards, self.objects = frames, forwards, objects
+            self.frames, self.forwards, self.objects, self.autocast = frames, forwards, objects, autocast
             self.trace, self.asking, self._active = trace, asking, active
 
     def _module_body(self, path: str) -> None:
@@ -218,6 +226,13 @@ class Evaluator:
                 return frame.receiver if MODULE in frame.receiver.bases else None
         return None
 
+    def guards_in_forward(self) -> tuple[conditions.Guard, ...]:
+        """The undecided conditions that hold here and did not when the forward at work was called."""
+        for frame in reversed(self.frames):
+            if frame.code is not None and frame.code.name == "forward":
+                return tuple(self.guards[frame.guards :])
+        return ()
+
     def building_in(self) -> Object | None:
         """The module whose forward makes something, and not only as a part of a module that it makes."""
         for frame in reversed(self.frames):
@@ -253,7 +268,14 @@ class Evaluator:
     def emit(self, kind: type[Event], at: s.Span, **facts: Any) -> None:
         """Note an event here and now."""
         self.nodes.append(
-            kind(at=self.place(at), calls=self.calls, loops=self.loops, guards=tuple(self.guards), **facts)
+            kind(
+                at=self.place(at),
+                calls=self.calls,
+                loops=self.loops,
+                guards=tuple(self.guards),
+                autocast=self.autocast,
+                **facts,
+            )
         )
 
     def op(
@@ -275,10 +297,18 @@ class Evaluator:
             owner=owner,
             records=self.records,
             loops=self.loops,
+            autocast=self.autocast,
         )
         if name in ASKED_PLAINLY:
             self.emit(Operation, at, output=made)
+        elif name in MIXES and (weights := weights_in(made)) is not None:
+            self.emit(Attended, at, weights=weights, output=made)
         return made
+
+    def write(self, target: Op, made: Op) -> None:
+        """An operation writes into a tensor that was made before."""
+        self.store.touch(target)
+        target.written = (*target.written, made)
 
     def unknown(self, text: str = "") -> Unknown:
         return Unknown(text=text, loops=self.loops)
@@ -434,6 +464,8 @@ class Evaluator:
         is_misspelt = is_like_requires_grad(name) and name not in self.project.reads
         if is_misspelt or (is_layer and name == "requires_grad"):
             self.emit(AttributeSet, at, target=target, name=name)
+        if name in ("pad_token", "pad_token_id") and library.is_end_token(value):
+            self.emit(PadIsEnd, at, tokenizer=target)
         if name == "grad" and isinstance(value, Constant) and value.value is None:
             self.emit(ZeroGrad, at, target=library.holder_of(target))
         elif name == "requires_grad":
@@ -453,6 +485,17 @@ class Evaluator:
             self.bind(name, value, self.module(target.path))
         else:
             self.store.set((target.uid, name), value)
+
+    @contextmanager
+    def at_most(self, steps: int) -> Iterator[None]:
+        """Whatever is done inside costs no more than so many steps."""
+        before = self.steps
+        self.steps = max(before, PROGRAM_STEPS - steps)
+        begun = self.steps
+        try:
+            yield
+        finally:
+            self.steps = before + self.steps - begun
 
     # Expressions and calls
 
@@ -521,6 +564,7 @@ class Evaluator:
             or len(self.frames) > MAX_DEPTH
             or self.steps > PROGRAM_STEPS
         ):
+            self.emit(Escape, at, values=given.all())
             return self.op("call", given.all(), at, func.code.name + "(…)")
         is_constructor = func.code.name == "__init__"
         if not is_constructor and self.project.is_library_code(func.env.path, self.env.path):
@@ -532,10 +576,12 @@ class Evaluator:
         frame = Frame(env, func.code, func.owner, receiver, guards=len(self.guards))
         self._active[code] = self._active.get(code, 0) + 1
         outer_nodes, outer_records, outer_calls = self.nodes, self.records, self.calls
+        outer_autocast = self.autocast
         body = Body()
         self.nodes = body.body
         if func.records is not True:
             self.records = func.records
+        self.autocast += func.autocast
         self.frames.append(frame)
         if call_place is not None:
             self.calls = (*outer_calls, call_place)
@@ -546,12 +592,13 @@ class Evaluator:
             self.frames.pop()
             self._active[code] -= 1
             self.nodes, self.records, self.calls = outer_nodes, outer_records, outer_calls
+            self.autocast = outer_autocast
         if body.body:
             self.nodes.append(body)
         if func.code.is_generator:
             made = Items(items=frame.yields, exact=False, kind="generator")
             if func.is_context:
-                self.contexts[made.uid] = frame.yield_records
+                self.contexts[made.uid] = (frame.yield_records, frame.yield_autocast[len(outer_autocast) :])
             return made
         if signal is None and frame.returns and func.code.name != "<lambda>":
             frame.returns.append((tuple(self.guards[frame.guards :]), Constant(value=None)))

@@ -294,7 +294,7 @@ def _text(ev: Evaluator, node: s.Text) -> Value:
 def _yield(ev: Evaluator, node: s.Yield) -> Value:
     frame = ev.frames[-1]
     frame.yields.append(ev.expr(node.value) if node.value is not None else Constant(value=None))
-    frame.yield_records = ev.records
+    frame.yield_records, frame.yield_autocast = ev.records, ev.autocast
     return ev.unknown("sent")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts import torch_api as api
-from trainlint.facts.events import Backward, Clip, OptimizerStep, ZeroGrad
+from trainlint.facts.events import Backward, Clip, OptimizerStep, Wrapped, ZeroGrad
 from trainlint.facts.values import Constant, Items, Object, Value
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments
@@ -46,7 +46,7 @@ def call_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s
         return _accelerator(ev, value, name, given, at)
     if value.is_a(ENGINE):
         if name == "backward" and first is not None:
-            ev.emit(Backward, at, loss=first)
+            ev.emit(Backward, at, loss=first, by_framework=True)
             return first
         if name == "step":
             ev.emit(OptimizerStep, at, optimizer=value)
@@ -54,7 +54,7 @@ def call_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s
             return Constant(value=None)
     if value.is_a(LIGHTNING):
         if name == "manual_backward" and first is not None:
-            ev.emit(Backward, at, loss=first)
+            ev.emit(Backward, at, loss=first, by_framework=True)
             return Constant(value=None)
         if name == "optimizers":
             key = (value.uid, "the framework's optimizers")
@@ -81,9 +81,11 @@ def _accelerator(ev: Evaluator, value: Object, name: str, given: Arguments, at: 
         "prepare_optimizer",
         "prepare_data_loader",
     ):
+        for one in given.args:
+            ev.emit(Wrapped, at, module=one, name=f"{ACCELERATOR}.{name}")
         return Items(kind="tuple", items=list(given.args)) if len(given.args) > 1 else first
     if name == "backward" and first is not None:
-        ev.emit(Backward, at, loss=first)
+        ev.emit(Backward, at, loss=first, by_framework=True)
         return Constant(value=None)
     if name in ("clip_grad_norm_", "clip_grad_value_", "clip_gradients") and first is not None:
         ev.emit(Clip, at, parameters=first)

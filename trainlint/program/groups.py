@@ -241,7 +241,8 @@ class _Program:
             self._problems.extend(one for one in checked.problems if one.path in asked)
             for one in checked.findings:
                 if one.at.path in asked:
-                    found.setdefault((one.code, one.at), one)
+                    known = found.setdefault((one.code, one.at), one)
+                    found[one.code, one.at] = known.agreed(one)
         self._cache.tidy()
         others = sorted(path for path in self._read if path not in asked)
         return Checked(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint.facts import torch_api as api
 from trainlint.facts.events import (
+    AttentionCall,
     Backward,
     Built,
     Called,
@@ -14,14 +15,17 @@ from trainlint.facts.events import (
     Escape,
     Forward,
     ForwardCalled,
+    Ignored,
     ItemsMade,
     LibraryCall,
     LossCall,
     Normalised,
     Operation,
+    Overwritten,
     ParametersRead,
     RequiresGrad,
     WorkersStart,
+    Wrapped,
     events,
 )
 from trainlint.facts.values import (
@@ -36,7 +40,7 @@ from trainlint.facts.values import (
     one_of,
 )
 from trainlint.finding import Place
-from trainlint.program import builtin, classes, frameworks, methods
+from trainlint.program import batches, builtin, classes, frameworks, host, methods, old_ways
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial, Super
 
@@ -131,6 +135,11 @@ _HARMLESS = (
 """Libraries that step no optimizer, clear no gradients and change no mode of what they are given."""
 
 _GRAD_MODES = {"torch.no_grad": False, "torch.inference_mode": False, "torch.enable_grad": True}
+
+
+def is_harmless(name: str) -> bool:
+    """Whether a name is that of such a library."""
+    return name.startswith(_HARMLESS)
 
 
 # Contexts
@@ -228,6 +237,14 @@ def written_by_hand(ev: Evaluator, target: Value, name: str, at: s.Span) -> None
         ev.emit(ParametersRead, at, target=holder)
 
 
+def is_end_token(value: Value) -> bool:
+    """Whether a value is the end-of-sequence token of a tokenizer, or its number."""
+    match value:
+        case Op(name="getattr", options={"name": Constant(value="eos_token" | "eos_token_id")}):
+            return True
+    return False
+
+
 def set_requires_grad(
     ev: Evaluator, target: Value, wanted: Value, at: s.Span, assignment: bool = False
 ) -> None:
@@ -302,8 +319,10 @@ def _is_ordered_pairs(value: Value | None) -> bool:
 
 def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """A call of a library's function or class by its dotted name."""
-    note_use(ev, name, at, text)
+    note_use(ev, name, at, text, given)
     name = api.canonical(name)
+    old_ways.note_function(ev, name, given, at, text)
+    host.note_function(ev, name, given, at, text)
     args = given.args
     first = args[0] if args else None
     if api.is_noted(name):
@@ -320,6 +339,8 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
         if name == "torch.set_grad_enabled":
             ev.records = records_inside(made)  # type: ignore[assignment]
         return made
+    if name in api.AUTOCASTS:
+        return _region_of_autocast(ev, name, given, at)
     if name in ("copy.deepcopy", "copy.copy") and first is not None:
         return _copied(ev, first, at, given, f"{name[5:]}(…)")
     if name == "functools.partial" and first is not None:
@@ -331,7 +352,8 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
     if name.startswith("argparse.") and name.endswith(("ArgumentParser", "Namespace")):
         return _namespace(ev, name, given, at)
     if name.startswith("torch.nn.utils.clip_grad_") and first is not None:
-        ev.emit(Clip, at, parameters=first)
+        if not _is_infinite(given.get(1, "max_norm")):
+            ev.emit(Clip, at, parameters=first)
         return ev.op(name, args, at, text)
     if name in ("torch.autograd.backward", "torch.distributed.autograd.backward"):
         plain = name == "torch.autograd.backward"
@@ -365,11 +387,37 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
         return made
     if name == "torch.device":
         return ev.op("device", args, at, text, given.options)
+    if name.startswith("torch.distributed.") and isinstance(first, Object) and first.is_a(api.MODULE):
+        ev.emit(Wrapped, at, module=first, name=name)
     if not name.startswith(_HARMLESS):
         ev.emit(Escape, at, values=given.all())
         for one in args:
             called_back(ev, one, at)
-    return noted(ev, ev.op(operation, args, at, text, given.options), at, name)
+    result = noted(ev, ev.op(operation, args, at, text, given.options), at, name)
+    if operation == api.SDPA:
+        ev.emit(AttentionCall, at, name=operation, output=result, is_open=given.open)
+    return result
+
+
+def _is_infinite(limit: Value | None) -> bool:
+    """Whether a limit lets everything pass: such clipping only measures."""
+    match limit:
+        case Constant(value="inf" | "Infinity"):
+            return True
+        case Constant(value=float() as number):
+            return number == float("inf")
+        case Library(name=name):
+            return name.endswith(".inf")
+    return False
+
+
+def _region_of_autocast(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Object:
+    """`torch.autocast(...)` by any of its names, with its arguments by theirs."""
+    device, names = api.AUTOCASTS[name]
+    options = {**dict(zip(names, given.args, strict=False)), **given.options}
+    if device is not None:
+        options["device_type"] = Constant(value=device)
+    return ev.object(api.AUTOCAST, frozenset((api.AUTOCAST,)), at, Arguments((), options, given.open))
 
 
 def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
@@ -382,6 +430,7 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
             ev.emit(
                 ItemsMade, at, loader=loader, names=names, by_index=method.code.parameters[1].name in names
             )
+    batches.note_batch(ev, loader, at)
     function = loader.argument(10, "worker_init_fn")
     if isinstance(function, (FunctionValue, Bound, Partial)):
         outer, ev.nodes = ev.nodes, []
@@ -394,10 +443,18 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
         ev.emit(WorkersStart, at, loader=loader, worker=worker, done=done)
 
 
-def note_use(ev: Evaluator, name: str, at: s.Span, text: str) -> None:
+def note_use(ev: Evaluator, name: str, at: s.Span, text: str, given: Arguments) -> None:
     """Note that a name which the tables know is used."""
     if name in api.DEPRECATED_AMP or name in api.DEPRECATED_VARIABLE:
-        ev.emit(LibraryCall, at, name=name, text=text, is_fallback=ev.in_fallback())
+        ev.emit(
+            LibraryCall,
+            at,
+            name=name,
+            text=text,
+            args=given.args,
+            options=given.options,
+            is_fallback=ev.in_fallback(),
+        )
 
 
 def note_forward(ev: Evaluator, module: Value, at: s.Span) -> None:
@@ -444,6 +501,44 @@ def loss_of(
     return output
 
 
+_OVERWRITES = frozenset(("masked_fill", "masked_fill_", "where"))
+
+
+def _overwritten(inputs: tuple[Value, ...]) -> tuple[Value, Value, Value]:
+    """What `where(condition, this, otherwise)` keeps, under which condition, and what it puts in place of the rest."""
+    where, value, other = inputs[:3]
+    return (value, where, other) if isinstance(other, Constant) else (other, where, value)
+
+
+def note_overwritten(ev: Evaluator, tensor: Value, at: s.Span) -> None:
+    """Note that a parameter, or the result of an operation that keeps it, is changed in place."""
+    while isinstance(tensor, Op) and tensor.name == "output":
+        tensor = tensor.inputs[0]
+    if isinstance(tensor, Op) and (tensor.name in api.SAVES_RESULT or is_parameter(tensor)):
+        ev.emit(Overwritten, at, tensor=tensor, records=ev.records)
+
+
+def is_parameter(value: Op) -> bool:
+    """Whether a tensor certainly is a parameter of a layer."""
+    match value:
+        case Op(name=api.PARAMETER):
+            return True
+        case Op(
+            name="getattr", inputs=(Object(type=kind),), options={"name": Constant(value="weight" | "bias")}
+        ):
+            return kind.removeprefix("torch.nn.") in api.WITH_PARAMETERS and kind.startswith("torch.nn.")
+        case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object(),)),)):
+            return True
+    return False
+
+
+def note_ignored(ev: Evaluator, labels: Value, where: Value, value: Value, at: s.Span) -> None:
+    """Note that labels are set to what losses ignore."""
+    number = value.value if isinstance(value, Constant) else None
+    if number == api.IGNORED:
+        ev.emit(Ignored, at, labels=labels, where=where)
+
+
 def noted(ev: Evaluator, made: Op, at: s.Span, function: str = "") -> Op:
     """Note what rules ask about.
 
@@ -452,6 +547,9 @@ def noted(ev: Evaluator, made: Op, at: s.Span, function: str = "") -> Op:
     frame = ev.frames[-1]
     if made.name in api.ASKED:
         ev.emit(Operation, at, output=made, function=function)
+    if made.name in _OVERWRITES and len(made.inputs) > 2:
+        tensor, where, value = made.inputs[:3] if made.name != "where" else _overwritten(made.inputs)
+        note_ignored(ev, tensor, where, value, at)
     if made.name == "log_softmax" and frame.code is not None:
         name = frame.receiver.type if isinstance(frame.receiver, Object) else frame.code.name
         ev.emit(
@@ -481,6 +579,8 @@ def _passed_through(
 ) -> Value:
     if first is None:
         first = given.options.get("iterable") or given.options.get("model") or given.options.get("module")
+    if first is not None and name.endswith("Parallel"):
+        ev.emit(Wrapped, at, module=first, name=name)
     if name == "itertools.chain" and len(given.args) > 1:
         return Items(items=list(given.args), exact=False)
     if name == "itertools.cycle" and first is not None:
@@ -549,6 +649,8 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
         def applied() -> Value:
             made = ev.op(operation, given.args, at, text, given.options, owner=value)
             noted(ev, made, at, value.type)
+            if value.type in api.ATTENTION_MASKS:
+                ev.emit(AttentionCall, at, name=value.type, output=made, is_open=given.open)
             if value.type in api.BATCH_NORMS:
                 ev.emit(Normalised, at, output=made)
             return made

@@ -8,12 +8,15 @@ from trainlint.facts import torch_api as api
 from trainlint.facts.events import (
     Backward,
     Called,
+    Converted,
     Escape,
     ModeChange,
     ModuleChanged,
     Moved,
     OptimizerStep,
     ParametersListed,
+    ScaleUpdate,
+    SchedulerStep,
     StateLoaded,
     StateTaken,
     Unscale,
@@ -23,6 +26,7 @@ from trainlint.facts.values import (
     Choice,
     Constant,
     Items,
+    Named,
     Object,
     Op,
     Table,
@@ -31,9 +35,9 @@ from trainlint.facts.values import (
     alternatives,
     one_of,
 )
-from trainlint.program import builtin, classes, frameworks, library
+from trainlint.program import builtin, classes, frameworks, host, library, old_ways
 from trainlint.program import syntax as s
-from trainlint.program.values import Arguments, ClassValue, FunctionValue
+from trainlint.program.values import Arguments, Bound, ClassValue, FunctionValue, Partial
 
 if TYPE_CHECKING:
     from trainlint.program.evaluator import Evaluator
@@ -59,6 +63,10 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         ev.emit(
             Called, at, name=name, args=(receiver, *given.args), options=given.options, is_open=given.open
         )
+    if not isinstance(receiver, Object):
+        old_ways.note_method(ev, receiver, name, given, at, text)
+    elif receiver.is_a(api.SCHEDULER):
+        old_ways.note_scheduler(ev, receiver, name, given, at, text)
     if isinstance(receiver, (Items, Table)):
         found = builtin.container_method(ev, receiver, name, given, at)
         if found is not None:
@@ -75,6 +83,7 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
     if name == "__init__":
         ev.store.set((receiver.uid, classes.INITIALISED), Constant(value=True))
         if isinstance(receiver, Object):
+            old_ways.note_constructor(ev, receiver, given, at, text)
             if not receiver.bases.isdisjoint(api.CONTAINERS):
                 library.fill_container(ev, receiver, given)
             elif receiver.bases & {api.LOADER, *api.LOSSES}:
@@ -104,6 +113,11 @@ def _object_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         return _module_method(ev, value, name, given, at, text)
     if value.type.startswith("argparse."):
         return _parser_method(ev, value, name, given, at, text)
+    if name == "step" and value.is_a(api.SCHEDULER):
+        optimizer = value.argument(0, "optimizer") or ev.unknown("optimizer")
+        told = next(iter((*given.args, *given.options.values())), None)
+        ev.emit(SchedulerStep, at, scheduler=value, optimizer=optimizer, told=told)
+        return ev.op("call", given.args, at, text, given.options, owner=value)
     if isinstance(value.definition, ClassValue):
         return _value_method(ev, value, name, given, at, text)
     if value.is_a(api.LOADER) and name == "__iter__":
@@ -119,12 +133,14 @@ def _optimizer_method(
     ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str
 ) -> Value:
     if name == "zero_grad":
-        ev.emit(ZeroGrad, at, target=value)
+        ev.emit(ZeroGrad, at, target=value, to_none=given.get(0, "set_to_none"))
     elif name == "step":
         closure = given.get(0, "closure")
         result: Value = Constant(value=None)
         if closure is not None and not (isinstance(closure, Constant) and closure.value is None):
             result = ev.call(closure, Arguments(), at, "closure(…)")
+            if not isinstance(closure, (FunctionValue, Bound, Partial)):
+                ev.emit(Escape, at, values=(value,))
         ev.emit(OptimizerStep, at, optimizer=value)
         return result
     elif name == "load_state_dict":
@@ -157,6 +173,8 @@ def _scaler_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         ev.emit(Unscale, at, scaler=value, optimizer=first)
     elif name == "step" and first is not None:
         ev.emit(OptimizerStep, at, optimizer=first, scaler=value)
+    elif name == "update":
+        ev.emit(ScaleUpdate, at, scaler=value, to=given.get(0, "new_scale"))
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
 
@@ -169,7 +187,7 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         ev.emit(ModeChange, at, module=value, training=training)
         return value
     if name == "zero_grad":
-        ev.emit(ZeroGrad, at, target=value)
+        ev.emit(ZeroGrad, at, target=value, to_none=given.get(0, "set_to_none"))
     elif name == "load_state_dict":
         ev.emit(ModuleChanged, at, module=value, what=name)
         return _state_loaded(ev, value, given, at, text)
@@ -184,9 +202,7 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
     elif name in _MODULE_LISTS:
         return ev.op(name, (value,), at, text)
     elif name in _SAME_MODULE:
-        if name == "cuda" or (name == "to" and first is not None):
-            device = ev.op("device", (Constant(value="cuda"),), at) if name == "cuda" else first
-            ev.emit(Moved, at, what=value, device=device)
+        _placed(ev, value, name, given, at)
         return value
     elif name == "requires_grad_":
         library.set_requires_grad(ev, value, first or Constant(value=True), at)
@@ -202,6 +218,8 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         inside = builtin.held(ev, value)
         if isinstance(inside, Items):
             builtin.append(ev, inside, given.args[1])
+    elif name == "register_buffer" and len(given.args) > 1 and isinstance(given.args[0], Constant):
+        ev.store.set((value.uid, str(given.args[0].value)), given.args[1])
     elif name in ("append", "extend", "insert", "update", "values", "items", "keys", "pop"):
         inside = builtin.held(ev, value)
         if inside is not None:
@@ -213,7 +231,26 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         return library.call_object(ev, value, given, at, text)
     elif name == "backward" and first is not None:
         ev.emit(Backward, at, loss=first)
+    elif name == "generate_square_subsequent_mask" and value.type == "torch.nn.Transformer":
+        return ev.op(f"{value.type}.{name}", given.args, at, text, given.options)
     return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _placed(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span) -> None:
+    """Note where a module is moved, and what its parameters are converted to."""
+    if name in ("cuda", "cpu"):
+        ev.emit(Moved, at, what=value, device=ev.op("device", (Constant(value=name),), at))
+    elif name in api.CONVERSIONS:
+        dtype: Value = Named(name=f"torch.{api.CONVERSIONS[name]}")
+        ev.emit(Converted, at, module=value, dtype=dtype)
+    elif name in ("to", "type", "to_empty"):
+        dtypes = [one for one in given.all() if isinstance(one, Named) and one.name in api.FLOATS]
+        wanted = given.options.get("dtype") or (dtypes[0] if dtypes else None)
+        if wanted is not None:
+            ev.emit(Converted, at, module=value, dtype=wanted)
+        device = given.get(0, "device")
+        if device is not None and device is not wanted:
+            ev.emit(Moved, at, what=value, device=device)
 
 
 def _parser_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -255,17 +292,18 @@ def _option_default(ev: Evaluator, given: Arguments) -> Value:
 
 def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """A method of a tensor or of something unknown."""
+    host.note_method(ev, value, name, given, at, text)
     first = given.args[0] if given.args else None
     match name:
         case "backward":
             if isinstance(value, Unknown) and first is not None and not isinstance(first, Constant):
-                ev.emit(Backward, at, loss=first)
+                ev.emit(Backward, at, loss=first, by_framework=True)
                 ev.emit(Escape, at, values=(value,))
             else:
                 ev.emit(Backward, at, loss=value, retains=given.get(1, "retain_graph"))
             return Constant(value=None)
         case "zero_grad":
-            ev.emit(ZeroGrad, at, target=value)
+            ev.emit(ZeroGrad, at, target=value, to_none=given.get(0, "set_to_none"))
             return Constant(value=None)
         case "zero_" | "fill_" | "detach_" if isinstance(value, Op) and _is_gradient(value):
             ev.emit(ZeroGrad, at, target=library.holder_of(value))
@@ -302,6 +340,10 @@ def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: 
             return ev.op("parameters", (value,), at, text)
         case "named_parameters":
             return ev.op("items", (Table(others=[ev.op("parameters", (value,), at, text)]),), at)
+        case "scale" if first is not None and not isinstance(value, Constant) and len(given.all()) == 1:
+            if isinstance(value, Unknown) or (isinstance(value, Op) and value.name in ("getattr", "call")):
+                ev.emit(Escape, at, values=(value,))
+                return ev.op("scale", (first,), at, text, {"by": value})
         case "add_" | "sub_" | "copy_" | "mul_" | "addcdiv_" | "set_":
             library.written_by_hand(ev, value, "", at)
     if isinstance(value, Constant):
@@ -311,10 +353,29 @@ def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: 
         for one in given.args:
             library.called_back(ev, one, at)
     elif isinstance(value, Unknown) or (isinstance(value, Op) and value.name in ("getattr", "call")):
-        ev.emit(Escape, at, values=(value,))
-    return library.noted(
+        ev.emit(Escape, at, values=(value,), tensors=given.all())
+    elif given.all() and (isinstance(value, Object) or _is_foreign(value)):
+        ev.emit(Escape, at, tensors=given.all())
+    made = library.noted(
         ev, ev.op(_method_operation(name), (value, *given.args), at, text, given.options), at
     )
+    if name.endswith("_") and isinstance(value, Op) and not name.startswith("_"):
+        ev.write(value, made)
+        if name in _IN_PLACE:
+            library.note_overwritten(ev, value, at)
+    return made
+
+
+_IN_PLACE = frozenset(
+    "add_ sub_ mul_ div_ pow_ clamp_ fill_ zero_ normal_ uniform_ copy_ exp_ sqrt_ neg_ masked_fill_ relu_ sigmoid_ "
+    "tanh_ addcmul_ addcdiv_ lerp_ floor_ round_ scatter_ index_fill_".split()
+)
+"""Methods that change a tensor in place."""
+
+
+def _is_foreign(value: Value) -> bool:
+    """Whether a library made a value of which nothing is known."""
+    return isinstance(value, Op) and "." in value.name and not library.is_harmless(value.name)
 
 
 def _waits(name: str, given: Arguments) -> bool:
@@ -348,7 +409,9 @@ _TENSOR_OPERATIONS = (
     | set(
         "matmul bmm mm mean sum pow exp log sqrt abs norm max min logsumexp relu tanh masked_fill masked_fill_ "
         "std var prod cumsum dot einsum baddbmm where add_ sub_ mul_ div_ log_prob entropy topk sort amax cummax "
-        "log2 log10 log1p expm1 rsqrt reciprocal softplus rsub".split()
+        "tril triu tril_ triu_ logical_not logical_and logical_or bitwise_not bitwise_and bitwise_or new_ones new_zeros "
+        "repeat astype "
+        "log2 log10 log1p expm1 rsqrt reciprocal softplus rsub astype roll masked_select".split()
     )
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from trainlint.facts.deprecated import OLD_INITS, TELLING
 from trainlint.facts.torch_api import DROPOUTS, LOSS_FUNCTIONS, LOSSES, WITH_PARAMETERS
 from trainlint.program import syntax as s
 from trainlint.program.outline import Outline
@@ -12,7 +13,7 @@ TRAINING_WORDS = (
     frozenset(
         (
             "backward zero_grad manual_backward training_step compute_loss clip_grad_norm_ clip_grad_value_ DataLoader "
-            "autocast GradScaler custom_fwd custom_bwd"
+            "autocast GradScaler custom_fwd custom_bwd DataCollatorForLanguageModeling"
         ).split()
     )
     | {name.rpartition(".")[2] for name in LOSSES}
@@ -20,7 +21,13 @@ TRAINING_WORDS = (
 )
 """Names without which an entry point says nothing about training that a rule could judge."""
 
-_HERE_ALONE = frozenset("eval forward load_state_dict scaled_dot_product_attention".split())
+_HERE_ALONE = (
+    frozenset(
+        "eval forward load_state_dict scaled_dot_product_attention masked_fill masked_fill_ key_padding_mask attn_mask "
+        "bmm".split()
+    )
+    | TELLING
+)
 """Names that say something of the function that they stand in, and nothing of those that call it."""
 
 _EVERYWHERE = frozenset("forward __init__ eval get update append extend items to add".split())
@@ -53,10 +60,13 @@ class Relevance:
 
 
 def _speaks(name: str, names: frozenset[str]) -> bool:
-    """Whether a function uses a word of training, drops by a function of torch's, or is a forward that may make layers."""
+    """Whether a function uses a word of training, drops or initialises by a function of torch's, or is a
+    forward that may make layers."""
     if not (names.isdisjoint(TRAINING_WORDS) and names.isdisjoint(_HERE_ALONE)) or (
         name == "forward" and not WITH_PARAMETERS.isdisjoint(names)
     ):
+        return True
+    if "init" in names and not names.isdisjoint(OLD_INITS):
         return True
     return not names.isdisjoint(DROPOUTS) and not names.isdisjoint(("F", "functional"))
 

@@ -13,7 +13,7 @@ from trainlint.program.project import Files
 
 _TRAINS = re.compile(
     rb"\b(?:backward|zero_grad|\w*Module|\w*Loss|\w*_loss|\w*cross_entropy\w*|kl_div|log_softmax|amp|autocast"
-    rb"|DataLoader|training_step|eval)\b"
+    rb"|DataLoader|training_step|eval|load_state_dict|DataCollatorForLanguageModeling)\b"
 )
 _IMPORT = re.compile(
     rb"(?:^|(?<=\r))[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.MULTILINE
@@ -21,7 +21,10 @@ _IMPORT = re.compile(
 
 
 def speaks_of_training(data: bytes) -> bool:
-    return (b"torch" in data or b"Tensor" in data) and _TRAINS.search(data) is not None
+    return (
+        any(word in data for word in (b"torch", b"Tensor", b"transformers"))
+        and _TRAINS.search(data) is not None
+    )
 
 
 def parses(data: bytes) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from trainlint.facts.events import Accumulated, Branch, Discarded, Exit, Loop, Node
-from trainlint.facts.torch_api import OUT_OF_PLACE
+from trainlint.facts.events import Accumulated, Branch, Called, Discarded, Exit, Loop, Node
+from trainlint.facts.torch_api import AUTOCAST, OUT_OF_PLACE
 from trainlint.facts.values import (
     Carried,
     Choice,
@@ -204,6 +204,7 @@ def _augmented(ev: Evaluator, node: s.AugmentedAssign) -> None:
         library.written_by_hand(ev, ev.expr(node.target.value), node.target.name, node.at)
     elif isinstance(before, Op):
         library.written_by_hand(ev, before, "", node.at)
+    library.note_overwritten(ev, before, node.at)
     assign(ev, node.target, result)
 
 
@@ -357,18 +358,29 @@ def _names_assigned(ev: Evaluator, node: s.For | s.While, body: s.Block) -> froz
 
 
 def _with(ev: Evaluator, node: s.With) -> Signal:
-    records = ev.records
+    records, autocast = ev.records, ev.autocast
     for context, target in node.items:
         value = ev.expr(context)
         ev.records = _records_in(ev, value, ev.records)
+        ev.autocast += _autocast_in(ev, value)
+        if isinstance(value, Op) and value.name == "device":
+            ev.emit(Called, context.at, name="torch.set_default_device", args=(value,))
         if target is not None:
             assign(ev, target, _entered(ev, value, context))
     awaits = sum("raises" in ev.label(context).lower() for context, _ in node.items)
     ev.frames[-1].trying += awaits
     signal = block(ev, node.body)
     ev.frames[-1].trying -= awaits
-    ev.records = records
+    ev.records, ev.autocast = records, autocast
     return signal
+
+
+def _autocast_in(ev: Evaluator, context: Value) -> tuple[Value, ...]:
+    """The regions of autocast that `with context` begins, or may begin."""
+    if context.uid in ev.contexts:
+        return ev.contexts[context.uid][1]
+    is_region = any(isinstance(one, Object) and one.is_a(AUTOCAST) for one in alternatives(context))
+    return (context,) if is_region else ()
 
 
 def _entered(ev: Evaluator, value: Value, context: s.Expr) -> Value:
@@ -387,7 +399,7 @@ def _records_in(ev: Evaluator, context: Value, outer: bool | None) -> bool | Non
     found: set[bool | None] = set()
     for one in alternatives(context):
         if one.uid in ev.contexts:
-            found.add(ev.contexts[one.uid])
+            found.add(ev.contexts[one.uid][0])
         else:
             change = library.records_inside(one)
             found.add(outer if change == "same" else change)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainlint.facts.values import Value
+from trainlint.facts.values import Named, Value
 from trainlint.program import syntax as s
 
 
@@ -22,10 +22,8 @@ class Env:
 
 
 @dataclass(eq=False)
-class Library(Value):
+class Library(Named):
     """A name of code that is not part of the program: `torch.nn.functional.softmax`."""
-
-    name: str = ""
 
 
 @dataclass(eq=False)
@@ -54,6 +52,8 @@ class FunctionValue(Value):
     """Or "property", "static", "class", by its decorator."""
     records: bool | None = True
     """False under `@torch.no_grad()`; None where a decorator is unknown."""
+    autocast: tuple[Value, ...] = ()
+    """The regions of autocast that its decorators make of it."""
     defaults: dict[str, Value] = field(default_factory=dict)
     is_context: bool = False
 

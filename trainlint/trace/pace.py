@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import ctypes
 import sys
 import time
+from functools import cache
+from typing import Any
 
 import torch
 
@@ -44,18 +46,42 @@ class Clock:
 
 
 def _is_on_cuda() -> bool:
-    return torch.cuda.is_initialized() and torch.cuda.max_memory_allocated() > 0
+    initialised: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    return initialised and torch.cuda.max_memory_allocated() > 0
 
 
 def _held() -> int | None:
-    """Bytes that tensors on CUDA hold now, or the whole process where there are none."""
+    """Bytes that tensors on CUDA hold now, or that the process has allocated where there are none."""
     if _is_on_cuda():
         return torch.cuda.memory_allocated()
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):  # no Linux
+    counted = _counter()
+    if counted is None:
         return None
+    known = counted()
+    return int(known.in_maps + known.in_arenas)
+
+
+class _Allocated(ctypes.Structure):
+    """What glibc's `mallinfo2` gives, of which two numbers are in use: in maps of their own, and in arenas."""
+
+    _fields_ = (
+        *((name, ctypes.c_size_t) for name in ("arena", "free_chunks", "fast_chunks", "maps")),
+        ("in_maps", ctypes.c_size_t),
+        *((name, ctypes.c_size_t) for name in ("unused", "fast_bytes")),
+        ("in_arenas", ctypes.c_size_t),
+        *((name, ctypes.c_size_t) for name in ("free", "top")),
+    )
+
+
+@cache
+def _counter() -> Any:
+    """glibc's own count: what the system has given to the process says little of what it uses."""
+    try:
+        found = ctypes.CDLL(None).mallinfo2
+    except (OSError, AttributeError, TypeError):  # no glibc
+        return None
+    found.restype = _Allocated
+    return found
 
 
 def _peak() -> int | None:

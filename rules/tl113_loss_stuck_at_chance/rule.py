@@ -1,0 +1,92 @@
+import math
+from collections.abc import Iterator
+
+from trainlint.facts import step
+from trainlint.facts.events import Backward, LossCall
+from trainlint.facts.evidence import numbers_of, shape_of
+from trainlint.facts.flow import is_made_of
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.values import Constant, constant
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+OVER_CLASSES = ("cross_entropy", "nll_loss")
+STEPS = 20
+FEWEST_CLASSES = 3
+CLOSE = 0.02
+"""Share of the loss of guessing by which a loss may differ from it."""
+UNIFORM = 0.2
+"""How far apart all scores may lie: no class is 1.25 times as likely as another."""
+LEAST_RATE = 1e-5
+WARMING = 1.5
+
+
+@rule(Recorded, level="error", by="T", steps=STEPS)
+def check(run: Recorded) -> Iterator[Finding]:
+    rate = _steady_rate(run)
+    losses = [one for one in run.events(LossCall) if one.output.attached and one.function != "log_softmax"]
+    if rate is None or len({one.at for one in losses}) != 1 or not all(map(_is_at_chance, losses)):
+        return
+    last, backwards = losses[-1], run.events(Backward)
+    if not backwards or not is_made_of(backwards[-1].loss, last.output, with_graph=True):
+        return
+    value, given = numbers_of(last.output), numbers_of(last.input)
+    classes, steps = int(value["classes"]), run.facts(step.OptimizerSeen)[0].steps
+    gradients = [one.gradient.norm for one in run.facts(step.ParameterSeen) if one.gradient is not None]
+    yield Finding(
+        last.at,
+        f"After {steps} steps the loss is {value['value']:.3g}, which is what guessing among {classes} classes gives, and "
+        "the model still takes all of them for equally likely: it has learned nothing from its inputs. Look at what stands "
+        "between the last layer and the loss, at gradients close to 0, and at whether inputs and labels belong together.",
+        evidence={
+            "steps": steps,
+            "loss of the latest steps": f"{_lowest(losses):.4g} to {_highest(losses):.4g}",
+            "loss of guessing": math.log(classes),
+            "smallest score": given["smallest"],
+            "largest score": given["largest"],
+            "learning rate": rate,
+            "largest gradient norm of a parameter": max(gradients, default=0.0),
+        },
+    )
+
+
+def _steady_rate(run: Recorded) -> float | None:
+    """The learning rate of the only optimizer; None if it has stepped too little, or is still being warmed up."""
+    optimizers = run.facts(step.OptimizerSeen)
+    if len(optimizers) != 1 or optimizers[0].steps < STEPS or not optimizers[0].learning_rates:
+        return None
+    rate = max(optimizers[0].learning_rates)
+    first = max((one.rate for one in run.facts(step.ParameterSeen) if one.rate is not None), default=0.0)
+    return rate if first >= LEAST_RATE and rate <= WARMING * first else None
+
+
+def _is_at_chance(loss: LossCall) -> bool:
+    """Whether a loss is that of guessing, from scores that are all alike, on labels that are not."""
+    value, given, shape = numbers_of(loss.output), numbers_of(loss.input), shape_of(loss.input)
+    classes = int(value.get("classes", 0))
+    if (
+        loss.function not in OVER_CLASSES
+        or classes < FEWEST_CLASSES
+        or "smallest" not in given
+        or shape is None
+    ):
+        return False
+    if len(shape) == 2 and shape[0] == shape[1]:
+        return False  # each sample against all others
+    weighs = loss.setting("weight", None)
+    plain = isinstance(weighs, Constant) and weighs.value is None
+    return (
+        plain
+        and constant(loss.setting("reduction", "mean")) == "mean"
+        and value.get("distinct targets", 0) > 1
+        and abs(value["value"] / math.log(classes) - 1) < CLOSE
+        and given["largest"] - given["smallest"] < UNIFORM
+    )
+
+
+def _lowest(losses: list[LossCall]) -> float:
+    return min(numbers_of(one.output)["value"] for one in losses)
+
+
+def _highest(losses: list[LossCall]) -> float:
+    return max(numbers_of(one.output)["value"] for one in losses)

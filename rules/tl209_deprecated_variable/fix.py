@@ -1,0 +1,29 @@
+from collections.abc import Iterator
+
+from trainlint.finding import Finding
+from trainlint.fix import Proposal, Rewrite, safe, unsafe
+
+_MAKERS = "rand randn randint zeros ones empty full arange linspace eye".split()
+_LEAVES = (
+    *(
+        (f"_old(torch.{name}(*_more), requires_grad=True)", f"torch.{name}(*_more, requires_grad=True)")
+        for name in _MAKERS
+    ),
+    ("_old(_x, requires_grad=True)", "_x.detach().requires_grad_()"),
+)
+_TENSORS = (
+    ("_old(_x)", "_x"),
+    ("_old(_x, requires_grad=False)", "_x"),
+    ("_old(_x, volatile=_v)", "_x"),
+    ("_old(_x, requires_grad=False, volatile=_v)", "_x"),
+    ("_old(_x, requires_grad=_wanted)", "_x.detach().requires_grad_(_wanted)"),
+)
+
+
+def fix(finding: Finding) -> Iterator[Proposal]:
+    if finding.clues.get("wants_gradient"):
+        yield safe("Ask the tensor itself for a gradient", Rewrite(finding.at, _LEAVES))
+    elif finding.clues.get("has_no_graph"):
+        yield safe("Use the tensor itself", Rewrite(finding.at, _TENSORS))
+    else:
+        yield unsafe("Use the tensor itself, with its graph", Rewrite(finding.at, _TENSORS))

@@ -1,0 +1,8 @@
+from collections.abc import Iterator
+
+from trainlint.finding import Finding
+from trainlint.fix import Proposal, SetArgument, safe
+
+
+def fix(finding: Finding) -> Iterator[Proposal]:
+    yield safe("Pass `use_reentrant=False`", SetArgument(finding.at, "use_reentrant", "False"))

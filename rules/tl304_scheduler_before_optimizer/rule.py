@@ -1,0 +1,66 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import OptimizerStep, SchedulerStep
+from trainlint.facts.evidence import seen_optimizer
+from trainlint.facts.training import Training
+from trainlint.facts.values import Constant, Value, alternatives
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+BY_METRIC = "torch.optim.lr_scheduler.ReduceLROnPlateau"
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding]:
+    early: dict[int, tuple[SchedulerStep, OptimizerStep]] = {}
+    fine: set[int] = set()
+    for run in training.runs(OptimizerStep, SchedulerStep):
+        judged: set[int] = set()
+        for position, event in enumerate(run):
+            if not isinstance(event, SchedulerStep) or id(event) in judged:
+                continue
+            judged.add(id(event))
+            if any(
+                isinstance(one, OptimizerStep) and _may_be_same(one.optimizer, event.optimizer)
+                for one in run[:position]
+            ):
+                fine.add(id(event))
+                continue
+            later = next((one for one in run[position:] if _follows(one, event)), None)
+            if isinstance(later, OptimizerStep):
+                early.setdefault(id(event), (event, later))
+    for number, (event, step) in early.items():
+        if number in fine or _is_told(event) or event.scheduler.is_a(BY_METRIC):
+            continue
+        seen = seen_optimizer(training, step.optimizer)
+        if (seen is None or not seen.skipped) and not training.may_touch(event.optimizer, event.loops[0]):
+            yield Finding(
+                event.at,
+                f"`{event.scheduler.type.rpartition('.')[2]}` steps before the optimizer has taken its first step, so the "
+                "first learning rate of its schedule is never used and all others come one round early. Call "
+                "`scheduler.step()` after `optimizer.step()`.",
+                (Because(step.at, "the optimizer only steps here"),),
+            )
+
+
+def _follows(step: object, event: SchedulerStep) -> bool:
+    """Whether the optimizer of a scheduler steps in the same loop, so that neither is only catching up."""
+    return (
+        isinstance(step, OptimizerStep)
+        and bool(event.loops)
+        and event.loops[-1] in step.loops
+        and _same(step.optimizer, event.optimizer)
+    )
+
+
+def _same(one: Value, other: Value) -> bool:
+    return {value.uid for value in alternatives(one)} == {value.uid for value in alternatives(other)}
+
+
+def _may_be_same(one: Value, other: Value) -> bool:
+    return bool({value.uid for value in alternatives(one)} & {value.uid for value in alternatives(other)})
+
+
+def _is_told(event: SchedulerStep) -> bool:
+    """Whether it is given the number of an epoch, and sets the rate of just that one."""
+    return event.told is not None and not (isinstance(event.told, Constant) and event.told.value is None)

@@ -1,0 +1,18 @@
+"""Gradients are computed before each step: the loss falls to 0."""
+
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(256, 8)
+y = x @ torch.randn(8, 1)
+model = nn.Linear(8, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+for epoch in range(50):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(x), y)
+    loss.backward()
+    optimizer.step()
+    if epoch in (0, 49):
+        print(f"loss {loss.item():.3f}")

@@ -1,0 +1,61 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward, Escape, Forward, OptimizerStep, ParametersRead
+from trainlint.facts.evidence import of_gradients
+from trainlint.facts.flow import is_made_of
+from trainlint.facts.training import Training, modules_held
+from trainlint.facts.values import alternatives
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    if training.events(ParametersRead) or any(not one.loops for one in training.events(Backward)):
+        return
+    for step in training.events(OptimizerStep):
+        forward = _trained_with(training, step)
+        if (
+            forward is None
+            or not training.is_optimizer(step.optimizer)
+            or training.inside(step.loops[0], Backward)
+            or training.may_touch_anything(step.loops)
+            or _goes_elsewhere(training, forward, step.loops[0])
+        ):
+            continue
+        evidence = of_gradients(training, step.optimizer)
+        if evidence.get("of them without a gradient") == evidence.get("parameters that stepped"):
+            yield Finding(
+                step.at,
+                f"`{training.name_of(step)}` steps in every round of this loop, but nothing in it computes gradients, so "
+                "the parameters stay as they are. Call `backward()` on the loss before `step()`.",
+                (
+                    Because(forward.at, "the model is called here, and no `backward()` follows"),
+                    Because(training.loops[step.loops[-1]].at, "in every round of this loop"),
+                ),
+                evidence=evidence,
+            )
+
+
+def _trained_with(training: Training, step: OptimizerStep) -> Forward | None:
+    """A recorded call of a model that the optimizer holds, in the loop of the step."""
+    held = {one.uid for module in modules_held(step.optimizer)[0] for one in alternatives(module)}
+    if not step.loops:
+        return None
+    return next(
+        (
+            one
+            for one in training.inside(step.loops[-1], Forward)
+            if one.records is not False and one.module.uid in held
+        ),
+        None,
+    )
+
+
+def _goes_elsewhere(training: Training, forward: Forward, loop: int) -> bool:
+    """Whether code that is not known is handed what the model gave, and may run its backward."""
+    return any(
+        is_made_of(value, forward.output, with_graph=True)
+        for escape in training.inside(loop, Escape)
+        for value in (*escape.values, *escape.tensors)
+    )

@@ -1,0 +1,74 @@
+from collections.abc import Iterator, Sequence
+
+from trainlint.facts.events import Backward, Clip, Escape, Event, OptimizerStep, ParametersRead, ZeroGrad
+from trainlint.facts.flow import attachment
+from trainlint.facts.training import Training, certainly_clears
+from trainlint.facts.values import Object, Op
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+LATE = "after the optimizer has used them, so its step is as large as it would be without"
+EARLY = "before `backward()` has made any, so there is nothing to clip"
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    doubtful = {id(one) for one in training.events(Clip) if _steps(training, one, training.events(OptimizerStep))}
+    if not doubtful:
+        return
+    wrong: dict[int, tuple[Clip, OptimizerStep, str]] = {}
+    right: set[int] = set()
+    for run in training.runs(Backward, Clip, Escape, OptimizerStep, ParametersRead, ZeroGrad):
+        for position, clip in enumerate(run):
+            if not isinstance(clip, Clip) or id(clip) not in doubtful - right:
+                continue
+            before = run[:position]
+            found = [*_steps(training, clip, before)[::-1], *_steps(training, clip, run[position:])]
+            if not found:
+                continue
+            step = found[0]
+            why = _why_nothing_is_clipped(before, step)
+            if why is None:
+                right.add(id(clip))
+            else:
+                wrong.setdefault(id(clip), (clip, step, why))
+    for number, (clip, step, why) in wrong.items():
+        if number not in right:
+            yield Finding(
+                clip.at,
+                f"Gradients are clipped {why}. Call it between `backward()` and `step()`.",
+                (Because(step.at, "the optimizer uses the gradients here"),),
+            )
+
+
+def _steps(training: Training, clip: Clip, events: Sequence[Event]) -> list[OptimizerStep]:
+    """Those steps that certainly use the gradients that are clipped."""
+    steps = [one for one in events if isinstance(one, OptimizerStep)]
+    return [one for one in steps if training.certainly_steps(one.optimizer, clip)]
+
+
+def _why_nothing_is_clipped(before: list[Event], step: OptimizerStep) -> str | None:
+    """None where there may be gradients that nobody has used or cleared yet."""
+    for event in reversed(before):
+        match event:
+            case Backward() | ParametersRead():
+                return None
+            case Escape() if _may_run_backward(event):
+                return None
+            case OptimizerStep() if event.optimizer is step.optimizer:
+                return LATE
+            case ZeroGrad() if certainly_clears(event.target, step.optimizer):
+                return EARLY
+    return EARLY
+
+
+def _may_run_backward(escape: Escape) -> bool:
+    """Whether code that is not known is handed an object, or something that gradients flow back from."""
+    for value in (*escape.values, *escape.tensors):
+        if isinstance(value, Object):
+            return True
+        if isinstance(value, Op):
+            way = attachment(value)
+            if way.attached or way.uncertain:
+                return True
+    return False

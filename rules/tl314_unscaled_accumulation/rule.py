@@ -1,0 +1,153 @@
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from trainlint.facts.events import (
+    Backward,
+    Clip,
+    Event,
+    Forward,
+    LossCall,
+    OptimizerStep,
+    ParametersRead,
+    ZeroGrad,
+)
+from trainlint.facts.flow import is_made_of
+from trainlint.facts.guards import counting
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.training import Training, modules_held, same_parameters
+from trainlint.facts.values import Object, Op, Value, alternatives, constant
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+KEEPS_SIZE = frozenset(("+", "add", "output", "scale", "getitem", "mean"))
+"""Operations between a loss and its backward that do not divide it by a number of batches."""
+
+MOST = 400
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding]:
+    if any(one.is_a("accelerate.Accelerator", "deepspeed.DeepSpeedEngine") for one in training.objects):
+        return
+    for backward, step, times in _accumulated(training):
+        optimizer = next(alternatives(step.optimizer), None)
+        clip = next(iter(training.inside(step.loops[-1], Clip)), None)
+        if (
+            not isinstance(optimizer, Object)
+            or (_divides_by_size(optimizer) and clip is None)
+            or training.inside(step.loops[-1], ParametersRead)
+            or training.may_touch_anything(step.loops)
+            or not _is_of(training, backward, step)
+            or not all(
+                _is_whole_mean(training, one.loss)
+                for one in training.inside(step.loops[-1], Backward)
+                if one.at == backward.at
+            )
+        ):
+            continue
+        effect = (
+            "the limit of the clipping is that much tighter"
+            if clip is not None
+            else "the step is that many times as long"
+        )
+        evidence = {"backward passes for one step": times} if times else {}
+        yield Finding(
+            backward.at,
+            "The gradients of several batches are added up here, each of the mean over a batch, so their sum is as many "
+            f"times too large as there are batches: {effect}. Divide the loss by the number of batches of one step.",
+            (Because(step.at, "the optimizer only steps here"),),
+            evidence=evidence,
+        )
+
+
+def _accumulated(training: Training) -> Iterator[tuple[Backward, OptimizerStep, int]]:
+    """Backwards that run several times for each step, which step, and how often where that was seen."""
+    if isinstance(training, Recorded):
+        yield from _seen_accumulated(training)
+        return
+    for step in training.events(OptimizerStep):
+        every = counting(step.guards)
+        if not step.loops or not every:
+            continue
+        clears = [
+            one
+            for one in training.inside(step.loops[-1], ZeroGrad)
+            if same_parameters(one.target, step.optimizer)
+        ]
+        events = training.events(Event)
+        if not clears or any(
+            counting(one.guards) != every or events.index(one) < events.index(step) for one in clears
+        ):
+            continue
+        for backward in training.inside(step.loops[-1], Backward):
+            if backward.accumulates and backward.loops == step.loops and not counting(backward.guards):
+                yield backward, step, 0
+
+
+def _seen_accumulated(run: Recorded) -> Iterator[tuple[Backward, OptimizerStep, int]]:
+    events = run.events(Event)
+    if not run.events(OptimizerStep):
+        for backward in run.events(Backward):
+            run.leave_open(backward.at)
+    done: set[object] = set()
+    for position, step in enumerate(events):
+        if not isinstance(step, OptimizerStep):
+            continue
+        passes = list(_passes(events[:position], step))
+        counts = Counter((one.at, one.calls) for one in passes)
+        for backward in passes:
+            times = counts[backward.at, backward.calls]
+            if step.loops and times > 1 and backward.loops == step.loops and backward.at not in done:
+                done.add(backward.at)
+                if step.scaler is None:
+                    yield backward, step, times
+                else:
+                    run.leave_open(backward.at)
+
+
+def _passes(before: Sequence[Event], step: OptimizerStep) -> Iterator[Backward]:
+    """The backwards since the gradients of an optimizer were cleared or used last."""
+    for event in reversed(before):
+        if isinstance(event, Backward):
+            yield event
+        elif (isinstance(event, OptimizerStep) and event.optimizer is step.optimizer) or (
+            isinstance(event, ZeroGrad) and same_parameters(event.target, step.optimizer)
+        ):
+            return
+
+
+def _divides_by_size(optimizer: Object) -> bool:
+    """Whether an optimizer divides gradients by their own size, or may do so."""
+    return optimizer.type not in ("torch.optim.SGD", "torch.optim.ASGD")
+
+
+def _is_of(training: Training, backward: Backward, step: OptimizerStep) -> bool:
+    """Whether a loss comes from a model that the optimizer holds."""
+    held = {one.uid for module in modules_held(step.optimizer)[0] for one in alternatives(module)}
+    return any(
+        one.module.uid in held and is_made_of(backward.loss, one.output, with_graph=True)
+        for one in training.inside(step.loops[-1], Forward)
+    )
+
+
+def _is_whole_mean(training: Training, loss: Value) -> bool:
+    """Whether a loss certainly is the mean over a batch, or a sum of such means, divided by nothing else."""
+    losses = {one.output.uid: one for one in training.events(LossCall)}
+    pending: list[tuple[Value, bool]] = [(loss, False)]
+    seen: set[int] = set()
+    found = False
+    while pending and len(seen) < MOST:
+        one, averaged = pending.pop()
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
+        call = losses.get(one.uid)
+        if call is not None:
+            if not averaged and constant(call.setting("reduction", "mean")) != "mean":
+                return False
+            found = True
+        elif isinstance(one, Op) and one.name in KEEPS_SIZE:
+            pending.extend((part, averaged or one.name == "mean") for part in one.inputs[:2])
+        else:
+            return False
+    return found

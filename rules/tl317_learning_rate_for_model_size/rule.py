@@ -1,0 +1,71 @@
+import math
+from collections.abc import Iterator
+
+from trainlint.facts.events import Built
+from trainlint.facts.evidence import seen_optimizer
+from trainlint.facts.step import ParameterSeen
+from trainlint.facts.torch_api import OPTIMIZER, SCHEDULER
+from trainlint.facts.training import Training
+from trainlint.facts.values import Object, alternatives, constant
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+BY_SIZE = ((1e5, 0.1), (1e7, 0.03), (1e9, 5e-3), (math.inf, 1e-3))
+"""The highest usual rate of Adam and its kin up to each number of parameters."""
+
+PLAIN_BY_SIZE = ((1e5, 10.0), (math.inf, 3.0))
+"""The same for SGD."""
+
+LIMITS = {
+    **{f"torch.optim.{name}": BY_SIZE for name in ("Adam", "AdamW", "NAdam", "RAdam", "Adamax", "RMSprop")},
+    "torch.optim.SGD": PLAIN_BY_SIZE,
+}
+LOWEST = 1e-7
+
+
+@rule(Training, level="info")
+def check(training: Training) -> Iterator[Finding]:
+    scheduled = {
+        one.uid
+        for event in training.events(Built)
+        if event.object.is_a(SCHEDULER)
+        for one in alternatives(event.object.argument(0, "optimizer"))
+    }
+    for built in training.events(Built):
+        optimizer = built.object
+        if not optimizer.is_a(OPTIMIZER) or optimizer.type not in LIMITS or optimizer.uid in scheduled:
+            continue
+        rate, size = _rate(training, optimizer), _size(training, optimizer)
+        highest = next(limit for most, limit in LIMITS[optimizer.type] if (size or 0) <= most)
+        if rate is None or LOWEST <= rate <= highest:
+            continue
+        if size is not None and rate < LOWEST:  # a warmup may have just begun
+            training.leave_open(built.at)
+            continue
+        kind = optimizer.type.rpartition(".")[2]
+        of = f"{size:,} parameters" if size is not None else "a model of any size"
+        usual = f"more than {highest:g} is rare" if rate > highest else f"less than {LOWEST:g} moves nothing"
+        yield Finding(
+            built.at,
+            f"A learning rate of {rate:g} is far from what is usual for `{kind}` and {of}, where {usual}. Begin at 1e-3 "
+            f"for Adam and its kin, or 0.1 for SGD, and go on from there.",
+            evidence={"learning rate": rate, "parameters": size} if size is not None else {},
+        )
+
+
+def _rate(training: Training, optimizer: Object) -> float | None:
+    """The rate that it certainly has; in a run, the highest of its groups."""
+    seen = seen_optimizer(training, optimizer)
+    if seen is not None:
+        return max(seen.learning_rates, default=None) or None
+    given = constant(optimizer.argument(1, "lr"))
+    return float(given) if isinstance(given, float | int) and given > 0 else None
+
+
+def _size(training: Training, optimizer: Object) -> int | None:
+    """How many numbers it trains, where a run has counted them."""
+    seen = seen_optimizer(training, optimizer)
+    if seen is None:
+        return None
+    held = [one for one in training.facts(ParameterSeen) if seen.number in one.optimizers]
+    return sum(math.prod(one.shape) for one in held)

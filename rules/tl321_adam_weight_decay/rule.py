@@ -1,0 +1,19 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Built
+from trainlint.facts.values import constant
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+
+@rule(Built, level="info", refutable=False, by="S")
+def check(built: Built) -> Iterator[Finding]:
+    optimizer = built.object
+    decay = constant(optimizer.argument(4, "weight_decay"))
+    is_coupled = "decoupled_weight_decay" not in optimizer.options and not optimizer.is_open
+    if optimizer.type == "torch.optim.Adam" and is_coupled and isinstance(decay, float | int) and decay > 0:
+        yield Finding(
+            built.at,
+            f"`Adam` adds this decay of {decay:g} to the gradient and divides it by the gradient's size, so how much a "
+            "weight decays has little to do with the number. Where every weight is meant to shrink by it, take `AdamW`.",
+        )

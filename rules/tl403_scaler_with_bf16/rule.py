@@ -1,0 +1,54 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward
+from trainlint.facts.precision import Casting, casts_of, scaling
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.torch_api import SCALER
+from trainlint.facts.training import Training
+from trainlint.facts.values import Object, constant
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding]:
+    casts: dict[int, list[Casting]] = {}
+    scalers: dict[int, Object] = {}
+    plain: set[int] = set()
+    for backward in training.events(Backward):
+        for scale in scaling(backward.loss):
+            scaler = scale.owner
+            if scaler is None or not scaler.is_a(SCALER):
+                continue
+            scalers[scaler.uid] = scaler
+            found = list(casts_of(backward.loss))
+            casts.setdefault(scaler.uid, []).extend(found)
+            if not found:
+                plain.add(scaler.uid)
+    for number, scaler in scalers.items():
+        regions = casts[number]
+        if number in plain or scaler.at is None or {one.dtype for one in regions} != {"bfloat16"}:
+            if scaler.at is not None and any(not one.dtype for one in regions):
+                training.leave_open(scaler.at)
+            continue
+        if not _is_on(scaler, regions):
+            continue
+        places = dict.fromkeys(one.region.at for one in regions)
+        yield Finding(
+            scaler.at,
+            "This scaler scales losses that are computed in bfloat16, which has the range of float32, so nothing "
+            "underflows that a scale could save: each step only pays for unscaling and for a look for infinities, and "
+            "is left out where the scale itself overflows. Drop the scaler, or pass `enabled=` for float16 alone.",
+            tuple(Because(at, "autocast computes in bfloat16 here") for at in places if at is not None),
+            evidence={"autocast": "bfloat16"} if isinstance(training, Recorded) else {},
+        )
+
+
+def _is_on(scaler: Object, regions: list[Casting]) -> bool:
+    """Whether a scaler is switched on wherever these regions are."""
+    enabled = scaler.argument(5, "enabled")
+    if enabled is None:
+        return not scaler.is_open
+    if constant(enabled) is True:
+        return True
+    return all(enabled is one.region.options.get("enabled") for one in regions)

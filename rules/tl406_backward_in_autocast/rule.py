@@ -1,0 +1,29 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward
+from trainlint.facts.precision import castings
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.training import Training
+from trainlint.facts.values import compatible, constant
+from trainlint.finding import Because, Finding, Place
+from trainlint.rule import rule
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding]:
+    said: set[Place] = set()
+    for backward in training.events(Backward):
+        for cast in castings(backward.autocast):
+            if constant(cast.region.options.get("available")) is False:
+                training.leave_open(backward.at)
+            elif backward.at not in said and compatible(cast.guards, backward.guards):
+                said.add(backward.at)
+                where = cast.region.at
+                yield Finding(
+                    backward.at,
+                    "This `backward()` runs inside a region of autocast. Each operation goes backward in the type that "
+                    "it had forward anyway, and what runs here in Python, such as a hook, a custom function or a "
+                    "checkpointed forward, is cast again. Leave the region after the loss.",
+                    (Because(where, "autocast begins here"),) if where is not None else (),
+                    evidence={"autocast": cast.dtype or "on"} if isinstance(training, Recorded) else {},
+                )

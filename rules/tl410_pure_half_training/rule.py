@@ -1,0 +1,73 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward, Converted, OptimizerStep
+from trainlint.facts.precision import dtype_of
+from trainlint.facts.step import ParameterSeen
+from trainlint.facts.training import Training
+from trainlint.facts.values import Carried, Choice, Items, Object, Op, Table, Value, alternatives, parts
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding]:
+    said: set[int] = set()
+    for run in training.runs(Converted, Backward, OptimizerStep):
+        latest: dict[int, Converted] = {}
+        for event in run:
+            if isinstance(event, Converted):
+                for module in alternatives(event.module):
+                    latest |= dict.fromkeys(training.held_in(module), event)
+            elif isinstance(event, OptimizerStep) and any(isinstance(one, Backward) for one in run):
+                half = _half_weights(event, latest)
+                if half is not None and id(half) not in said and not _is_frozen(training, event):
+                    said.add(id(half))
+                    yield _found(training, half, event)
+
+
+def _half_weights(step: OptimizerStep, latest: dict[int, Converted]) -> Converted | None:
+    """The conversion to float16 of all weights that an optimizer of torch's steps."""
+    optimizers = [one for one in alternatives(step.optimizer) if isinstance(one, Object)]
+    if not optimizers or not all(one.type.startswith("torch.optim.") for one in optimizers):
+        return None
+    modules = list(_modules(step))
+    conversions = [latest.get(one.uid) for one in modules]
+    if not conversions or any(one is None or dtype_of(one.dtype) != "float16" for one in conversions):
+        return None
+    return conversions[0]
+
+
+def _is_frozen(training: Training, step: OptimizerStep) -> bool:
+    return any(training.is_frozen(one) for one in _modules(step) if isinstance(one, Object))
+
+
+def _modules(step: OptimizerStep) -> Iterator[Value]:
+    """The modules whose own parameters, and not copies of them, an optimizer holds."""
+    pending = [
+        held for one in alternatives(step.optimizer) if isinstance(one, Object) for held in _given(one)
+    ]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, Op) and one.name == "parameters":
+            yield from (module for held in one.inputs[:1] for module in alternatives(held))
+        elif isinstance(one, (Items, Table, Choice, Carried)) or (
+            isinstance(one, Op) and one.name in ("filter", "iterate", "items")
+        ):
+            pending.extend(parts(one))
+
+
+def _given(optimizer: Object) -> list[Value]:
+    held = optimizer.argument(0, "params")
+    return [held] if held is not None else []
+
+
+def _found(training: Training, half: Converted, step: OptimizerStep) -> Finding:
+    weights = [one for one in training.facts(ParameterSeen) if one.dtype == "float16" and one.optimizers]
+    return Finding(
+        half.at,
+        f"These weights are float16, and {training.name_of(step)} steps them: an update below a two-thousandth of a "
+        "weight is rounded away, and Adam's `eps` of 1e-8 is 0, so it may divide by 0. Keep the weights in float32, and "
+        "compute in float16 with `torch.autocast` and a `GradScaler`.",
+        (Because(step.at, "the optimizer steps float16 weights here"),),
+        evidence={"float16 parameters": len(weights)} if weights else {},
+    )

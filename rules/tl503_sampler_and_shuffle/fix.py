@@ -1,0 +1,15 @@
+from collections.abc import Iterator
+
+from trainlint.finding import Finding
+from trainlint.fix import DropArgument, Proposal, SetArgument, safe, unsafe
+
+
+def fix(finding: Finding) -> Iterator[Proposal]:
+    if finding.clues.get("always"):
+        yield safe("Leave `shuffle` to the sampler", DropArgument(finding.at, "shuffle", "True"))
+    elif "name" in finding.clues:
+        name = finding.clues["name"]
+        yield unsafe(
+            f"Shuffle where there is no {name}",
+            SetArgument(finding.at, "shuffle", f"_{name} is None", given="True"),
+        )

@@ -1,0 +1,58 @@
+from collections.abc import Iterator
+
+from trainlint.facts.attention import Masking, Way, is_given, is_zero_or_one, scores_of, weights_of
+from trainlint.facts.events import Attended
+from trainlint.facts.torch_api import NOTHING_LEFT
+from trainlint.facts.values import Constant, Op
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+STILL_WEIGHS = -1.0
+"""A score that is no lower leaves a key about as much weight as others have."""
+
+
+@rule(Attended, level="error")
+def check(attended: Attended) -> Iterator[Finding]:
+    weights = weights_of(attended.weights, attended.output.uid)
+    if weights is None or weights.maskings or weights.addends:
+        return
+    if not all(isinstance(one, Constant) for one in weights.factors):
+        return
+    for softmax in weights.ends:
+        scores = scores_of(softmax)
+        if scores is None or scores.addends or any(map(hides, scores.maskings)):
+            continue
+        for masking in scores.maskings:
+            if masking.op.at is None or not leaves_weight(masking, scores, softmax):
+                continue
+            value = "multiplied by 0" if masking.way == "*" else f"set to {masking.fill:g}"
+            yield Finding(
+                masking.op.at,
+                f"Scores that are to be left out are {value} here, but softmax gives a score of 0 the weight of any other: "
+                'exp(0) is 1. What is masked is attended to all the same. Fill it with `float("-inf")`.',
+                (Because(softmax.at, "softmax makes weights of them here"),)
+                if softmax.at is not None
+                else (),
+                evidence=measured(softmax),
+            )
+
+
+def hides(masking: Masking) -> bool:
+    """Whether a mask does, or may, leave keys without weight."""
+    if masking.way in ("+", "-"):
+        return True
+    return masking.way != "*" and (masking.fill is None or masking.fill <= NOTHING_LEFT)
+
+
+def leaves_weight(masking: Masking, scores: Way, softmax: Op) -> bool:
+    if not all(is_given(masking, end) for end in scores.ends):
+        return False
+    if masking.way == "*":
+        return is_zero_or_one(masking)
+    if masking.way == "setitem" and not isinstance(masking.mask, Op):
+        return False
+    return masking.fill is not None and STILL_WEIGHS <= masking.fill <= 1
+
+
+def measured(softmax: Op) -> dict[str, float | str]:
+    return {"scores": str(list(softmax.seen.shape))} if softmax.seen is not None else {}

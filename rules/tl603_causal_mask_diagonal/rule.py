@@ -1,0 +1,58 @@
+from collections.abc import Iterator
+
+from trainlint.facts.attention import MaskMet, weights_of
+from trainlint.facts.events import Attended, AttentionCall
+from trainlint.facts.masks import plain
+from trainlint.facts.torch_api import ATTENTION_MASKS, SDPA
+from trainlint.facts.training import Training
+from trainlint.facts.values import Constant, Op, alternatives
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+MAY_BE_NONE = frozenset(("call", "getattr", "framework", "getitem", "iterate"))
+SAID = {
+    -1: "keeps each position from itself, and leaves the first one nothing at all to attend to",
+    1: "lets each position see the next one, which is what it is to predict",
+}
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    for mask in training.facts(MaskMet):
+        last = mask.part.last
+        if mask.part.kind != "later" or not mask.part.is_square or last not in SAID:
+            continue
+        if mask.sees and mask.hides and not (last == -1 and is_mended(mask, training)):
+            yield Finding(
+                mask.at,
+                f"This causal mask is off by one: it {SAID[last]}. What is left out has to begin one position after the "
+                "query's own: `torch.triu(…, diagonal=1)`, or all that `torch.tril(…)` does not keep.",
+                (Because(mask.part.at, "the mask is made here"),) if mask.part.at is not None else (),
+                evidence={"last position that is seen, from the query's own": last},
+            )
+    for call in training.events(AttentionCall):
+        if call.name == SDPA and is_masked_twice(call):
+            yield Finding(
+                call.at,
+                "`is_causal=True` stands beside an `attn_mask`: torch raises on some backends, and elsewhere puts on "
+                "both. Give it one of them: with padding, a mask that is causal already, and no `is_causal`.",
+            )
+
+
+def is_mended(mask: MaskMet, training: Training) -> bool:
+    """Whether the weights of the first position, which has nothing to attend to, may be replaced after the softmax."""
+    if mask.softmax is None:
+        return False
+    for attended in training.events(Attended):
+        weights = weights_of(attended.weights, attended.output.uid)
+        if weights is not None and mask.softmax in weights.ends:
+            return bool(weights.maskings or weights.factors or weights.addends)
+    return True
+
+
+def is_masked_twice(call: AttentionCall) -> bool:
+    causal = call.output.option(5, "is_causal")
+    if not (isinstance(causal, Constant) and causal.value is True and not causal.is_default):
+        return False
+    masks = list(alternatives(call.output.option(ATTENTION_MASKS[SDPA]["attn_mask"], "attn_mask")))
+    return bool(masks) and all(isinstance(one, Op) and plain(one) not in MAY_BE_NONE for one in masks)

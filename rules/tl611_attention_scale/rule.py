@@ -1,0 +1,41 @@
+from collections.abc import Iterator
+
+from trainlint.facts.attention import projection_of, scores_of, weights_of
+from trainlint.facts.events import Attended
+from trainlint.facts.masks import plain
+from trainlint.facts.torch_api import MIXES
+from trainlint.facts.values import Op
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+OTHERWISE_BOUNDED = frozenset(("tanh", "relu", "leaky_relu", "softplus", "sum", "cat", "stack"))
+
+
+@rule(Attended, level="warning", by="S")
+def check(attended: Attended) -> Iterator[Finding]:
+    weights = weights_of(attended.weights, attended.output.uid)
+    if weights is None or weights.factors:
+        return
+    for softmax in weights.ends:
+        scores = scores_of(softmax)
+        if scores is None or scores.factors or scores.addends or scores.passed & OTHERWISE_BOUNDED:
+            continue
+        for product in scores.ends:
+            if product.at is None or not are_projected(product):
+                continue
+            yield Finding(
+                product.at,
+                "These scores are dot products of queries and keys, and nothing divides them by the square root of the "
+                "width: they grow with it, softmax saturates, and its gradients vanish. Multiply with "
+                "`q.size(-1) ** -0.5`, or use `scaled_dot_product_attention`.",
+                (Because(softmax.at, "softmax takes them here"),) if softmax.at is not None else (),
+            )
+
+
+def are_projected(product: Op) -> bool:
+    """Whether a product is one of queries and keys that linear layers have made, and that nothing has scaled since."""
+    if product.name not in MIXES:
+        return False
+    given = product.inputs[1:] if plain(product) in ("einsum", "baddbmm") else product.inputs[:2]
+    layers = [projection_of(one) for one in given]
+    return len(layers) == 2 and all(layers)

@@ -1,0 +1,30 @@
+from collections.abc import Iterator
+
+from trainlint.facts.attention import scales_of
+from trainlint.facts.events import AttentionCall
+from trainlint.facts.torch_api import SDPA
+from trainlint.facts.values import Op
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(AttentionCall, level="warning")
+def check(call: AttentionCall) -> Iterator[Finding]:
+    if call.name != SDPA or call.is_open or call.argument(6, "scale") is not None:
+        return
+    query, key = call.argument(0, "query"), call.argument(1, "key")
+    of_query, of_key = scales_of(query), scales_of(key)
+    if of_query is None or of_key is None:
+        return
+    scales = [*of_query, *of_key]
+    if not scales or sum(one.power for one in scales) != -0.5:
+        return
+    width = query.seen.shape[-1] if isinstance(query, Op) and query.seen is not None else None
+    yield Finding(
+        call.at,
+        "The scores are scaled twice: by hand, and by scaled_dot_product_attention, which divides them by the square "
+        "root of the width as well. They come out too small, so that attention stays close to an average of all values. "
+        "Leave out your own scale, or pass `scale=1.0`.",
+        tuple(Because(one.op.at, "scaled here") for one in scales if one.op.at is not None),
+        evidence={"width of a head": width} if width is not None else {},
+    )

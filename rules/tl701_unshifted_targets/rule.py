@@ -1,0 +1,72 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import LossCall
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.sequences import batches, causal_by, lead, prediction, tokens
+from trainlint.facts.step import Aligned
+from trainlint.facts.training import Training
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+OVER_TOKENS = ("cross_entropy", "nll_loss")
+ADVICE = (
+    "the loss soon falls to almost nothing, and the model learns to repeat, not to continue. Compare "
+    "`logits[:, :-1]` with `ids[:, 1:]`."
+)
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    if isinstance(training, Recorded):
+        yield from _seen(training)
+    else:
+        for loss in training.events(LossCall):
+            if loss.function in OVER_TOKENS:
+                yield from _read(training, loss)
+
+
+def _read(training: Training, loss: LossCall) -> Iterator[Finding]:
+    known = batches(training)
+    predicted = prediction(loss)
+    if predicted is None or loss.target is None:
+        return
+    found = tokens(predicted.of) or []
+    leads = [lead(one.value, loss.target, known) for one in found]
+    if not leads or not all(one is not None and one.steps == predicted.start for one in leads):
+        return
+    reason = causal_by(predicted.of)
+    if reason is None:
+        return
+    because = () if reason.at is None else (Because(reason.at, "this keeps later tokens out of sight"),)
+    looked_up = found[0].at
+    if looked_up.at is not None:
+        because = (Because(looked_up.at, "these tokens go into the model here"), *because)
+    yield Finding(
+        loss.at,
+        "The targets are the very tokens that the model is given, position by position, and none of them later: "
+        + ADVICE,
+        because,
+    )
+
+
+def _seen(training: Training) -> Iterator[Finding]:
+    compared = training.facts(Aligned)
+    for loss in training.events(LossCall):
+        if all(loss.at != one.at for one in compared):
+            training.leave_open(loss.at)
+    for one in compared:
+        if one.steps == 0 and one.is_causal:
+            yield Finding(
+                one.at,
+                f"At every position, the target is the token that {one.model} has just been given there: "
+                + ADVICE,
+                (Because(one.called_at, "the same tokens go into the model here"),),
+                evidence={
+                    "positions compared": one.positions,
+                    "targets that are the token at the same position": one.positions,
+                    "targets that are the next token": one.next,
+                    "outputs change with their own token": True,
+                    "outputs change with earlier tokens": True,
+                    "outputs change with later tokens": False,
+                },
+            )

@@ -1,0 +1,80 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Forward, LossCall
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.sequences import Batches, batches, lead, prediction, tokens
+from trainlint.facts.step import Aligned
+from trainlint.facts.torch_api import shifts_labels
+from trainlint.facts.training import Training
+from trainlint.facts.values import Op, alternatives
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+OVER_TOKENS = ("cross_entropy", "nll_loss")
+HARM = "so each position is trained to predict the token after the next one"
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    if isinstance(training, Recorded):
+        yield from _seen(training)
+        return
+    known = batches(training)
+    for forward in training.events(Forward):
+        yield from _labelled(forward, known)
+    losses = [loss for loss in training.events(LossCall) if loss.function in OVER_TOKENS]
+    if not any(_steps(loss, known) == 1 for loss in losses):
+        for loss in losses:
+            if _steps(loss, known) == 2:
+                yield Finding(
+                    loss.at,
+                    f"The targets were shifted by one before, and are shifted again here, {HARM}. Shift once.",
+                )
+
+
+def _labelled(forward: Forward, known: Batches) -> Iterator[Finding]:
+    """A model of Hugging Face's that shifts its labels is given labels that are shifted already."""
+    for output in alternatives(forward.output):
+        call = output.inputs[0] if isinstance(output, Op) and output.inputs else None
+        if not isinstance(call, Op) or not shifts_labels(call.name):
+            continue
+        given, labels = call.option(0, "input_ids"), call.options.get("labels")
+        found = lead(given, labels, known) if given is not None and labels is not None else None
+        if found is not None and found.steps == 1:
+            at = labels.at if isinstance(labels, Op) else None
+            yield Finding(
+                forward.at,
+                f"This model shifts `labels` by itself, and these are shifted already, {HARM}. Give it the unshifted "
+                "ids: `labels=input_ids`.",
+                (Because(at, "the labels are made here"),) if at is not None else (),
+            )
+
+
+def _steps(loss: LossCall, known: Batches) -> int | None:
+    """By how many positions the targets are ahead of the tokens, by slices of one position each."""
+    predicted = prediction(loss)
+    if predicted is None or loss.target is None:
+        return None
+    found = [lead(one.value, loss.target, known) for one in tokens(predicted.of) or ()]
+    steps = {one.steps - predicted.start if one is not None and one.largest == 1 else None for one in found}
+    return steps.pop() if len(steps) == 1 else None
+
+
+def _seen(training: Training) -> Iterator[Finding]:
+    compared = training.facts(Aligned)
+    for event in (*training.events(LossCall), *training.events(Forward)):
+        if all(event.at not in (one.at, one.called_at) for one in compared):
+            training.leave_open(event.at)
+    for one in compared:
+        if one.steps == 2:
+            yield Finding(
+                one.at,
+                f"The targets are two tokens ahead of what {one.model} is given: they were shifted, and shifted again, "
+                f"{HARM}. Shift once; Hugging Face's causal models do it by themselves when they are given `labels`.",
+                (Because(one.called_at, "the tokens go into the model here"),),
+                evidence={
+                    "positions compared": one.positions,
+                    "targets that are two tokens ahead": one.positions,
+                    "targets that are the next token": one.next,
+                },
+            )

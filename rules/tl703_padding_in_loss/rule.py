@@ -1,0 +1,120 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Forward, Ignored, LossCall
+from trainlint.facts.evidence import numbers_of
+from trainlint.facts.padding import Padded, is_padding_id, padded
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.sequences import Batches, batches
+from trainlint.facts.step import Padding
+from trainlint.facts.torch_api import IGNORED
+from trainlint.facts.training import Training
+from trainlint.facts.values import Constant, Object, Op, Value, alternatives, constant
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+OVER_TOKENS = ("cross_entropy", "nll_loss")
+HARM = "the model is trained to write padding, which is easy, and the loss looks better than it is"
+
+
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    known = batches(training)
+    for loss in training.events(LossCall):
+        if loss.function in OVER_TOKENS and loss.output.records is not False:
+            yield from _of_loss(training, loss, known)
+    if isinstance(training, Recorded):
+        yield from _seen(training)
+    elif not training.events(Ignored):
+        for forward in training.events(Forward):
+            if forward.records is not False:
+                yield from _of_labels(forward, known)
+
+
+def _of_loss(training: Training, loss: LossCall, known: Batches) -> Iterator[Finding]:
+    if constant(loss.setting("reduction", "mean")) not in ("mean", "sum") or _is_weighted(loss):
+        return
+    found = padded(loss.target, known)
+    if found is None or found.value is None:
+        training.leave_open(loss.at)
+        return
+    ignored = loss.setting("ignore_index", IGNORED)
+    if _certainly_counts(found.value, ignored):
+        numbers = numbers_of(found.by)
+        if numbers.get("padded") == 0:
+            training.leave_open(loss.at)
+            return
+        evidence = {"padded positions": int(numbers["padded"])} if "padded" in numbers else {}
+        ignores = constant(ignored)
+        said = (
+            f"{loss.name} ignores {ignores}"
+            if ignores != IGNORED
+            else f"{loss.name} is not told to ignore it"
+        )
+        yield Finding(
+            loss.at,
+            f"These targets are padded with {_shown(found)}, but {said}: {HARM}. Pass `ignore_index`.",
+            (Because(found.by.at, "the targets are padded here"),) if found.by.at is not None else (),
+            evidence=evidence,
+        )
+
+
+def _is_weighted(loss: LossCall) -> bool:
+    """Whether classes are weighted: padding may weigh nothing."""
+    given = loss.setting("weight", None)
+    return not (isinstance(given, Constant) and given.value is None)
+
+
+def _certainly_counts(padding: Value, ignored: Value | None) -> bool:
+    known, wanted = constant(padding), constant(ignored)
+    if not isinstance(wanted, int):
+        return False
+    if isinstance(known, (int, float)):
+        return known != wanted
+    return wanted == IGNORED and is_padding_id(padding)
+
+
+def _shown(found: Padded) -> str:
+    known = constant(found.value)
+    return f"{known:g}" if isinstance(known, (int, float)) else "the padding token"
+
+
+def _of_labels(forward: Forward, known: Batches) -> Iterator[Finding]:
+    """A model of Hugging Face's is given the padded ids of a tokenizer as labels."""
+    for output in alternatives(forward.output):
+        call = output.inputs[0] if isinstance(output, Op) and output.inputs else None
+        model = forward.module
+        if (
+            not isinstance(call, Op)
+            or not isinstance(model, Object)
+            or not model.type.startswith("transformers.")
+        ):
+            continue
+        found = padded(call.options.get("labels"), known)
+        if found is not None and found.value is None:
+            yield Finding(
+                forward.at,
+                f"The labels are padded by the tokenizer, and the model ignores nothing but {IGNORED}: {HARM}. "
+                "Write `labels = labels.masked_fill(attention_mask == 0, -100)`.",
+                (Because(found.by.at, "padded here"),) if found.by.at is not None else (),
+            )
+
+
+def _seen(training: Training) -> Iterator[Finding]:
+    known = training.facts(Padding)
+    for forward in training.events(Forward):
+        if all(forward.at != one.at for one in known):
+            training.leave_open(forward.at)
+    for one in known:
+        if one.counted:
+            yield Finding(
+                one.at,
+                f"{one.counted} of {one.targets} targets that count in the loss are padding, token {one.token}: {HARM}. "
+                f"Set them to {one.ignored}, or pass `ignore_index={one.token}`.",
+                evidence={
+                    "padded positions": one.padded,
+                    "of them in the loss": one.counted,
+                    "all targets in the loss": one.targets,
+                    "known by": one.by,
+                    "ignored": one.ignored,
+                },
+            )

@@ -1,0 +1,104 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Called, Forward, Ignored, LossCall, PadIsEnd
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.step import Padding
+from trainlint.facts.torch_api import shifts_labels
+from trainlint.facts.training import Training
+from trainlint.facts.values import Constant, Op, Value, alternatives, constant
+from trainlint.finding import Because, Finding, Place
+from trainlint.rule import rule
+
+COLLATOR = "transformers.DataCollatorForLanguageModeling"
+HARM = "the end of a text is never learned, and what is generated does not stop"
+ADVICE = "Mask by `attention_mask == 0`, or give padding a token of its own."
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding]:
+    if isinstance(training, Recorded):
+        yield from _seen(training)
+        return
+    same = {one.uid: event for event in training.events(PadIsEnd) for one in alternatives(event.tokenizer)}
+    if same:
+        for at, tokenizer, how in _masked(training):
+            event = same.get(tokenizer.uid)
+            if event is not None:
+                yield Finding(
+                    at,
+                    f"The padding token is the end-of-sequence token, and {how}: {HARM}. {ADVICE}",
+                    (Because(event.at, "padding is made the same as the end here"),),
+                )
+
+
+def _masked(training: Training) -> Iterator[tuple[Place, Value, str]]:
+    """Where every padding token is taken out of the labels, by which tokenizer, in words."""
+    for ignored in training.events(Ignored):
+        for one in _compared(ignored.where):
+            owner = _padding_of(one)
+            if owner is not None:
+                yield ignored.at, owner, "every label that is a padding token is ignored here"
+    for loss in training.events(LossCall):
+        owner = _padding_of(loss.setting("ignore_index", None))
+        if owner is not None:
+            yield loss.at, owner, "this loss ignores it"
+    for call in [] if _makes_own_labels(training) else training.events(Called):
+        if call.name == COLLATOR and constant(call.argument(1, "mlm")) is False:
+            tokenizer = call.argument(0, "tokenizer")
+            if tokenizer is not None:
+                yield call.at, tokenizer, "this collator takes every padding token out of the labels"
+
+
+def _makes_own_labels(training: Training) -> bool:
+    """Whether a model of Hugging Face's is given tokens and no labels: then nobody asks for those of a collator."""
+    for forward in training.events(Forward):
+        for output in alternatives(forward.output):
+            call = output.inputs[0] if isinstance(output, Op) and output.inputs else None
+            if (
+                isinstance(call, Op)
+                and shifts_labels(call.name)
+                and call.option(0, "input_ids") is not None
+                and "labels" not in call.options
+            ):
+                return True
+    return False
+
+
+def _compared(where: Value) -> tuple[Value, ...]:
+    return where.inputs[:2] if isinstance(where, Op) and where.name in ("==", "!=", "eq", "ne") else ()
+
+
+def _padding_of(value: Value | None) -> Value | None:
+    """Whose padding token a value is the number of."""
+    match value:
+        case Op(name="getattr", inputs=(owner, *_), options={"name": Constant(value="pad_token_id")}):
+            return owner
+    return None
+
+
+def _seen(training: Training) -> Iterator[Finding]:
+    known = training.facts(Padding)
+    if not any(one.ends for one in known):
+        for event in (*training.events(Ignored), *training.events(LossCall)):
+            training.leave_open(event.at)
+    for one in known:
+        if one.padded and one.ends and not one.ends_counted and not one.counted:
+            yield Finding(
+                _where(training, one),
+                f"Token {one.token} is padding, and it also stands for something in {one.ends} places, the end of a text "
+                f"by all appearance; none of these counts in the loss: {HARM}. {ADVICE}",
+                evidence={
+                    "token": one.token,
+                    "as padding": one.padded,
+                    "as a real token": one.ends,
+                    "of them in the loss": one.ends_counted,
+                },
+            )
+
+
+def _where(training: Training, padding: Padding) -> Place:
+    """Where the program takes this token out of the labels; where the loss is, if that was not seen."""
+    for ignored in training.events(Ignored):
+        if any(constant(one) == padding.token for one in _compared(ignored.where)):
+            return ignored.at
+    return padding.at

@@ -1,0 +1,27 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward, ToHost
+from trainlint.facts.host import asks_for_device, is_born_on_host, is_on_host
+from trainlint.facts.training import Training
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="info")
+def check(training: Training) -> Iterator[Finding]:
+    for read in training.events(ToHost):
+        is_there = is_born_on_host(read.tensor) or is_on_host(read.tensor)
+        if not read.loops or is_there or read.module is not None:
+            continue
+        if not all(asks_for_device(guard) for guard in training.inside_loop(read)):
+            continue
+        steps = [one for one in training.inside(read.loops[-1], Backward) if one.loops[-1] == read.loops[-1]]
+        often = training.each_time(read, steps) if steps else None
+        if often is not None:
+            yield Finding(
+                read.at,
+                f"`{read.text or read.name + '()'}` waits in each step until the device has computed this number, and nothing "
+                "is queued meanwhile. Keep the tensor, detached, and read it every so many steps.",
+                (Because(steps[0].at, "each round of this loop is one step"),),
+                evidence=often,
+            )

@@ -1,0 +1,27 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward, Called, Drawn
+from trainlint.facts.host import asks_for_device
+from trainlint.facts.torch_api import EMPTY_CACHES
+from trainlint.facts.training import Training
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="warning", refutable=False, by="S")
+def check(training: Training) -> Iterator[Finding]:
+    for call in training.events(Called):
+        if call.name not in EMPTY_CACHES or not call.loops:
+            continue
+        if not all(asks_for_device(guard) for guard in training.inside_loop(call)):
+            continue
+        rounds = [*training.inside(call.loops[-1], Backward), *training.inside(call.loops[-1], Drawn)]
+        batch = next((one for one in rounds if one.loops[-1] == call.loops[-1]), None)
+        if batch is not None:
+            yield Finding(
+                call.at,
+                f"`{call.name}()` after each batch gives back the memory that the next batch asks for again, and waits for "
+                "the device both times. It frees nothing that torch could not use: leave it out, or call it once, between "
+                "training and something else that needs the memory.",
+                (Because(batch.at, "each round of this loop is one batch"),),
+            )

@@ -1,0 +1,33 @@
+from collections.abc import Iterator
+
+from trainlint.facts.devices import ways_to_be_on
+from trainlint.facts.events import Backward, Called, Converted, Forward, Moved, SettingChanged
+from trainlint.facts.torch_api import MATMUL_PRECISION
+from trainlint.facts.training import Training
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+_SWITCHES = ("allow_tf32", "fp32_precision")
+
+
+@rule(Training, level="info", refutable=False, by="S")
+def check(training: Training) -> Iterator[Finding]:
+    if training.entry != "program" or not training.events(Forward):
+        return
+    backward = next(iter(training.events(Backward)), None)
+    moved = training.events(Moved)
+    if backward is None or not any(
+        next(ways_to_be_on(one.device, "cuda"), None) is not None for one in moved
+    ):
+        return
+    is_set = any(one.name == MATMUL_PRECISION for one in training.events(Called)) or any(
+        one.name.endswith(_SWITCHES) for one in training.events(SettingChanged)
+    )
+    is_lower = any(one.autocast for one in training.events(Forward)) or bool(training.events(Converted))
+    if not is_set and not is_lower:
+        yield Finding(
+            backward.at,
+            "This program multiplies float32 matrices on CUDA in full precision. Since Ampere, tensor cores do it several "
+            'times faster in TF32, with 10 bits of mantissa: `torch.set_float32_matmul_precision("high")` before '
+            "training, if that is enough for you.",
+        )

@@ -1,0 +1,53 @@
+from collections.abc import Iterator
+
+from trainlint.facts.deprecated import UNMISTAKABLE, Deprecated
+from trainlint.facts.events import LibraryCall
+from trainlint.facts.tensors import is_tensor
+from trainlint.finding import Finding, Version, Versions
+from trainlint.rule import rule
+
+
+@rule(LibraryCall, level="warning", refutable=False, by="S")
+def check(call: LibraryCall) -> Iterator[Finding]:
+    old = call.deprecated
+    if old is None or call.is_fallback or not _is_of_torch(call):
+        return
+    what = _what(call, old)
+    if old.gone is not None:
+        said = f"{what} was deprecated by torch {_shown(old.since)} and raises since {_shown(old.gone)}."
+        if old.gone < old.since:
+            said = f"{what} raises since torch {_shown(old.gone)}."
+    elif old.quiet:
+        said = f"{what} is deprecated since torch {_shown(old.since)}, by its documentation."
+    else:
+        said = f"{what} is deprecated since torch {_shown(old.since)} and warns."
+    instead = old.instead if "`" in old.instead else f"`{old.instead}`"
+    yield Finding(
+        call.at,
+        f"{said} {'Give' if old.missing else 'Write'} {instead}.",
+        level="info" if old.quiet else None,
+        torch=Versions(since=old.since, gone=old.gone),
+        clues={"name": call.name, "argument": old.given and old.given[1]},
+    )
+
+
+def _is_of_torch(call: LibraryCall) -> bool:
+    """Whether a method is one of a tensor's; functions have names that tell."""
+    if call.receiver is None:
+        return True
+    return call.name.rpartition(".")[2] in UNMISTAKABLE or is_tensor(call.receiver)
+
+
+def _what(call: LibraryCall, old: Deprecated) -> str:
+    name = call.name.removesuffix(".__init__").replace("torch.optim.lr_scheduler.LRScheduler", "scheduler")
+    if old.given is not None:
+        return f"the argument `{old.given[1]}` of `{name}`"
+    if old.missing is not None:
+        return f"`{name}` without `{old.missing[1]}`"
+    if old.count is not None:
+        return f"`{name}` with a number before the tensor"
+    return f"`{name}`"
+
+
+def _shown(version: Version) -> str:
+    return ".".join(map(str, version))

@@ -1,0 +1,88 @@
+from collections.abc import Iterator
+
+from trainlint.facts.devices import ways_to_be_on
+from trainlint.facts.events import (
+    Backward,
+    Called,
+    Drawn,
+    Escape,
+    Event,
+    Forward,
+    Moved,
+    Operation,
+    OptimizerStep,
+    ToHost,
+)
+from trainlint.facts.torch_api import CLOCKS, SYNCHRONISES
+from trainlint.facts.training import Training
+from trainlint.facts.values import Object, Op, Value
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="warning", refutable=False, by="S")
+def check(training: Training) -> Iterator[Finding]:
+    happened = training.events(Event)
+    if not any(next(ways_to_be_on(one.device, "cuda"), None) is not None for one in training.events(Moved)):
+        return
+    for place, event in enumerate(happened):
+        if not isinstance(event, Operation) or event.output.name != "-" or len(event.output.inputs) != 2:
+            continue
+        end, start = map(_reading, event.output.inputs)
+        if start is None or end is None or start.loops != end.loops:
+            continue
+        last = _read_at(happened, end, place)
+        first = _read_at(happened, start, last)
+        work = _unfinished(happened[first:last], end.loops) if 0 <= first < last else None
+        if work is not None and end.at is not None and start.at is not None:
+            yield Finding(
+                end.at,
+                "CUDA works on its own: this clock is read when the work has been handed over, not when it is done, so the "
+                "time is too short. Call `torch.cuda.synchronize()` before both readings, or measure with "
+                "`torch.cuda.Event(enable_timing=True)`.",
+                (
+                    Because(start.at, "timed from here"),
+                    Because(work.at, "work for the device is handed over here"),
+                ),
+            )
+
+
+def _reading(value: Value) -> Op | None:
+    """A reading of the host's clock."""
+    return value if isinstance(value, Op) and value.name in CLOCKS else None
+
+
+def _read_at(happened: list[Event], reading: Op, before: int) -> int:
+    """When a clock was read: the latest time before another moment; -1 if never."""
+    places = range(before - 1, -1, -1)
+    return next((n for n in places if isinstance(happened[n], Called) and happened[n].at == reading.at), -1)
+
+
+def _unfinished(between: list[Event], loops: tuple[int, ...]) -> Event | None:
+    """The last piece of work of a model that nothing waits for; None where there is none, or nobody can say."""
+    last: Event | None = None
+    for event in between:
+        if isinstance(event, (Forward, Backward, OptimizerStep)) and not _waits(event):
+            is_repeated = event.loops != loops
+            if is_repeated and not isinstance(event, Forward):
+                return None
+            last = event
+        elif isinstance(event, (Drawn, Escape)):
+            if isinstance(event, Drawn):
+                return None
+            last = None
+        elif _waits(event):
+            last = None
+    return last
+
+
+def _waits(event: Event) -> bool:
+    """Whether something certainly or possibly waits for the device."""
+    match event:
+        case OptimizerStep():
+            return event.scaler is not None
+        case Moved():
+            return event.waits and not isinstance(event.what, Object)
+        case Called():
+            return event.name in SYNCHRONISES
+    return isinstance(event, ToHost)

@@ -1,0 +1,57 @@
+from collections.abc import Iterator
+
+from trainlint.facts.events import Backward, Called, Forward, ToHost
+from trainlint.facts.flow import has_parameters
+from trainlint.facts.host import is_born_on_host, is_in_every_forward
+from trainlint.facts.torch_api import PACK
+from trainlint.facts.training import Training
+from trainlint.facts.values import Op, Value, parts
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+_ENDS = frozenset(("item", "tolist", "numpy"))
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding]:
+    reads = [one for one in training.events(ToHost) if one.records is True]
+    wanted = _lengths(training) if reads else frozenset()
+    for read in reads:
+        if read.module is None or (read.name not in _ENDS and not read.name.startswith("numpy.")):
+            continue
+        if not is_in_every_forward(read) or is_born_on_host(read.tensor) or read.tensor.uid in wanted:
+            continue
+        if not has_parameters(read.module) and not training.events(Backward):
+            continue  # what comes after a model, in evaluation
+        often = training.each_time(read, [one for one in training.events(Forward) if one.records])
+        if often is None:
+            continue
+        yield Finding(
+            read.at,
+            f"{_what(read)} in the forward of `{read.module.type}` hands numbers to Python in each step: the program waits until the "
+            "device has computed them, no gradient flows through them, and `torch.compile` breaks the graph here. Stay "
+            "with tensors, or do it once, outside of the forward.",
+            evidence=often,
+        )
+
+
+def _what(read: ToHost) -> str:
+    if read.text:
+        return f"`{read.text}`"
+    return f"`{read.name}()`"
+
+
+def _lengths(training: Training) -> frozenset[int]:
+    """Values that torch wants on the host: lengths for packing."""
+    pending: list[Value] = [
+        value
+        for call in training.events(Called)
+        if call.name == PACK and (value := call.argument(1, "lengths")) is not None
+    ]
+    found: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if one.uid not in found:
+            found.add(one.uid)
+            pending.extend(parts(one) if isinstance(one, Op) else ())
+    return frozenset(found)

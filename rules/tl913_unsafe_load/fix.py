@@ -1,0 +1,13 @@
+from collections.abc import Iterator
+
+from trainlint.finding import Finding
+from trainlint.fix import Proposal, SetArgument, safe, unsafe
+
+
+def fix(finding: Finding) -> Iterator[Proposal]:
+    title = "Load with `weights_only=True`"
+    new = SetArgument(finding.at, "weights_only", "True")
+    changed = SetArgument(finding.at, "weights_only", "True", given="False")
+    make = safe if finding.clues.get("is_state") else unsafe  # what else a file holds may be refused
+    yield make(title, changed)
+    yield make(title, new)

@@ -1,0 +1,11 @@
+from collections.abc import Iterator
+
+from trainlint.finding import Finding
+from trainlint.fix import Proposal, SetArgument, safe, unsafe
+
+
+def fix(finding: Finding) -> Iterator[Proposal]:
+    make = (
+        safe if finding.clues.get("is_state") else unsafe
+    )  # a module copies its state to where it is itself
+    yield make('Pass `map_location="cpu"`', SetArgument(finding.at, "map_location", '"cpu"', position=1))

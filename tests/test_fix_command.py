@@ -1,0 +1,250 @@
+"""`check --fix`, `--unsafe-fixes` and `--diff`: which files are written, and how; what is said."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.fixing import Check, Ran, fixed
+from trainlint import fix_report, fixes
+from trainlint.cli import app
+from trainlint.finding import Finding, Problem
+from trainlint.fix import Proposal, Rewrite, safe
+from trainlint.fixing import FixedFile
+
+OLD = """import torch
+
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.autograd.Variable(torch.ones(2, 4))
+    optimizer.zero_grad()
+    model(x).mean().backward()
+    optimizer.step()
+"""
+NEW = OLD.replace("torch.autograd.Variable(torch.ones(2, 4))", "torch.ones(2, 4)")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(OLD.encode(), NEW.encode(), id="plain"),
+        pytest.param(OLD.replace("\n", "\r\n").encode(), NEW.replace("\n", "\r\n").encode(), id="crlf"),
+        pytest.param(OLD.replace("\n", "\r").encode(), NEW.replace("\n", "\r").encode(), id="cr"),
+        pytest.param(OLD.encode("utf-8-sig"), NEW.encode("utf-8-sig"), id="byte-order-mark"),
+        pytest.param(
+            f"# coding: latin-1\n# é\n{OLD}".encode("latin-1"),
+            f"# coding: latin-1\n# é\n{NEW}".encode("latin-1"),
+            id="cookie",
+        ),
+        pytest.param(OLD.rstrip("\n").encode(), NEW.rstrip("\n").encode(), id="no-last-newline"),
+        pytest.param(f"s = '€ 🙂'; {OLD}".encode(), f"s = '€ 🙂'; {NEW}".encode(), id="wide"),
+        pytest.param(f"\f\n{OLD}".encode(), f"\f\n{NEW}".encode(), id="form-feed"),
+        pytest.param(OLD.replace("    ", "\t").encode(), NEW.replace("    ", "\t").encode(), id="tabs"),
+    ],
+)
+def test_bytes_around_a_fix_stay(check: Check, before: bytes, after: bytes) -> None:
+    file = Path("train.py")
+    file.write_bytes(before)
+    assert check("train.py").code == 1
+    assert check("--fix", "train.py").code == 0
+    assert file.read_bytes() == after
+
+
+def test_mode_and_links_stay(check: Check) -> None:
+    target = Path("src/target.py")
+    target.parent.mkdir()
+    target.write_text(OLD)
+    target.chmod(0o750)
+    if os.geteuid() == 0:
+        os.chown(target, 1234, 4321)
+    owner = target.stat().st_uid, target.stat().st_gid
+    Path("link.py").symlink_to(target)
+    assert check("--fix", "link.py").code == 0
+    assert Path("link.py").is_symlink()
+    assert target.read_text() == NEW
+    assert stat.S_IMODE(target.stat().st_mode) == 0o750
+    assert (target.stat().st_uid, target.stat().st_gid) == owner
+    assert os.listdir("src") == ["target.py"], "nothing is left behind"
+
+
+def test_a_file_that_is_read_only_is_left_and_the_others_are_fixed(check: Check) -> None:
+    for name in ("a.py", "b.py"):
+        Path(name).write_text(OLD)
+    Path("a.py").chmod(0o444)
+    ran = check("--fix", "a.py", "b.py")
+    assert ran.code == 1
+    assert "a.py: is left as it was: it is read-only" in ran.stderr
+    assert (Path("a.py").read_text(), Path("b.py").read_text()) == (OLD, NEW)
+
+
+def test_ignored_and_unselected_findings_are_not_fixed(check: Check) -> None:
+    text = OLD.replace("(2, 4))\n", "(2, 4))  # trainlint: ignore[TL209]\n")
+    assert fixed(check, text) == text
+    assert fixed(check, OLD, "--ignore", "TL209") == OLD
+    Path("trainlint.toml").write_text('per-file-ignores = {"train.py" = ["TL209"]}\n')
+    assert fixed(check, OLD) == OLD
+
+
+def test_diff_writes_nothing_and_can_be_applied(check: Check, tmp_path: Path) -> None:
+    Path("train.py").write_bytes(OLD.replace("\n", "\r\n").rstrip().encode())
+    ran = check("--diff", "train.py")
+    assert ran.code == 1
+    assert ran.stderr == "Would fix 1 in 1 file.\n"
+    assert Path("train.py").read_bytes() == OLD.replace("\n", "\r\n").rstrip().encode()
+    subprocess.run(["git", "apply", "-p0"], input=ran.stdout, check=True)
+    assert Path("train.py").read_bytes() == NEW.replace("\n", "\r\n").rstrip().encode()
+    assert check("--diff", "train.py") == Ran(0, b"", "Nothing would be fixed.\n")
+
+
+def test_standard_input_is_fixed_to_standard_output(check: Check) -> None:
+    ran = check("--fix", "-", stdin=OLD.replace("\n", "\r\n").encode())
+    assert ran.stdout == NEW.replace("\n", "\r\n").encode()
+    assert ran.code == 0
+    assert "Fixed 1 finding.\n" in ran.stderr
+    clean = check("--fix", "-", "--quiet", stdin=b"x = 1\n")
+    assert clean == Ran(0, b"x = 1\n", "")
+    broken = check("--fix", "-", stdin=b"def (\n")
+    assert (broken.code, broken.stdout) == (2, b"def (\n")
+
+
+UNSAFE = """import torch
+
+model = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    model(torch.ones(1, 1)).sum().backward()
+    optimizer.step()
+"""
+
+
+def test_unsafe_fixes_are_asked_for(check: Check) -> None:
+    assert fixed(check, UNSAFE) == UNSAFE
+    assert fixed(check, UNSAFE, "--unsafe-fixes") == UNSAFE.replace(
+        "step()\n", "step()\n    optimizer.zero_grad()\n"
+    )
+
+
+def test_text_says_what_can_be_fixed(check: Check) -> None:
+    Path("a.py").write_text(OLD)
+    Path("b.py").write_text(UNSAFE)
+    said = check("a.py", "b.py").stdout.decode()
+    assert said.endswith("1 can be fixed with --fix, 1 more with --fix --unsafe-fixes.\n")
+    left = check("--fix", "a.py", "b.py")
+    assert left.code == 1
+    assert left.stdout.decode().endswith(
+        "Fixed 1 finding.\nFound 1 error in 2 files.\n1 can be fixed with --fix --unsafe-fixes.\n"
+    )
+
+
+def test_json_holds_edits_that_can_be_applied(check: Check) -> None:
+    Path("train.py").write_text(OLD)
+    (found,) = check("--output-format", "json", "train.py").findings
+    assert found["fix"]["applicability"] == "safe"
+    lines = OLD.splitlines(keepends=True)
+    (edit,) = found["fix"]["edits"]
+    assert edit["path"] == "train.py" and edit["line"] == edit["end_line"]
+    line = lines[edit["line"] - 1]
+    lines[edit["line"] - 1] = (
+        line[: edit["column"] - 1] + edit["replacement"] + line[edit["end_column"] - 1 :]
+    )
+    assert "".join(lines) == NEW
+
+
+def test_only_files_that_are_checked_are_fixed(check: Check) -> None:
+    Path("nets.py").write_text(OLD)
+    Path("train.py").write_text(f"import nets\n{OLD}")
+    check("--fix", "train.py")
+    assert Path("nets.py").read_text() == OLD
+    assert Path("train.py").read_text() == f"import nets\n{NEW}"
+
+
+def test_a_file_that_cannot_be_parsed_is_left(check: Check) -> None:
+    Path("train.py").write_text(f"{OLD}\ndef (\n")
+    ran = check("--fix", "train.py")
+    assert ran.code == 2 and "syntax error" in ran.stderr
+    assert Path("train.py").read_text() == f"{OLD}\ndef (\n"
+
+
+def test_changed_only_fixes_changed_lines(check: Check) -> None:
+    def git(*arguments: str) -> None:
+        who = ("-c", "user.name=t", "-c", "user.email=t@t")
+        subprocess.run(["git", *who, *arguments], check=True, capture_output=True)
+
+    file = Path("train.py")
+    file.write_text(OLD)
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    new = "torch.autograd.Variable(torch.autograd.Variable(torch.ones(1, 4)) + 1)"
+    file.write_text(OLD + f"model({new}).sum().backward()\n")
+    assert b"-model(" in check("--changed-only", "--diff", "train.py").stdout
+    ran = check("--changed-only", "--fix", "train.py")
+    assert (ran.code, file.read_text()) == (0, OLD + "model(torch.ones(1, 4) + 1).sum().backward()\n")
+    assert ran.stdout.startswith(b"Fixed 2 findings.\nFound nothing in 1 file (1 on unchanged lines)")
+
+
+def _fixing_by(monkeypatch: pytest.MonkeyPatch, template: str) -> None:
+    """Have every `Variable(x)` become what a bad rule says."""
+
+    def fix(finding: Finding) -> Iterator[Proposal]:
+        yield safe("Do it wrong", Rewrite(finding.at, (("_old(_x)", template),)))
+
+    monkeypatch.setattr(fixes, "proposer", {"TL209": fix}.get)
+
+
+def test_a_fix_that_would_break_the_file_is_not_made(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fixing_by(monkeypatch, "await _x")
+    Path("train.py").write_text(OLD)
+    ran = CliRunner().invoke(app, ["check", "--no-cache", "--fix", "train.py"])
+    assert ran.exit_code == 1
+    assert "train.py: is left as it was: the fixes of TL209 would leave it invalid" in ran.stderr
+    assert Path("train.py").read_text() == OLD
+    assert "TL209" in ran.stdout, "what is not fixed is still found"
+
+
+def test_fixes_that_never_end_are_not_made(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fixing_by(monkeypatch, "torch.autograd.Variable(_x + 0)")
+    Path("train.py").write_text(OLD)
+    ran = check("--fix", "train.py")
+    assert "still found something to do after 30 rounds" in ran.stderr
+    assert Path("train.py").read_text() == OLD
+
+
+def test_a_file_that_changes_meanwhile_is_left(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = Path("train.py")
+    file.write_text(OLD)
+    write = fix_report._written
+
+    def late(files: Mapping[str, FixedFile]) -> Iterator[Problem]:
+        file.write_text("x = 1\n")
+        return write(files)
+
+    monkeypatch.setattr(fix_report, "_written", late)
+    ran = check("--fix", "train.py")
+    assert "train.py: is left as it was: it has changed while it was fixed" in ran.stderr
+    assert ran.code == 2
+    assert file.read_text() == "x = 1\n"
+
+
+def test_check_without_fix_imports_no_libcst_for_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(OLD)
+    command = [sys.executable, "-X", "importtime", "-m", "trainlint", "check", "train.py"]
+    for _ in range(2):  # the second answer comes from the cache
+        ran = subprocess.run(
+            command,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.getcwd()},
+            check=False,
+        )
+    assert "1 can be fixed with --fix." in ran.stdout
+    assert "libcst" not in ran.stderr

@@ -1,0 +1,79 @@
+"""Which torch a project is for: its setting, or its own list of dependencies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from trainlint.analysis import Source, analyse
+from trainlint.config import find_config
+from trainlint.finding import Finding, Place, Version, Versions
+from trainlint.target import NEWEST, Target, target_near
+
+if TYPE_CHECKING:
+    from tests.conftest import Project
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "oldest", "newest"),
+    [
+        ("requirements.txt", "numpy\ntorch>=1.8.0  # see the site\ntorchvision>=0.9", (1, 8, 0), NEWEST),
+        ("requirements.txt", "torch==2.4.1+cu121", (2, 4, 1), (2, 4, 1)),
+        ("requirements.txt", "torch", NEWEST, NEWEST),
+        ("requirements.txt", "torchvision==0.1\ntorch-geometric==1.0", NEWEST, NEWEST),
+        (
+            "pyproject.toml",
+            "[project]\ndependencies = [\"torch>=2.1,<2.5; python_version>'3'\"]",
+            (2, 1),
+            (2, 4),
+        ),
+        ("pyproject.toml", '[project.optional-dependencies]\ntrain = ["torch~=2.2"]', (2, 2), NEWEST),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = {version = "^1.13"}', (1, 13), NEWEST),
+        ("pyproject.toml", "not TOML", NEWEST, NEWEST),
+    ],
+)
+def test_dependencies(project: Project, name: str, text: str, oldest: Version, newest: Version) -> None:
+    root = project({name: text, "src/train.py": ""})
+    found = target_near(root / "src")
+    assert found.oldest == oldest
+    assert found.newest[: len(newest)] == newest
+
+
+def test_the_setting_decides_over_the_dependencies(project: Project) -> None:
+    root = project(
+        {"pyproject.toml": '[project]\ndependencies = ["torch>=1.8"]\n[tool.trainlint]\ntarget-torch = "2.4"'}
+    )
+    assert find_config(root).target(root) == Target((2, 4), NEWEST)
+
+
+@pytest.mark.parametrize(
+    ("versions", "oldest", "newest", "concerned"),
+    [
+        (None, (1, 0), (1, 0), True),
+        (Versions(since=(1, 9)), (1, 8), NEWEST, False),
+        (Versions(since=(1, 9)), (1, 9), NEWEST, True),
+        (Versions(since=(1, 13), before=(2, 6)), (2, 4, 1), (2, 4, 1), True),
+        (Versions(since=(1, 13), before=(2, 6)), (2, 6), NEWEST, False),
+        (Versions(since=(2, 2), gone=(2, 7)), (1, 8), NEWEST, True),
+        (Versions(since=(2, 2), gone=(2, 7)), (1, 8), (2, 0), False),
+    ],
+)
+def test_what_concerns_a_project(
+    versions: Versions | None, oldest: Version, newest: Version, *, concerned: bool
+) -> None:
+    finding = Finding(Place("a.py", 1, 1, 1, 2), "it is", torch=versions)
+    assert Target(oldest, newest).concerns(finding) is concerned
+
+
+def test_what_is_kept_serves_another_target(project: Project) -> None:
+    root = project(
+        {
+            "train.py": "import torch\nfrom torch import nn\n\nx, y = torch.meshgrid(a, b)\n"
+            "nn.functional.mse_loss(nn.Linear(1, 1)(x), y).backward()\n"
+        }
+    )
+    cache = root / "kept"
+    for oldest, count in (((2, 0), 1), ((1, 7), 0), ((2, 0), 1)):
+        found = analyse([Source("train.py")], cache_dir=cache, target=Target(oldest, NEWEST)).findings
+        assert sum(one.code == "TL806" for one in found) == count

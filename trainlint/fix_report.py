@@ -1,0 +1,104 @@
+"""`check` with `--fix` or `--diff`: what is written, what is shown, and the exit code."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from trainlint.check_report import View, write_report
+from trainlint.checking import Request, run_check, stdin_name
+from trainlint.delivery import deliver
+from trainlint.editable import editable
+from trainlint.exits import CLEAN, FAILED, FOUND
+from trainlint.finding import Problem
+from trainlint.fixing import ROUNDS, Fixed, FixedFile, fixed
+from trainlint.output.problems import problem_lines
+from trainlint.output.style import Piece
+from trainlint.report import Fixable, Report
+from trainlint.source_texts import SourceTexts
+from trainlint.usage_error import UsageError
+from trainlint.writing import write, write_bytes, write_pieces, write_raw
+
+
+def fix_and_report(request: Request, view: View) -> int:
+    """Fix, write the files, and report what is left. Standard input is written to standard output."""
+    if request.changed_since is not None:
+        return _fix_changes(request, view)
+    result = _fixed(request, unsafe=view.unsafe, writes=True)
+    name = stdin_name(request)
+    problems = _written({path: file for path, file in result.files.items() if path != name})
+    report = replace(result.report, fixed=result.count, fixable=_fixable(result.report))
+    report = replace(report, problems=(*report.problems, *problems))
+    if name not in result.texts.given:
+        return write_report(report, result.texts, view)
+    write_raw(result.texts.raw(name), sys.stdout)
+    return write_report(report, result.texts, view, to=sys.stderr)
+
+
+def _fix_changes(request: Request, view: View) -> int:
+    """Fix what is on changed lines. Which those are is looked up on disk, so each round is written there."""
+    count = 0
+    for _ in range(ROUNDS):
+        result = _fixed(request, unsafe=view.unsafe, writes=True, once=True)
+        report = replace(result.report, fixed=count, fixable=_fixable(result.report))
+        problems = list(_written(result.files))
+        if problems or not result.files:
+            break
+        count += result.count
+    return write_report(replace(report, problems=(*report.problems, *problems)), result.texts, view)
+
+
+def show_fixes(request: Request, view: View) -> int:
+    """Write what fixes would change as a diff, and nothing else. FOUND if there is anything."""
+    if not view.output_format.is_for_people or view.counted:
+        raise UsageError("--diff writes a diff: leave --output-format and --statistics out")
+    once = request.changed_since is not None
+    result = _fixed(request, unsafe=view.unsafe, writes=False, once=once)
+    problems = map(result.texts.located_problem, result.report.problems)
+    write_pieces(problem_lines(problems), sys.stderr)
+    deliver((Piece(line) for line in _diffs(result.files)), view.output_file)
+    if not view.quiet:
+        files = "1 file" if len(result.files) == 1 else f"{len(result.files)} files"
+        said = f"Would fix {result.count} in {files}." if result.files else "Nothing would be fixed."
+        write(f"{said}\n", sys.stderr)
+    if result.report.problems:
+        return FAILED
+    return FOUND if result.files and not view.exit_zero else CLEAN
+
+
+def _fixable(report: Report) -> Fixable:
+    """What is left for another go with other options."""
+    kinds = [one.fix.applicability for one in report.shown if one.fix is not None]
+    return Fixable(kinds.count("safe"), kinds.count("unsafe"))
+
+
+def _fixed(request: Request, *, unsafe: bool, writes: bool, once: bool = False) -> Fixed:
+    if request.write_baseline:
+        raise UsageError("a baseline is of what is there: fix first, and write it then")
+
+    def check(texts: Mapping[str, bytes]) -> tuple[Report, SourceTexts]:
+        return run_check(replace(request, texts=texts))
+
+    return fixed(check, unsafe=unsafe, writes=writes, once=once)
+
+
+def _written(files: Mapping[str, FixedFile]) -> Iterator[Problem]:
+    """Write files, unless somebody else has changed them meanwhile; those that could not be written."""
+    for path, file in files.items():
+        try:
+            if Path(path).read_bytes() != file.before:
+                raise UsageError("it has changed while it was fixed")
+            write_bytes(Path(path), file.after)
+        except (OSError, UsageError) as error:
+            yield Problem(path, None, f"is left as it was: {error}")
+
+
+def _diffs(files: Mapping[str, FixedFile]) -> Iterator[str]:
+    for path, file in sorted(files.items()):
+        before, after = (editable(path, content).parts for content in (file.before, file.after))
+        for (name, old), (_, new) in zip(before, after, strict=True):
+            for line in difflib.unified_diff(old, new, name, name):
+                yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -1,0 +1,31 @@
+"""A report whose places in notebooks are told by cell and line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trainlint.finding import Because, Edit, Finding, Fix
+from trainlint.report import Report
+from trainlint.source_texts import SourceTexts
+
+
+def in_cells(report: Report, texts: SourceTexts) -> Report:
+    """What the engine has said of the programs of notebooks, as people look for it."""
+    return replace(
+        report,
+        findings=tuple(_finding(finding, texts) for finding in report.findings),
+        problems=tuple(map(texts.located_problem, report.problems)),
+    )
+
+
+def _finding(finding: Finding, texts: SourceTexts) -> Finding:
+    return replace(
+        finding,
+        at=texts.located(finding.at),
+        because=tuple(Because(texts.located(at), message) for at, message in finding.because),
+        fix=None if finding.fix is None else _fix(finding.fix, texts),
+    )
+
+
+def _fix(fix: Fix, texts: SourceTexts) -> Fix:
+    return replace(fix, edits=tuple(Edit(texts.located(at), new) for at, new in fix.edits))

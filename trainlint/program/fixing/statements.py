@@ -1,0 +1,142 @@
+"""Changes of statements, made: inserted, moved to the front of a method, put below a `with`."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from trainlint.finding import Place
+from trainlint.fix import BeginWith, DropStatement, Insert, MoveLast, PutUnder
+from trainlint.program.fixing.changes import CannotBeMade, Replacement, filled
+from trainlint.program.fixing.names import Names
+from trainlint.program.fixing.patterns import Found, found
+from trainlint.program.fixing.tree import Tree
+
+
+def inserted(change: Insert, tree: Tree, names: Names) -> Replacement:
+    here, there = tree.expression(change.at), tree.expression(change.where)
+    if here is None or there is None or _function(tree, here) is not _function(tree, there):
+        raise CannotBeMade
+    match = next((one for one in (found(each, there, names) for each in change.patterns) if one), None)
+    if match is None or not isinstance(tree.parent(there), cst.Expr):
+        raise CannotBeMade
+    line = _line(tree, here)
+    small = next(one for one in tree.around(here) if isinstance(one, cst.BaseSmallStatement))
+    if small is not line.body[0 if change.side == "before" else -1]:
+        raise CannotBeMade
+    new, imports = filled(change.statement, match, names, here)
+    assert isinstance(new, cst.BaseExpression)
+    statement = cst.SimpleStatementLine([cst.Expr(new)])
+    if change.side == "after":
+        return Replacement(line, [line, statement], imports)
+    first = statement.with_changes(leading_lines=line.leading_lines)
+    return Replacement(line, [first, line.with_changes(leading_lines=[])], imports)
+
+
+def begun_with(change: BeginWith, tree: Tree, names: Names) -> Replacement:
+    node = tree.expression(change.at)
+    function = _function(tree, node) if node is not None else None
+    if not isinstance(function, cst.FunctionDef) or not isinstance(function.body, cst.IndentedBlock):
+        raise CannotBeMade
+    statements = list(function.body.body)
+    moved = next((one for one in statements if _is_one_of(one, change.same, names)), None)
+    if moved is not None:
+        statements.remove(moved)
+    elif not _may_be_new(function, change, tree, names):
+        raise CannotBeMade
+    else:
+        moved = cst.parse_statement(change.statement)
+    assert isinstance(moved, cst.SimpleStatementLine)
+    first = 1 if statements and function.get_docstring() is not None else 0
+    statements.insert(first, moved.with_changes(leading_lines=[]))
+    return Replacement(function.body, function.body.with_changes(body=statements))
+
+
+def dropped(change: DropStatement, tree: Tree, names: Names) -> Replacement:
+    line: cst.CSTNode = _line_alone(tree, change.at)
+    block = tree.parent(line)
+    while isinstance(block, cst.IndentedBlock) and len(block.body) == 1:
+        line = tree.parent(block)
+        is_elif = isinstance(tree.parent(line), cst.If)
+        if not isinstance(line, cst.If) or line.orelse is not None or is_elif:
+            raise CannotBeMade
+        block = tree.parent(line)
+    return Replacement(line, [])
+
+
+def moved_last(change: MoveLast, tree: Tree, names: Names) -> Replacement:
+    line = _line_alone(tree, change.at)
+    block = tree.parent(line)
+    if not isinstance(block, cst.IndentedBlock) or not isinstance(tree.parent(block), (cst.For, cst.While)):
+        raise CannotBeMade
+    others = [one for one in block.body if one is not line]
+    return Replacement(block, block.with_changes(body=[*others, line]))
+
+
+def _line_alone(tree: Tree, at: Place) -> cst.SimpleStatementLine:
+    """The line that holds the call at a place, and nothing else."""
+    call = tree.call(at)
+    if call is None or not isinstance(tree.parent(call), cst.Expr):
+        raise CannotBeMade
+    line = _line(tree, call)
+    if len(line.body) > 1:
+        raise CannotBeMade
+    return line
+
+
+def put_under(change: PutUnder, tree: Tree, names: Names) -> Replacement:
+    node = tree.expression(change.at)
+    if node is None:
+        raise CannotBeMade
+    statement = _loop(tree, node)
+    context, imports = filled(change.context, Found(), names, statement)
+    assert isinstance(context, cst.BaseExpression)
+    block = cst.IndentedBlock([statement.with_changes(leading_lines=[])])
+    under = cst.With([cst.WithItem(context)], block, leading_lines=statement.leading_lines)
+    return Replacement(statement, under, imports)
+
+
+def _loop(tree: Tree, node: cst.CSTNode) -> cst.For | cst.While | cst.SimpleStatementLine:
+    """The innermost loop in the same function, or else the line. One that trains raises CannotBeMade."""
+    for one in tree.around(node):
+        if isinstance(one, cst.FunctionDef):
+            break
+        if isinstance(one, (cst.For, cst.While)):
+            if one.body is not None and ".backward(" in tree.module.code_for_node(one):
+                break
+            return one
+    return _line(tree, node)
+
+
+def _line(tree: Tree, node: cst.CSTNode) -> cst.SimpleStatementLine:
+    for one in tree.around(node):
+        if isinstance(one, cst.SimpleStatementLine):
+            return one
+        if isinstance(one, (cst.BaseCompoundStatement, cst.SimpleStatementSuite)):
+            break
+    raise CannotBeMade
+
+
+def _function(tree: Tree, node: cst.CSTNode) -> cst.CSTNode:
+    """The function around a node, or the module."""
+    return next(
+        one for one in tree.around(node) if isinstance(one, (cst.FunctionDef, cst.Lambda, cst.Module))
+    )
+
+
+def _is_one_of(statement: cst.CSTNode, patterns: tuple[str, ...], names: Names) -> bool:
+    match statement:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=value)]):
+            return any(found(one, value, names) for one in patterns)
+    return False
+
+
+def _may_be_new(function: cst.FunctionDef, change: BeginWith, tree: Tree, names: Names) -> bool:
+    """Whether nothing in the method does it already, in another way, and its class asks for no more."""
+    method = change.statement.rpartition(".")[2].partition("(")[0]
+    cls = next((one for one in tree.around(function) if isinstance(one, cst.ClassDef)), None)
+    return (
+        cls is not None
+        and function.name.value == method
+        and [names.full(one.value) for one in cls.bases] == [change.base]
+        and f".{method}(" not in tree.module.code_for_node(function.body)
+    )

@@ -1,0 +1,56 @@
+"""Notes where a program hands numbers of tensors to Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts.events import ToHost
+from trainlint.facts.tensors import is_tensor
+from trainlint.facts.torch_api import TO_HOST
+from trainlint.facts.values import Constant, Op, Value
+from trainlint.program import syntax as s
+from trainlint.program.values import Arguments
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluator import Evaluator
+
+_PRINTING = frozenset(("print", "float", "int"))
+
+
+def note_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:
+    """`x.item()`, `x.cpu()`, `x.to("cpu")`."""
+    first = given.args[0] if given.args else None
+    is_cpu = name == "to" and isinstance(first, Constant) and first.value == "cpu"
+    if (name in TO_HOST and not given.all()) or is_cpu:
+        _note(ev, "cpu" if is_cpu else name, receiver, at, text)
+
+
+def note_builtin(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> None:
+    """`float(loss)`, `print(loss)`."""
+    if name in _PRINTING:
+        for one in given.args:
+            if isinstance(one, Op) and is_tensor(one):
+                _note(ev, name, one, at, text)
+                return
+
+
+def note_function(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> None:
+    """A function of NumPy's is handed a tensor."""
+    if name.startswith("numpy."):
+        for one in given.args:
+            if isinstance(one, Op) and is_tensor(one):
+                _note(ev, name, one, at, text)
+                return
+
+
+def _note(ev: Evaluator, name: str, tensor: Value, at: s.Span, text: str) -> None:
+    ev.emit(
+        ToHost,
+        at,
+        name=name,
+        tensor=tensor,
+        text=text,
+        module=ev.forwarding(),
+        records=ev.records,
+        under=ev.guards_in_forward(),
+    )

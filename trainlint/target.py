@@ -1,0 +1,124 @@
+"""Which versions of torch a project is for: what its configuration says, or its own list of dependencies."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trainlint.finding import Finding, Version
+
+NEWEST: Version = (2, 13)
+"""The newest torch that rules know: what a project that names no version is taken to be for."""
+
+_LISTS = ("pyproject.toml", "requirements.txt")
+_REQUIREMENT = re.compile(
+    r"^\s*[\"']?torch\s*(?:\[[^]]*\]\s*)?(?![\w.-])(?P<versions>[^;#@]*)", re.IGNORECASE
+)
+_BOUND = re.compile(r"(?P<sign>===|==|~=|>=|<=|!=|<|>|\^|~)?\s*(?P<version>\d+(?:\.\d+)*)")
+
+
+@dataclass(frozen=True)
+class Target:
+    """The oldest and the newest torch that a project has to run with."""
+
+    oldest: Version = NEWEST
+    newest: Version = NEWEST
+
+    def concerns(self, finding: Finding) -> bool:
+        """Whether a finding matters to the project."""
+        of = finding.torch
+        if of is None or (of.gone is not None and self.newest >= of.gone):
+            return True
+        return (of.since or ()) <= self.oldest and (of.before is None or self.oldest < of.before)
+
+
+def version(text: str) -> Version:
+    """`2.4.1+cu121` as numbers. Raises ValueError."""
+    found = _BOUND.match(text.strip())
+    if found is None or found["sign"]:
+        raise ValueError(f"{text!r} is no version")
+    return _numbers(found["version"])
+
+
+def target_near(start: Path) -> Target:
+    """What the dependencies of the project say that a folder belongs to: the nearest list that names torch, up to the
+    root of the checkout."""
+    for folder in (start, *start.parents):
+        for name in _LISTS:
+            for line in _requirements(folder / name):
+                found = _REQUIREMENT.match(line)
+                if found is not None:
+                    return _target(found["versions"])
+        if (folder / ".git").exists():
+            break
+    return Target()
+
+
+def _requirements(file: Path) -> Iterator[str]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+    if file.suffix != ".toml":
+        yield from text.splitlines()
+        return
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    try:
+        content = tomllib.loads(text)
+    except ValueError:
+        return
+    yield from _strings(_inner(content, "project", "dependencies"))
+    optional = _inner(content, "project", "optional-dependencies")
+    for group in optional.values() if isinstance(optional, dict) else ():
+        yield from _strings(group)
+    poetry = _inner(content, "tool", "poetry", "dependencies")
+    given = poetry.get("torch") if isinstance(poetry, dict) else None
+    wanted = given.get("version") if isinstance(given, dict) else given
+    if isinstance(wanted, str):
+        yield f"torch {wanted}"
+
+
+def _inner(content: Any, *keys: str) -> Any:
+    for key in keys:
+        content = content.get(key) if isinstance(content, dict) else None
+    return content
+
+
+def _strings(value: object) -> Iterator[str]:
+    yield from (one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def _target(text: str) -> Target:
+    """`>=1.8,<2.3`, `==2.4.*`, `^2.1`: the bounds that it sets."""
+    oldest: Version | None = None
+    newest: Version | None = None
+    for found in _BOUND.finditer(text):
+        sign, bound = found["sign"] or "==", _numbers(found["version"])
+        if sign in ("==", "==="):
+            return Target(bound, bound)
+        if sign in (">=", ">", "~=", "^", "~"):
+            oldest = bound
+        if sign in ("<", "<="):
+            newest = bound if sign == "<=" else _before(bound)
+    newest = newest or max(NEWEST, oldest or NEWEST)
+    return Target(oldest or min(NEWEST, newest), newest)
+
+
+def _before(bound: Version) -> Version:
+    """A version that is certainly below a bound, and above all earlier ones."""
+    *first, last = bound
+    return (
+        (*first, last - 1, sys.maxsize) if last else (*_before(tuple(first)), sys.maxsize) if first else (0,)
+    )
+
+
+def _numbers(text: str) -> Version:
+    return tuple(int(one) for one in text.split("."))
