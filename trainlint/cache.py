@@ -49,6 +49,11 @@ class Cache:
         """Where this version's entries are; its name changes with trainlint itself."""
         return self._folder
 
+    @property
+    def lasts(self) -> bool:
+        """Whether what is kept now is there for later runs."""
+        return self._folder is not None
+
     @staticmethod
     def key(fingerprints: Iterable[tuple[str, str]]) -> str:
         """One name for a set of files with these contents."""

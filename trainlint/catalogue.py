@@ -28,9 +28,14 @@ def names() -> Mapping[str, str]:
 
 def page(code: str) -> str:
     """The Markdown page about this code."""
+    return page_file(code).read_text(encoding="utf-8")
+
+
+def page_file(code: str) -> Path:
+    """Where that page is."""
     if code == UNUSED_CODE:
-        return (Path(__file__).parent / "unused_ignore.md").read_text(encoding="utf-8")
-    return next(entry.page for entry in entries() if entry.code == code)
+        return Path(__file__).parent / "unused_ignore.md"
+    return next(entry.folder / "README.md" for entry in entries() if entry.code == code)
 
 
 def level(code: str) -> Level:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from trainlint.finding import Problem
 from trainlint.patterns import Patterns, git_patterns, user_patterns
+from trainlint.superseded import is_still_wanted
 from trainlint.usage_error import UsageError
 
 SUFFIXES = (".py", ".ipynb")
@@ -79,6 +80,31 @@ def python_files(
     return Discovery(tuple(sorted(files)), tuple(sorted(set(problems))))
 
 
+def files_below(folder: str, *, root: Path, exclude: Sequence[str], respect_gitignore: bool) -> Iterator[str]:
+    """Every file that is looked at if this folder is named, in no order. Raises UsageError for a wrong pattern."""
+    ignoring = _gitignores_around(folder) if respect_gitignore else ()
+    return _walk(folder, ignoring, _exclusion(exclude, root), respect_gitignore, [])
+
+
+def is_excluded(
+    path: str, folder: str, *, root: Path, exclude: Sequence[str], respect_gitignore: bool
+) -> bool:
+    """Whether a file in this folder is passed by if the folder is named."""
+    exclusion = _exclusion(exclude, root)
+    ignoring = _gitignores_around(folder) if respect_gitignore else ()
+    current = folder
+    for name in os.path.relpath(path, folder).split(os.sep):
+        if current != folder and os.path.exists(os.path.join(current, "pyvenv.cfg")):
+            return True
+        if respect_gitignore:
+            ignoring = (*ignoring, *_ignore_file(current, os.path.join(current, ".gitignore")))
+        current = os.path.join(current, name)
+        is_folder = current != path
+        if name in exclusion.names or _ignored(current, is_folder, (*exclusion.patterns, *ignoring)):
+            return True
+    return False
+
+
 def shown_path(path: str) -> str:
     """`path` from the working directory if it is inside, else absolute; with forward slashes."""
     absolute = os.path.abspath(path)
@@ -95,6 +121,7 @@ def _walk(
 ) -> Iterator[str]:
     waiting = [(top, ignoring)]
     while waiting:
+        is_still_wanted()
         folder, ignoring = waiting.pop()
         try:
             with os.scandir(folder) as listing:

@@ -1,46 +1,88 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Built, OptimizerStep
+from trainlint.facts.events import Backward, Built, OptimizerStep, SchedulerStep
 from trainlint.facts.evidence import of_rebuilding
-from trainlint.facts.torch_api import OPTIMIZER
-from trainlint.facts.training import Training, modules_held
-from trainlint.facts.values import Constant, Object, alternatives
-from trainlint.finding import Because, Finding
+from trainlint.facts.torch_api import OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.training import Training, may_be_disabled, modules_held
+from trainlint.facts.values import Constant, Object, Value, alternatives
+from trainlint.finding import Because, Finding, Level
 from trainlint.rule import rule
 
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
     for built in training.events(Built):
-        optimizer = built.object
-        if not optimizer.is_a(OPTIMIZER) or not built.loops or not _has_state(optimizer):
+        if not built.loops or not training.inside(built.loops[-1], Backward):
             continue
-        number = built.loops[-1]
-        inside = [guard for guard in built.guards if guard not in training.guards_around(number)]
-        modules, complete = modules_held(optimizer)
-        models = [one for module in modules for one in alternatives(module)]
-        lives_on = (
-            bool(models)
-            and complete
-            and all(
-                isinstance(one, Object) and number not in one.loops and not training.is_replaced(one, number)
-                for one in models
-            )
+        around = training.guards_around(built.loops[-1])
+        if any(guard not in around for guard in built.guards):
+            continue
+        if built.object.is_a(OPTIMIZER):
+            yield from _optimizer(training, built, built.loops[-1])
+        elif built.object.is_a(SCHEDULER):
+            yield from _scheduler(training, built, built.loops[-1])
+        elif built.object.is_a(SCALER):
+            yield from _scaler(training, built, built.loops[-1])
+
+
+def _optimizer(training: Training, built: Built, loop: int) -> Iterator[Finding]:
+    optimizer = built.object
+    modules, complete = modules_held(optimizer)
+    models = [one for module in modules for one in alternatives(module)]
+    lives_on = (
+        bool(models)
+        and complete
+        and all(
+            isinstance(one, Object) and loop not in one.loops and not training.is_replaced(one, loop)
+            for one in models
         )
-        steps = [
-            step
-            for step in training.inside(number, OptimizerStep)
-            if any(one is optimizer for one in alternatives(step.optimizer))
-        ]
-        backwards = training.inside(number, Backward)
-        if steps and backwards and lives_on and not inside:
-            yield Finding(
-                built.at,
-                f"This `{optimizer.type.rpartition('.')[2]}` is built anew in every round of the loop, so its momentum "
-                "and all other state are thrown away each time. Build it once, before the loop.",
-                (Because(training.loops[number].at, "in every round of this loop"),),
-                evidence=of_rebuilding(training, built.at),
-            )
+    )
+    steps = any(_is(one.optimizer, optimizer) for one in training.inside(loop, OptimizerStep))
+    if steps and lives_on and _has_state(optimizer):
+        yield _finding(training, built, "so its momentum and all other state are thrown away each time")
+
+
+def _scheduler(training: Training, built: Built, loop: int) -> Iterator[Finding]:
+    """One that steps once and is thrown away, while its optimizer lives on."""
+    scheduler = built.object
+    steps = [one for one in training.inside(loop, SchedulerStep) if one.scheduler is scheduler]
+    if not steps:
+        training.leave_open(built.at)
+    is_alone = "last_epoch" not in scheduler.options and all(one.loops[-1] == loop for one in steps)
+    if steps and is_alone and _lives_on(scheduler.argument(0, "optimizer"), loop):
+        yield _finding(
+            training, built, "so its schedule starts over each time, and never gets past the first step"
+        )
+
+
+def _scaler(training: Training, built: Built, loop: int) -> Iterator[Finding]:
+    scaler = built.object
+    steps = [one for one in training.inside(loop, OptimizerStep) if one.scaler is scaler]
+    if steps and all(_lives_on(one.optimizer, loop) for one in steps) and not may_be_disabled(scaler):
+        level: Level = "error" if all(one.loops[-1] == loop for one in steps) else "warning"
+        why = "so the scale that it has found is thrown away, and steps are left out until it is found again"
+        yield _finding(training, built, why, level)
+
+
+def _finding(training: Training, built: Built, why: str, level: Level = "error") -> Finding:
+    return Finding(
+        built.at,
+        f"This `{built.object.type.rpartition('.')[2]}` is built anew in every round of the loop, {why}. Build it once, "
+        "before the loop.",
+        (Because(training.loops[built.loops[-1]].at, "in every round of this loop"),),
+        level=level,
+        evidence=of_rebuilding(training, built.at),
+    )
+
+
+def _is(value: Value, wanted: Object) -> bool:
+    return any(one is wanted for one in alternatives(value))
+
+
+def _lives_on(value: Value | None, loop: int) -> bool:
+    """Whether something is certainly an object that was made before a loop."""
+    found = list(alternatives(value))
+    return bool(found) and all(isinstance(one, Object) and loop not in one.loops for one in found)
 
 
 def _has_state(optimizer: Object) -> bool:

@@ -17,7 +17,7 @@ def check(training: Training) -> Iterator[Finding]:
         return
     said: set[Place] = set()
     for backward in backwards:
-        if backward.at in said or not _is_used(training, backward):
+        if backward.at in said or _is_benchmark(backward.at) or not _is_used(training, backward):
             continue
         half = _half(training, backward)
         if half is not None and half.region.at is not None:
@@ -66,6 +66,11 @@ def _is_used(training: Training, backward: Backward) -> bool:
         for step in training.events(OptimizerStep)
         if all(_is_plain(one) for one in alternatives(step.optimizer) if isinstance(one, Object))
     )
+
+
+def _is_benchmark(at: Place) -> bool:
+    """Whether a file only measures time and memory: what its model learns does not matter there."""
+    return at.path.rpartition("/")[2].startswith("bench")
 
 
 def _is_plain(optimizer: Object) -> bool:

@@ -46,8 +46,12 @@ def _modules(step: OptimizerStep) -> Iterator[Value]:
     pending = [
         held for one in alternatives(step.optimizer) if isinstance(one, Object) for held in _given(one)
     ]
+    seen: set[int] = set()
     while pending:
         one = pending.pop()
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
         if isinstance(one, Op) and one.name == "parameters":
             yield from (module for held in one.inputs[:1] for module in alternatives(held))
         elif isinstance(one, (Items, Table, Choice, Carried)) or (

@@ -37,6 +37,16 @@ _NOTHING = "pass"
 _UNKNOWN = "get_ipython()"
 
 
+def leading_indent(source: str) -> str:
+    """The blanks before the first line of a cell, which IPython takes from every line that begins with them."""
+    match = re.match(r"(?:[ \t]*[\r\n])*([ \t]+)\S", source)
+    return match[1] if match is not None else ""
+
+
+def without_indent(source: str, indent: str) -> str:
+    return re.sub(rf"((?:^|[\r\n]+)){re.escape(indent)}", r"\1", source) if indent else source
+
+
 def python(source: str) -> str | None:
     """The Python of a cell, each part at its line and column; None if the cell is in another language."""
     lines = [(match[1], match[2]) for match in _LINE.finditer(source)]

@@ -26,6 +26,8 @@ class Block:
     first: int
     """Line of the program, from 1."""
     text: str
+    indent: str = ""
+    """What stands before lines of the cell, and not before those of the program."""
 
     @cached_property
     def lines(self) -> list[str]:
@@ -37,13 +39,19 @@ class Block:
         """The line after it."""
         return self.first + len(_LINE.findall(self.text))
 
+    def column(self, line: int, column: int) -> int:
+        """The column in the cell of one in the program."""
+        number = line - self.first
+        is_indented = number < len(self.lines) and self.lines[number].startswith(self.indent)
+        return column + len(self.indent) if is_indented else column
+
     def offset(self, line: int, column: int) -> int:
         """Where a line and column of the program is in the source of the cell."""
         starts = [0, *(match.end() for match in _LINE.finditer(self.cell.source))]
         number = line - self.first
         if number >= len(starts):
             return len(self.cell.source)
-        return min(starts[number] + column - 1, len(self.cell.source))
+        return min(starts[number] + self.column(line, column) - 1, len(self.cell.source))
 
 
 class Notebook:
@@ -60,14 +68,15 @@ class Notebook:
         """By the number of the cell."""
         line = 2
         for cell in self.document.cells:
-            text = self._python(cell)
+            indent = magics.leading_indent(cell.source)
+            text = self._python(cell, indent)
             if text.strip():
-                block = Block(cell, line, ended(text) + "\n")
+                block = Block(cell, line, ended(text) + "\n", indent)
                 self.blocks.append(block)
                 line = block.end
 
-    def _python(self, cell: document.Cell) -> str:
-        text = magics.python(_HALF.sub("\ufffd", cell.source))
+    def _python(self, cell: document.Cell, indent: str) -> str:
+        text = magics.python(_HALF.sub("\ufffd", magics.without_indent(cell.source, indent)))
         if text is None:
             return ""
         problem = _problem(self.path, text)
@@ -107,7 +116,14 @@ class Notebook:
             return at
         cell = self._cell(block.cell, block, at.line, at.column, at.end_line, at.end_column)
         above = block.first - 1
-        return at._replace(line=at.line - above, end_line=at.end_line - above, cell=cell)
+        return Place(
+            at.path,
+            at.line - above,
+            block.column(at.line, at.column),
+            at.end_line - above,
+            block.column(at.end_line, at.end_column),
+            cell,
+        )
 
     def located_problem(self, problem: Problem) -> Problem:
         """What was said of a line of the program, in its cell."""

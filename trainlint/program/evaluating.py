@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from trainlint.cache import Checked
+from trainlint.facts.training import Training
 from trainlint.finding import Finding, Problem
 from trainlint.judging import judged
 from trainlint.program.evaluator import Evaluator
 from trainlint.program.ledger import Ledger
 from trainlint.program.project import Project
 from trainlint.program.roots import Roots
+from trainlint.superseded import is_still_wanted
 
 _DEEP = 8_000
 """Python frames that evaluating may nest: a few for each call and each nested expression."""
@@ -28,9 +30,12 @@ def check_group(project: Project, known: Ledger) -> tuple[Checked, Ledger | None
     found: dict[tuple[str, object], Finding] = {}
     problems: dict[Problem, None] = {}
     evaluator = Evaluator(project)
-    roots = Roots(
-        evaluator, sorted(project.outlines), known, lambda training: judged(training, problems), problems
-    )
+
+    def judge(training: Training) -> Iterator[Finding]:
+        is_still_wanted()
+        return judged(training, problems)
+
+    roots = Roots(evaluator, sorted(project.outlines), known, judge, problems)
     with _room():
         for one in roots.findings():
             first = found.setdefault((one.code, one.at), one)

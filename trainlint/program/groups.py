@@ -19,6 +19,7 @@ from trainlint.program import syntax as s
 from trainlint.program.connected import connected
 from trainlint.program.group import check
 from trainlint.program.project import Files
+from trainlint.superseded import is_still_wanted
 from trainlint.usage_error import UsageError
 
 Progress = Callable[[int, int], None] | None
@@ -55,7 +56,7 @@ class _Program:
         self._modules: dict[str, s.Module] = {}
         self._problems: list[Problem] = []
         self._jobs = jobs if jobs is not None else os.cpu_count() or 1
-        self._lasts = cache.folder is not None
+        self._lasts = cache.lasts
         """Whether what is found now is kept for later runs."""
         self._done = 0
 
@@ -187,6 +188,7 @@ class _Program:
         return found
 
     def _step(self, total: int) -> None:
+        is_still_wanted()
         self._done += 1
         if self._progress is not None:
             self._progress(self._done, max(self._done, total))

@@ -354,7 +354,7 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
     if name.startswith("torch.nn.utils.clip_grad_") and first is not None:
         if not _is_infinite(given.get(1, "max_norm")):
             ev.emit(Clip, at, parameters=first)
-        return ev.op(name, args, at, text)
+        return ev.op(name, (), at, text)
     if name in ("torch.autograd.backward", "torch.distributed.autograd.backward"):
         plain = name == "torch.autograd.backward"
         loss = first if plain else given.get(1, "roots")

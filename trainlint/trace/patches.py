@@ -322,7 +322,9 @@ class Installed:
             original(scheduler, *args, **kwargs)
             if recorder.listens:
                 with recorder.careful:
-                    recorder.resumes.scheduler_made(scheduler, recorder.frame())
+                    frame = recorder.frame()
+                    recorder.steps.scheduler_made(scheduler, frame)
+                    recorder.resumes.scheduler_made(scheduler, frame)
 
         return _like(__init__, original)
 

@@ -133,6 +133,12 @@ class Steps:
             recorder.end("recorded")
         recorder.phase("the gradients of the next round")
 
+    def scheduler_made(self, scheduler: Any, frame: FrameType | None) -> None:
+        recorder = self._recorder
+        made = recorder.objects.made(scheduler, recorder.at(frame))
+        made.args = (self.of(scheduler.optimizer).object,)
+        recorder.emit(ev.Built, frame, made, object=made)
+
     def scheduler_stepped(self, scheduler: Any, told: object, frame: FrameType) -> None:
         made = self._recorder.objects.of(scheduler)
         self._recorder.emit(

@@ -1,0 +1,1 @@
+"""The language server: what `check` says, while a file is written."""
