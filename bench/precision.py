@@ -1,11 +1,12 @@
 """What `trainlint check` finds in code that others wrote, joined with what a reader said of each finding.
 
-    python bench/precision.py CLONES --reports FOLDER            prints the tables of docs/precision.md
-    python bench/precision.py CLONES --reports FOLDER --write    puts them into the page
-    python bench/precision.py CLONES --reports FOLDER --unjudged lists what nobody has judged yet
+    python bench/precision.py CLONES --reports FOLDER              prints the tables of docs/precision.md
+    python bench/precision.py CLONES --reports FOLDER --write      puts them into the page
+    python bench/precision.py CLONES --reports FOLDER --unjudged   lists what nobody has judged yet
 
-Each folder OWNER+NAME in CLONES is one repository at the commit that docs/judgements.json names. A report that lies
-in FOLDER already is used as it is: delete it to check that repository again.
+Each folder OWNER+NAME in CLONES is one repository, at the commit that docs/judgements.json names. A report that lies
+in FOLDER is used as it is: delete it to have that repository checked again. Advice, the rules of level info, is
+counted in the repositories of fewer than 20,000 lines.
 """
 
 from __future__ import annotations
@@ -15,22 +16,25 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import trees
 from measured import trainlint
 
+from trainlint.catalogue import described
+
 _ROOT = Path(__file__).resolve().parent.parent
 _JUDGED = _ROOT / "docs" / "judgements.json"
 _PAGE = _ROOT / "docs" / "precision.md"
+_SMALL = 20_000
+"""Lines of a repository that is checked for advice too."""
 
 
 class Found(NamedTuple):
-    """A finding, as judgements name it."""
+    """A finding, as judgements name it; the path of one in a notebook ends in `#` and the cell's number."""
 
     repository: str
     path: str
@@ -39,7 +43,7 @@ class Found(NamedTuple):
 
 
 class Report(NamedTuple):
-    """One repository: its size, and what was found there."""
+    """One repository: its Python files, and what is found there."""
 
     repository: str
     files: int
@@ -50,11 +54,22 @@ class Report(NamedTuple):
     """The codes of findings at level info."""
 
 
+class Tally(NamedTuple):
+    """How many findings there are, how many were read, and how many of these are right."""
+
+    found: int
+    read: int
+    right: int
+
+    def __str__(self) -> str:
+        return f"{self.found} | {self.read} | {self.right} | {self.read - self.right}"
+
+
 class Judged:
     """docs/judgements.json."""
 
     def __init__(self, file: Path) -> None:
-        kept = json.loads(file.read_text())
+        kept = json.loads(file.read_text(encoding="utf-8"))
         self.commits: dict[str, str] = kept["commits"]
         self.silent: dict[str, str] = kept["silent"]
         self._verdicts: dict[Found, str] = {
@@ -68,59 +83,58 @@ class Judged:
         """`right`, or why it is wrong; none if nobody has read it."""
         return self._verdicts.get(found)
 
-
-class Tally(NamedTuple):
-    """How many were found, read and right."""
-
-    found: int
-    read: int
-    right: int
-
-    @property
-    def wrong(self) -> int:
-        return self.read - self.right
+    def tally(self, findings: Iterable[Found]) -> Tally:
+        verdicts = [self.verdict(found) for found in findings]
+        return Tally(len(verdicts), len(verdicts) - verdicts.count(None), verdicts.count("right"))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("clones", type=Path)
     parser.add_argument("--reports", type=Path, required=True)
-    parser.add_argument("--select", help="these rules instead of the default selection, as `check` takes them")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--unjudged", action="store_true")
     given = parser.parse_args()
-    clones = sorted((one for one in given.clones.iterdir() if one.is_dir()), key=lambda one: one.name.lower())
-    given.reports.mkdir(parents=True, exist_ok=True)
-    reports = [_report(clone, given.reports, given.select) for clone in clones]
     judged = Judged(_JUDGED)
+    clones = [given.clones / name.replace("/", "+", 1) for name in sorted(judged.commits, key=str.lower)]
+    reports = [_report(clone, given.reports) for clone in clones]
+    findings = [found for report in reports for found in report.findings]
     if given.unjudged:
-        for found in (found for report in reports for found in report.findings):
+        for found in findings:
             if judged.verdict(found) is None:
                 print(f"{found.repository} {found.path}:{found.line} {found.code}")
         return
+    small = [
+        _report(clone, given.reports / "advice", "--select", "ALL")
+        for clone, report in zip(clones, reports, strict=True)
+        if report.lines < _SMALL
+    ]
     tables = {
         "total": _total(reports, judged),
         "repositories": _by_repository(reports, judged),
-        "rules": _by_rule(reports, judged),
-        "wrong": _wrong(reports, judged),
-        "silent": _silent(reports, judged),
+        "rules": _by_rule(findings, judged),
+        "wrong": _wrong(findings, judged),
+        "silent": _silent(findings, judged),
+        "advice": _advice(small),
     }
     if given.write:
-        _PAGE.write_text(_filled(_PAGE.read_text(), tables))
+        _PAGE.write_text(_filled(_PAGE.read_text(encoding="utf-8"), tables), encoding="utf-8")
     else:
         print("\n\n".join(tables.values()))
 
 
-def _report(clone: Path, kept: Path, select: str | None) -> Report:
+def _report(clone: Path, kept: Path, *selection: str) -> Report:
     file = kept / f"{clone.name}.json"
     if not file.exists():
-        command = trainlint("check", "--no-cache", "--output-format", "json", *(("--select", select) if select else ()))
-        with file.with_suffix(".part").open("wb") as report:
-            subprocess.run(
-                [*command, "."], cwd=clone, env={**os.environ, "PYTHONPATH": str(_ROOT)}, stdout=report, check=False
-            )
-        file.with_suffix(".part").rename(file)
-    told = json.loads(file.read_text())
+        kept.mkdir(parents=True, exist_ok=True)
+        unfinished = file.with_suffix(".part").resolve()
+        check = trainlint(
+            "check", "--no-cache", "-q", "--output-format", "json", "--output-file", str(unfinished)
+        )
+        surroundings = {**os.environ, "PYTHONPATH": str(_ROOT)}
+        subprocess.run([*check, *selection, "."], cwd=clone, env=surroundings, check=False)
+        unfinished.rename(file)
+    told = json.loads(file.read_text(encoding="utf-8"))
     sources = trees.python_files(clone)
     repository = clone.name.replace("+", "/", 1)
     shown = [finding for finding in told["findings"] if not finding["suppressed"]]
@@ -134,8 +148,9 @@ def _report(clone: Path, kept: Path, select: str | None) -> Report:
     )
 
 
-def _found(repository: str, finding: dict[str, Any]) -> Found:
-    return Found(repository, finding["path"], finding["line"], finding["code"])
+def _found(repository: str, finding: Mapping[str, Any]) -> Found:
+    cell = f"#{finding['cell']}" if finding["cell"] else ""
+    return Found(repository, finding["path"] + cell, finding["line"], finding["code"])
 
 
 def _place(place: str) -> tuple[str, int]:
@@ -143,76 +158,80 @@ def _place(place: str) -> tuple[str, int]:
     return path, int(line)
 
 
-def _tally(findings: Iterable[Found], judged: Judged) -> Tally:
-    verdicts = [judged.verdict(found) for found in findings]
-    return Tally(len(verdicts), sum(one is not None for one in verdicts), verdicts.count("right"))
-
-
 def _total(reports: Sequence[Report], judged: Judged) -> str:
-    tally = _tally((found for report in reports for found in report.findings), judged)
+    tally = judged.tally(found for report in reports for found in report.findings)
     lines = sum(report.lines for report in reports)
     return (
-        f"**{tally.right} of the {tally.read} findings that were read are right ({tally.right / max(tally.read, 1):.1%}); "
-        f"{tally.found} findings in {len(reports)} repositories, {lines:,} lines.**"
+        f"**{tally.right} of {tally.read} findings that were read are right ({tally.right / tally.read:.1%}), of "
+        f"{tally.found} in all, over {lines:,} lines in {len(reports)} repositories.**"
     )
 
 
 def _by_repository(reports: Sequence[Report], judged: Judged) -> str:
-    rows = ["| repository | commit | files | lines | findings | read | right | wrong | unreadable |", "|---|---|" + "---:|" * 7]
-    for report in reports:
-        tally = _tally(report.findings, judged)
-        commit = judged.commits.get(report.repository, "")
+    rows = [
+        "| repository | commit | files | lines | findings | read | right | wrong | unreadable |",
+        "|---|---|" + "---:|" * 7,
+    ]
+    for one in reports:
         rows.append(
-            f"| {report.repository} | `{commit}` | {report.files:,} | {report.lines:,} | {tally.found} | {tally.read} "
-            f"| {tally.right} | {tally.wrong} | {report.unreadable} |"
+            f"| {one.repository} | `{judged.commits[one.repository]}` | {one.files:,} | {one.lines:,} "
+            f"| {judged.tally(one.findings)} | {one.unreadable} |"
         )
     return "\n".join(rows)
 
 
-def _by_rule(reports: Sequence[Report], judged: Judged) -> str:
-    rows = ["| rule | name | findings | repositories | read | right | wrong |", "|---|---|" + "---:|" * 5]
-    findings = [found for report in reports for found in report.findings]
-    for code, name in _rules(("error", "warning")):
+def _by_rule(findings: Sequence[Found], judged: Judged) -> str:
+    rows = [
+        "| rule | name | repositories | findings | read | right | wrong |",
+        "|---|---|" + "---:|" * 5,
+    ]
+    for code, name in _names("error", "warning").items():
         these = [found for found in findings if found.code == code]
         if these:
-            tally = _tally(these, judged)
             where = len({found.repository for found in these})
-            rows.append(
-                f"| {code} | {name} | {tally.found} | {where} | {tally.read} | {tally.right} | {tally.wrong} |"
-            )
+            rows.append(f"| {code} | {name} | {where} | {judged.tally(these)} |")
     return "\n".join(rows)
 
 
-def _wrong(reports: Sequence[Report], judged: Judged) -> str:
+def _wrong(findings: Sequence[Found], judged: Judged) -> str:
     rows = []
-    for found in sorted((found for report in reports for found in report.findings), key=lambda one: one.code):
-        verdict = judged.verdict(found)
-        if verdict not in (None, "right"):
-            rows.append(f"- {found.code} in {found.repository}, `{found.path}:{found.line}`: {verdict}.")
+    for found in sorted(findings, key=lambda one: (one.code, one.repository)):
+        why = judged.verdict(found)
+        if why not in (None, "right"):
+            rows.append(f"- {found.code} in {found.repository}, `{found.path}:{found.line}`: {why}")
     return "\n".join(rows)
 
 
-def _silent(reports: Sequence[Report], judged: Judged) -> str:
-    loud = {found.code for report in reports for found in report.findings}
+def _silent(findings: Sequence[Found], judged: Judged) -> str:
+    loud = {found.code for found in findings}
     rows = ["| rule | name | why |", "|---|---|---|"]
-    for code, name in _rules(("error", "warning")):
+    for code, name in _names("error", "warning").items():
         if code not in loud:
             rows.append(f"| {code} | {name} | {judged.silent.get(code, '')} |")
     return "\n".join(rows)
 
 
-def _rules(levels: Sequence[str]) -> list[tuple[str, str]]:
-    sys.path.insert(0, str(_ROOT))
-    from trainlint.catalogue import described
+def _advice(reports: Sequence[Report]) -> str:
+    counts = Counter(code for report in reports for code in report.advice)
+    rows = [f"In the {len(reports)} repositories of fewer than {_SMALL:,} lines:", ""]
+    rows += ["| rule | name | repositories | findings |", "|---|---|---:|---:|"]
+    for code, name in _names("info").items():
+        where = sum(code in report.advice for report in reports)
+        rows.append(f"| {code} | {name} | {where} | {counts[code]} |")
+    return "\n".join(rows)
 
-    return [(rule.code, rule.name) for rule in described() if rule.level in levels]
+
+def _names(*levels: str) -> dict[str, str]:
+    return {rule.code: rule.name for rule in described() if rule.level in levels}
 
 
-def _filled(page: str, tables: dict[str, str]) -> str:
+def _filled(page: str, tables: Mapping[str, str]) -> str:
     """The page, with what stands between `<!-- NAME -->` and `<!-- end -->` replaced."""
-    for name, table in tables.items():
-        page = re.sub(rf"(?s)(<!-- {name} -->\n).*?(\n<!-- end -->)", lambda kept, new=table: f"{kept[1]}{new}{kept[2]}", page)
-    return page
+
+    def table(mark: re.Match[str]) -> str:
+        return f"<!-- {mark[1]} -->\n{tables[mark[1]]}\n<!-- end -->"
+
+    return re.sub(r"(?s)<!-- (\w+) -->\n.*?<!-- end -->", table, page)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from trainlint.options import (
 from trainlint.output.output_format import OutputFormat
 from trainlint.program_arguments import RunsAProgram
 from trainlint.rule_commands import explain, rules
+from trainlint.server_command import server
 from trainlint.usage_error import UsageError
 from trainlint.writing import check_writable, complain, write
 
@@ -261,6 +262,7 @@ app.command(epilog=examples.EXPLAIN)(explain)
 app.command(epilog=examples.RULES)(rules)
 app.command("config", epilog=examples.CONFIG)(show_config)
 app.command()(clean)
+app.command()(server)
 
 
 def _separated(values: list[str] | None) -> tuple[str, ...]:

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.clues import loaded_as_state
 from trainlint.facts.events import Called
+from trainlint.facts.guards import is_in_handler
 from trainlint.facts.training import Training
 from trainlint.facts.values import Value, alternatives, constant
 from trainlint.finding import Finding, Versions
@@ -30,7 +31,7 @@ def check(training: Training) -> Iterator[Finding]:
                 torch=_WITHOUT_SAFE_DEFAULT,
                 clues={"is_state": call.at in states},
             )
-        elif constant(call.options.get("weights_only")) is False:
+        elif constant(call.options.get("weights_only")) is False and not is_in_handler(call.guards):
             yield Finding(
                 call.at,
                 "`weights_only=False` runs whatever code the file holds: a checkpoint from elsewhere can do anything "

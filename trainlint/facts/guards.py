@@ -12,5 +12,12 @@ def counting(guards: Guards) -> Guards:
     return tuple(guard for guard in guards if _counts(guard[0]))
 
 
+def is_in_handler(guards: Guards) -> bool:
+    """Whether an event only happens after an exception was caught."""
+    return any(
+        isinstance(condition, tuple) and condition[:1] == ("handler",) and outcome for condition, outcome in guards
+    )
+
+
 def _counts(condition: Any) -> bool:
     return isinstance(condition, tuple) and (condition[:1] == ("%",) or any(map(_counts, condition)))

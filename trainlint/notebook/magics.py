@@ -23,6 +23,7 @@ _AUTOMATIC = re.compile(
     r"|time|timeit|uv|wget)[ \t]+(?!(?:and|else|for|if|in|is|not|or)\b)[\w./~\"'{$]"
 )
 """Lines that IPython takes for magics though they have no `%`, and that cannot be Python."""
+_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
 _TOKEN = re.compile(
     r"""(?P<comment>\#.*)
     | (?P<block>\"\"\"|''')
@@ -37,14 +38,20 @@ _NOTHING = "pass"
 _UNKNOWN = "get_ipython()"
 
 
-def leading_indent(source: str) -> str:
-    """The blanks before the first line of a cell, which IPython takes from every line that begins with them."""
-    match = re.match(r"(?:[ \t]*[\r\n])*([ \t]+)\S", source)
-    return match[1] if match is not None else ""
+def margins(source: str) -> tuple[int, ...]:
+    """How many characters IPython takes from the beginning of each line of a cell: the indentation or the prompt of
+    the first one, where others have it too."""
+    bodies = [match[1] for match in _LINE.finditer(source)]
+    first = next((body for body in bodies if body.strip()), "")
+    if _PROMPT.match(first):
+        return tuple(match.end() if (match := _PROMPT.match(body)) else 0 for body in bodies)
+    indent = first[: len(first) - len(first.lstrip(" \t"))]
+    return tuple(len(indent) if body.startswith(indent) else 0 for body in bodies)
 
 
-def without_indent(source: str, indent: str) -> str:
-    return re.sub(rf"((?:^|[\r\n]+)){re.escape(indent)}", r"\1", source) if indent else source
+def without_margins(source: str, widths: tuple[int, ...]) -> str:
+    lines = zip(_LINE.finditer(source), widths, strict=True)
+    return "".join(match[0][width:] for match, width in lines)
 
 
 def python(source: str) -> str | None:

@@ -26,8 +26,8 @@ class Block:
     first: int
     """Line of the program, from 1."""
     text: str
-    indent: str = ""
-    """What stands before lines of the cell, and not before those of the program."""
+    margins: tuple[int, ...] = ()
+    """How many characters stand before each line of the cell, and not before that of the program."""
 
     @cached_property
     def lines(self) -> list[str]:
@@ -42,8 +42,7 @@ class Block:
     def column(self, line: int, column: int) -> int:
         """The column in the cell of one in the program."""
         number = line - self.first
-        is_indented = number < len(self.lines) and self.lines[number].startswith(self.indent)
-        return column + len(self.indent) if is_indented else column
+        return column + self.margins[number] if number < len(self.margins) else column
 
     def offset(self, line: int, column: int) -> int:
         """Where a line and column of the program is in the source of the cell."""
@@ -68,15 +67,15 @@ class Notebook:
         """By the number of the cell."""
         line = 2
         for cell in self.document.cells:
-            indent = magics.leading_indent(cell.source)
-            text = self._python(cell, indent)
+            margins = magics.margins(cell.source)
+            text = self._python(cell, magics.without_margins(cell.source, margins))
             if text.strip():
-                block = Block(cell, line, ended(text) + "\n", indent)
+                block = Block(cell, line, ended(text) + "\n", margins)
                 self.blocks.append(block)
                 line = block.end
 
-    def _python(self, cell: document.Cell, indent: str) -> str:
-        text = magics.python(_HALF.sub("\ufffd", magics.without_indent(cell.source, indent)))
+    def _python(self, cell: document.Cell, source: str) -> str:
+        text = magics.python(_HALF.sub("\ufffd", source))
         if text is None:
             return ""
         problem = _problem(self.path, text)

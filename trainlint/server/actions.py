@@ -86,7 +86,8 @@ class Actions:
         document = self._document
         made = [
             types.TextEdit(
-                self._places.range(one.at), one.replacement.replace("\r\n", "\n").replace("\n", document.line_end)
+                self._places.range(one.at),
+                one.replacement.replace("\r\n", "\n").replace("\n", document.line_end),
             )
             for one in edits
         ]

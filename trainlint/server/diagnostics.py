@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lsprotocol import types
@@ -10,7 +10,7 @@ from pygls.uris import from_fs_path
 from pygls.workspace import PositionCodec, ServerTextPosition, ServerTextRange
 
 from trainlint.catalogue import page_file
-from trainlint.finding import Edit, Finding, Level, Place, Problem
+from trainlint.finding import Finding, Level, Place, Problem
 from trainlint.server.engine import Judged
 from trainlint.source_texts import SourceTexts
 
@@ -37,7 +37,7 @@ class Places:
 
     def range(self, at: Place) -> types.Range:
         return self._codec.range_to_client_units(
-            self._lines_of(at.path),
+            self._lines_of(at),
             ServerTextRange(
                 ServerTextPosition(at.line - 1, at.column - 1),
                 ServerTextPosition(at.end_line - 1, at.end_column - 1),
@@ -46,15 +46,12 @@ class Places:
 
     def line(self, path: str, number: int | None) -> types.Range:
         """A whole line, or the first one."""
-        lines = self._lines_of(path)
+        lines = self._lines_of(Place(path, 1, 1, 1, 1))
         line = min(number or 1, len(lines))
         return self.range(Place(path, line, 1, line, len(lines[line - 1]) + 1))
 
-    def edit(self, edit: Edit) -> types.TextEdit:
-        return types.TextEdit(self.range(edit.at), edit.replacement)
-
-    def _lines_of(self, path: str) -> Sequence[str]:
-        return self._lines.get(path) or self._on_disk(path)
+    def _lines_of(self, at: Place) -> Sequence[str]:
+        return self._lines.get(at.path) or self._on_disk(at)
 
 
 def diagnostics(judged: Judged, path: str, places: Places) -> list[types.Diagnostic]:
@@ -73,9 +70,7 @@ def diagnostic(finding: Finding, places: Places) -> types.Diagnostic:
         source=SOURCE,
         message=finding.message,
         related_information=[
-            types.DiagnosticRelatedInformation(
-                types.Location(places.uri(at.path), places.range(at)), message
-            )
+            types.DiagnosticRelatedInformation(types.Location(places.uri(at.path), places.range(at)), message)
             for at, message in finding.because
         ],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from trainlint.catalogue import names
 from trainlint.finding import Finding, Problem
@@ -38,7 +38,9 @@ class Judged:
     findings: Found
     unreadable: Mapping[str, Problem]
     failures: tuple[Problem, ...]
-    """What went wrong that is no fault of the code."""
+    """What could not be done elsewhere: rules that have failed, files that could not be followed."""
+    is_whole: bool
+    """Whether files that import the documents were looked at too."""
 
 
 class Engine:
@@ -50,15 +52,17 @@ class Engine:
         self._settings = AllSettings(complain)
         self._sound: dict[str, tuple[Document, Sequence[Finding]]] = {}
         """By path, the last text of a document that could be read, and what was found in it."""
+        self._judged: set[str] = set()
+        """Documents that were checked with all files that import them."""
         self.neighbours = Neighbours(self._disk, self._settings)
 
     def is_known_baseline(self, path: str) -> bool:
         """Whether a file holds known findings of some document."""
         return path in self._settings.baselines
 
-    def knows_importers(self, snapshot: Snapshot) -> bool:
-        """Whether `check` need not look for the files that import what is open."""
-        return all(self.neighbours.is_known(one.path, snapshot.folders) for one in snapshot.documents)
+    def is_quick(self, snapshot: Snapshot) -> bool:
+        """Whether all documents were checked before, with all that import them: most of it is still known."""
+        return all(one.path in self._judged for one in snapshot.documents)
 
     def check(self, snapshot: Snapshot, *, whole: bool) -> Judged:
         """Check all documents. Raises Superseded.
@@ -80,7 +84,11 @@ class Engine:
             failures += checked.problems
         shown = self._shown(found, texts, whole=whole)
         self._remember(documents, unreadable, shown)
-        return Judged(snapshot, self._as_now(documents, unreadable, shown), unreadable, tuple(failures))
+        if whole:
+            self._judged = {one.path for one in snapshot.documents}
+        return Judged(
+            snapshot, self._as_now(documents, unreadable, shown), unreadable, tuple(failures), whole
+        )
 
     def _as_last_read(self, document: Document) -> Document | None:
         known = self._sound.get(document.path)

@@ -90,17 +90,13 @@ class Neighbours:
         self._disk = disk
         self._settings = settings
         self._graphs: dict[str, Graph] = {}
-        self._fresh: set[str] = set()
-        """Folders whose files were listed since the last time that some came or went."""
+        self._age = 0
+        self._listed_at: dict[str, int] = {}
+        """The age of each graph's list of files."""
 
     def files_have_changed(self) -> None:
-        """Some may have come or gone."""
-        self._fresh.clear()
-
-    def is_known(self, path: str, folders: Iterable[str]) -> bool:
-        """Whether a file is among those that a folder was found to hold, so that its importers are known."""
-        folder = _folder_of(path, folders)
-        return folder is None or folder in self._fresh
+        """Some may have come or gone. May be called in any thread."""
+        self._age += 1
 
     def programs(
         self, texts: Mapping[str, bytes], folders: Iterable[str], *, whole: bool
@@ -123,11 +119,12 @@ class Neighbours:
     def _graph(self, folder: str | None, whole: bool) -> Graph:
         if folder is None:
             return Graph(())
-        if whole and folder not in self._fresh:
+        if whole and self._listed_at.get(folder) != self._age:
+            age = self._age
             files = self._listed(folder)
             if folder not in self._graphs or self._graphs[folder].files != frozenset(files):
                 self._graphs[folder] = Graph(files)
-            self._fresh.add(folder)
+            self._listed_at[folder] = age
         return self._graphs.get(folder) or Graph(())
 
     def is_excluded(self, path: str, folders: Iterable[str]) -> bool:

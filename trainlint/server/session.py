@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
-from pygls.workspace import TextDocument
 
 from trainlint import __version__
-from trainlint.finding import Finding
 from trainlint.server.diagnostics import Places, diagnostics
 from trainlint.server.documents import Document, document
 from trainlint.server.engine import Engine, Judged, Snapshot
 from trainlint.server.worker import Worker
+
+if TYPE_CHECKING:
+    from pygls.server import ServerErrors
+
+Message = TypeVar("Message")
 
 _PATIENCE = 10
 """Seconds that a request waits for the check of the text that it is about."""
@@ -25,24 +32,32 @@ class Session(LanguageServer):
     """One editor's server."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "trainlint", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
-        )
+        super().__init__("trainlint", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
         self.engine = Engine(self.complain)
-        self.worker: Worker | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._worker: Worker | None = None
         self._documents: dict[str, Document] = {}
         self._judged: Judged | None = None
-        self._is_judged = asyncio.Event()
+        self._news = asyncio.Event()
         self._shown: dict[str, tuple[int | None, list[types.Diagnostic]]] = {}
+        """By URI, what the client was told last."""
         self._said: set[str] = set()
 
-    # What is open
-
     def begin(self) -> None:
-        """To be called in the loop that messages are handled in."""
+        """To be called once, in the loop that handles messages."""
         self._loop = asyncio.get_running_loop()
-        self.worker = Worker(self.engine, self._in_loop_publish, self.log)
+        self._worker = Worker(self.engine, partial(self._in_loop, self._publish), self.log)
+
+    @property
+    def worker(self) -> Worker:
+        assert self._worker is not None, "a client initializes first"
+        return self._worker
+
+    def end(self) -> None:
+        if self._worker is not None:
+            self._worker.end()
+
+    # What is open
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -50,21 +65,87 @@ class Session(LanguageServer):
         uris = [one.uri for one in self.workspace.folders.values()]
         if not uris and self.workspace.root_uri:
             uris = [self.workspace.root_uri]
-        return tuple(path for path in map(to_fs_path, uris) if path is not None)
+        return tuple(os.path.abspath(path) for path in map(to_fs_path, uris) if path is not None)
 
     def look_again(self) -> None:
         """Check what is open now."""
         folders = self.folders
         before = {one.uri: one for one in self._documents.values()}
-        found = (self._document(one, before, folders) for one in self.workspace.text_documents.values())
-        self._documents = {one.path: one for one in found if one is not None}
-        assert self.worker is not None
+        found = (document(one, folders) for one in self.workspace.text_documents.values())
+        now = [one for one in found if one is not None]
+        self._documents = {
+            one.path: before[one.uri] if before.get(one.uri) == one else one for one in now
+        }  # one that has not changed keeps all that was worked out for it
         self.worker.check(Snapshot(tuple(self._documents.values()), folders))
 
-    def _document(
-        self, open_one: TextDocument, before: dict[str, Document], folders: Iterable[str]
-    ) -> Document | None:
-        """The same as before where nothing has changed, with all that was worked out for it."""
-        known = before.get(open_one.uri)
-        new = document(open_one, folders)
-        return known if known == new else new
+    def document(self, uri: str) -> Document | None:
+        return next((one for one in self._documents.values() if one.uri == uri), None)
+
+    # What is found
+
+    async def judged(self, document: Document) -> Judged | None:
+        """What was found with the present text of a document; None if that takes too long."""
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._until_judged(document), _PATIENCE)
+        return self._judged if self._is_judged(document) else None
+
+    async def _until_judged(self, document: Document) -> None:
+        while not self._is_judged(document):
+            self._news.clear()
+            await self._news.wait()
+
+    def _is_judged(self, document: Document) -> bool:
+        return self._judged is not None and any(one is document for one in self._judged.snapshot.documents)
+
+    def places(self, judged: Judged) -> Places:
+        return Places(judged, self.workspace.position_codec)
+
+    def _publish(self, judged: Judged) -> None:
+        """Tell the client what has changed for it."""
+        if not judged.is_whole and self._judged is not None and self._judged.snapshot == judged.snapshot:
+            return
+        places = self.places(judged)
+        documents = {one.path: one for one in judged.snapshot.documents}
+        told = {}
+        for path in {**documents, **judged.findings}:
+            version = documents[path].version if path in documents else None
+            told[places.uri(path)] = version, diagnostics(judged, path, places)
+        if not judged.is_whole:  # what was found before with more files is better than nothing
+            told = {uri: one for uri, one in told.items() if uri not in self._shown}
+        else:
+            told |= {uri: (None, []) for uri in self._shown.keys() - told.keys()}
+        for uri, (version, found) in told.items():
+            if self._shown.get(uri) != (version, found):
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
+            self._shown[uri] = version, found
+        if judged.is_whole:
+            self._shown = {uri: one for uri, one in self._shown.items() if one[1] or one[0] is not None}
+        self._judged = judged
+        self._news.set()
+        for failure in judged.failures:
+            self._log_once(f"{failure.path}: {failure.message}")
+
+    # What goes wrong
+
+    def log(self, message: str) -> None:
+        """Into the client's log, from any thread."""
+        said = types.LogMessageParams(types.MessageType.Error, message)
+        self._in_loop(self.window_log_message, said)
+
+    def complain(self, message: str) -> None:
+        """Where the user sees it, from any thread."""
+        said = types.ShowMessageParams(types.MessageType.Warning, f"trainlint: {message}")
+        self._in_loop(self.window_show_message, said)
+
+    def report_server_error(self, error: Exception, source: ServerErrors) -> None:
+        """What pygls itself stumbles over, such as a message that is no JSON."""
+        self.log(f"{type(error).__name__}: {error}")
+
+    def _log_once(self, message: str) -> None:
+        if message not in self._said:
+            self._said.add(message)
+            self.log(message)
+
+    def _in_loop(self, do: Callable[[Message], object], message: Message) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(do, message)

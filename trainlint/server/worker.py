@@ -34,9 +34,7 @@ class Worker:
         log: is handed what went wrong.
     """
 
-    def __init__(
-        self, engine: Engine, publish: Callable[[Judged], None], log: Callable[[str], None]
-    ) -> None:
+    def __init__(self, engine: Engine, publish: Callable[[Judged], None], log: Callable[[str], None]) -> None:
         self._engine = engine
         self._publish = publish
         self._log = log
@@ -102,7 +100,7 @@ class Worker:
         self._checks += 1
         try:
             with while_wanted(self._has_no_news):
-                if not self._engine.knows_importers(snapshot):
+                if not self._engine.is_quick(snapshot):
                     self._publish(self._engine.check(snapshot, whole=False))
                 self._publish(self._engine.check(snapshot, whole=True))
         except Superseded:
