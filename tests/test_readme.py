@@ -78,7 +78,7 @@ def test_configuration_shown_is_read_and_names_every_key(tmp_path: Path) -> None
     file = tmp_path / "pyproject.toml"
     file.write_text(block, encoding="utf-8")
     assert read_config(file).jobs == 4
-    keys = {one.name.replace("_", "-") for one in fields(Config)} - {"root", "file"}
+    keys = {one.name.replace("_", "-") for one in fields(Config)} - {"root", "file", "given"}
     assert keys == set(re.findall(r"^(?:\[tool\.trainlint\.)?([a-z-]+)(?: =|\])", block, re.MULTILINE))
 
 

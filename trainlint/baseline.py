@@ -55,11 +55,11 @@ class Baseline:
 
     def rewritten(self, findings: Iterable[Finding], lines: Lines, read: Container[str]) -> Baseline:
         """A baseline of these findings, and of what this one knows of files that were not looked into."""
-        counts = Counter(
+        elsewhere = Counter(
             {one: count for one, count in self.counts.items() if not self._is_judged(one.path, read)}
         )
-        counts.update(fingerprint(one, self._path(one.at.path), lines(one.at)) for one in findings)
-        return Baseline(self.file, counts)
+        found = Counter(fingerprint(one, self._path(one.at.path), lines(one.at)) for one in findings)
+        return Baseline(self.file, elsewhere | found)
 
     def write(self) -> None:
         """Raises UsageError if that cannot be done; the file is then as it was."""

@@ -78,7 +78,7 @@ def check_and_report(request: Request, view: View) -> int:
 def _with_fixes(report: Report, texts: SourceTexts, output_format: OutputFormat) -> Report:
     """The report with what its format says of fixes: edits, or how many there are."""
     if output_format is OutputFormat.text:
-        return replace(report, fixable=fixable(report.shown))
+        return replace(report, fixable=fixable(report.within_reach))
     if not output_format.holds_fixes:
         return report
     findings, problems = with_fixes(report.findings, texts.raw)

@@ -12,11 +12,12 @@ from pathlib import Path
 from trainlint.analysis import Source, analyse
 from trainlint.catalogue import names
 from trainlint.config import Config, find_config, read_config
-from trainlint.files import DEFAULT_EXCLUDE, python_files, shown_path
+from trainlint.files import python_files, shown_path
 from trainlint.finding import Level
 from trainlint.ignore import silence
 from trainlint.progress import progress_bar
 from trainlint.report import Report
+from trainlint.scope import exclude_patterns, is_left_out
 from trainlint.select import Selection, code_prefixes, selected
 from trainlint.source_texts import SourceTexts
 from trainlint.usage_error import UsageError
@@ -32,6 +33,7 @@ class Request:
 
     paths: tuple[str, ...]
     stdin_filename: str | None = None
+    force_exclude: bool = False
     config_file: Path | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -57,21 +59,22 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     paths = [path for path in request.paths if path != STDIN]
     folder = common_folder([*paths, *given])
     config = read_config(request.config_file) if request.config_file else find_config(folder)
+    passed_by = _passed_by([*paths, *given], config) if request.force_exclude else set()
     selection = selection_for(request.select, request.ignore, config, request.min_level)
     found = python_files(
-        paths,
+        [path for path in paths if path not in passed_by],
         root=config.root,
-        exclude=(*(DEFAULT_EXCLUDE if config.exclude is None else config.exclude), *config.extend_exclude),
+        exclude=exclude_patterns(config),
         respect_gitignore=config.respect_gitignore,
     )
     if given and request.changed_since is not None:
         raise UsageError("--changed-only compares files on disk, and standard input is none")
     held = limits(request.baseline or config.baseline, request.write_baseline, request.changed_since, folder)
     texts = SourceTexts({**given, **request.texts})
-    programs = {path: texts.program(path) for path in sorted({*found.files, *given})}
+    programs = {path: texts.program(path) for path in sorted({*found.files, *given} - passed_by)}
     sources = [Source(path, text) for path, (text, _) in programs.items()]
     broken = [problem for _, problems in programs.values() for problem in problems]
-    if not sources and not found.problems:
+    if not sources and not found.problems and not passed_by:
         raise UsageError(f"no Python files or notebooks found in {', '.join(paths)}")
     with progress_bar(wanted=not request.quiet) as progress:
         analysis = analyse(
@@ -87,10 +90,25 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     )
     unclear = {problem.path for problem in problems}
     readable = {source.path for source in sources if source.path not in unclear}
-    everything = silence(analysis.findings, readable, texts.source, names())
-    findings = tuple(selected(everything, selection))
-    report = Report(findings, tuple(problems), analysis.files, time.perf_counter() - began)
+    elsewhere = {one.at.path for one in analysis.findings} - programs.keys()
+    left_out = {
+        path for path in elsewhere if is_left_out(path, config, respect_gitignore=config.respect_gitignore)
+    }
+    inside = [one for one in analysis.findings if one.at.path not in left_out]
+    everything = silence(inside, readable, texts.source, names())
+    report = Report(
+        tuple(selected(everything, selection)),
+        tuple(problems),
+        analysis.files,
+        time.perf_counter() - began,
+        elsewhere=frozenset(elsewhere),
+    )
     return withhold(report, everything, held, texts, readable), texts
+
+
+def _passed_by(paths: Sequence[str], config: Config) -> set[str]:
+    """Those that are excluded. What git ignores counts only where nobody has named it."""
+    return {path for path in paths if is_left_out(path, config, respect_gitignore=False)}
 
 
 def _standard_input(request: Request) -> dict[str, bytes]:

@@ -103,6 +103,9 @@ def check(
     stdin_filename: Annotated[
         str | None, typer.Option(help="What standard input is called.", metavar="PATH")
     ] = None,
+    force_exclude: Annotated[
+        bool, typer.Option("--force-exclude", help="Pass over excluded files even if they are named.")
+    ] = False,
     config: ConfigFile = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="How many processes.", min=1, metavar="N")
@@ -130,6 +133,7 @@ def check(
         request = Request(
             paths=tuple(paths or ["."]),
             stdin_filename=stdin_filename,
+            force_exclude=force_exclude,
             config_file=config,
             select=_separated(select),
             ignore=_separated(ignore),

@@ -6,7 +6,7 @@ import io
 import re
 import tokenize
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -66,13 +66,18 @@ class Editable:
         """Whether edits can be made."""
         return True
 
-    def with_text(self, text: str) -> Editable:
-        """With another text."""
-        return replace(self, text=text)
+    @property
+    def pieces(self) -> dict[int, str]:
+        """What is parsed at once, by number; a file is one piece."""
+        return {1: self.text}
+
+    def tidied(self, before: Mapping[int, str], tidy: Callable[[str, str], str]) -> Editable:
+        """With what `tidy` makes of its piece, which is told what was in it and what is."""
+        return replace(self, text=tidy(before[1], self.text))
 
     @property
     def broken(self) -> frozenset[int]:
-        """The parts that this Python does not accept; a file is one."""
+        """The pieces that this Python does not accept."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -83,7 +88,7 @@ class Editable:
 
     @property
     def parts(self) -> Iterator[tuple[str, list[str]]]:
-        """Each part of the file: how it is called, and its lines."""
+        """What a diff shows apart: how it is called, and its lines."""
         lines = file_lines(self.text)
         if not self.ended:
             lines[-1] = lines[-1].removesuffix("\n")

@@ -71,7 +71,7 @@ def show_fixes(request: Request, view: View) -> int:
 
 def _fixable(report: Report) -> Fixable:
     """What is left for another go with other options."""
-    kinds = [one.fix.applicability for one in report.shown if one.fix is not None]
+    kinds = [one.fix.applicability for one in report.within_reach if one.fix is not None]
     return Fixable(kinds.count("safe"), kinds.count("unsafe"))
 
 

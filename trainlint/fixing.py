@@ -88,11 +88,12 @@ def _proposed(
     """The report with edits, and what of them is wanted for each file."""
     findings, problems = with_fixes(report.findings, texts.raw)
     wanted: dict[str, list[tuple[Finding, Fix]]] = {}
-    for one in findings:
+    known = dict.fromkeys((*report.problems, *problems))
+    report = replace(report, findings=tuple(findings), problems=tuple(known))
+    for one in report.within_reach:
         if one.fix is not None and (unsafe or one.fix.applicability == "safe"):
             wanted.setdefault(one.at.path, []).append((one, one.fix))
-    known = dict.fromkeys((*report.problems, *problems))
-    return replace(report, findings=tuple(findings), problems=tuple(known)), wanted
+    return report, wanted
 
 
 def _fixed_file(
@@ -108,7 +109,7 @@ def _fixed_file(
         if new.broken - old.broken:
             codes = ", ".join(sorted({finding.code for finding, _ in chosen}))
             raise _LeftAlone(f"the fixes of {codes} would leave it invalid, which is a bug in trainlint")
-        after = new.with_text(without_idle(old.text, new.text)).raw
+        after = new.tidied(old.pieces, without_idle).raw
     except Undecodable as error:
         raise _LeftAlone(str(error)) from error
     counts = Counter(finding.code for finding, _ in chosen)

@@ -49,10 +49,17 @@ class Report:
     """How many findings were fixed; they are not among `findings`."""
     fixable: Fixable = Fixable()
     """What of the findings that are shown can be fixed."""
+    elsewhere: frozenset[str] = frozenset()
+    """Files that nobody has named; findings in them have to do with those that were. They are never changed."""
 
     @property
     def shown(self) -> list[Finding]:
         return [finding for finding in self.findings if not finding.suppressed]
+
+    @property
+    def within_reach(self) -> list[Finding]:
+        """Those of them that may be fixed."""
+        return [finding for finding in self.shown if finding.at.path not in self.elsewhere]
 
     @property
     def standing(self) -> list[Finding]:

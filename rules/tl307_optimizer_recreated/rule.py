@@ -65,11 +65,12 @@ def _scaler(training: Training, built: Built, loop: int) -> Iterator[Finding]:
 
 
 def _finding(training: Training, built: Built, why: str, level: Level = "error") -> Finding:
+    around = training.loops.get(built.loops[-1])  # none, if it is that of a comprehension
     return Finding(
         built.at,
         f"This `{built.object.type.rpartition('.')[2]}` is built anew in every round of the loop, {why}. Build it once, "
         "before the loop.",
-        (Because(training.loops[built.loops[-1]].at, "in every round of this loop"),),
+        () if around is None else (Because(around.at, "in every round of this loop"),),
         level=level,
         evidence=of_rebuilding(training, built.at),
     )

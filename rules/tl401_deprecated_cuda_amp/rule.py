@@ -2,8 +2,10 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import LibraryCall
 from trainlint.facts.torch_api import DEPRECATED_AMP
-from trainlint.finding import Finding
+from trainlint.finding import Finding, Versions
 from trainlint.rule import rule
+
+_DEPRECATED = Versions(since=(2, 4))
 
 
 @rule(LibraryCall, level="warning", refutable=False)
@@ -12,5 +14,6 @@ def check(call: LibraryCall) -> Iterator[Finding]:
         yield Finding(
             call.at,
             f"`{call.name}` is deprecated since torch 2.4 and will be removed. Write `{DEPRECATED_AMP[call.name]}`.",
+            torch=_DEPRECATED,
             clues={"name": call.name},
         )

@@ -11,6 +11,8 @@ from trainlint.rule import rule
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
+    if all(dtype_of(one.dtype) != "float16" for one in training.events(Converted)):
+        return
     said: set[int] = set()
     for run in training.runs(Converted, Backward, OptimizerStep):
         latest: dict[int, Converted] = {}

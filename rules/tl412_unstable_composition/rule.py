@@ -32,7 +32,7 @@ def check(operation: Operation) -> Iterator[Finding]:
         found = _by_hand(*op.inputs)
     else:
         found = None
-    if found and (found[2] is not None or _is_meant(op)):
+    if found and (found[2] is not None or _is_meant(op, found[0])):
         instead, why, maker = found
         because = (
             (Because(maker.at, "it is made here"),) if maker is not None and maker.at is not None else ()
@@ -45,11 +45,14 @@ def check(operation: Operation) -> Iterator[Finding]:
         )
 
 
-def _is_meant(op: Op) -> bool:
-    """Whether both steps stand in one expression, and a gradient may go through them."""
+def _is_meant(op: Op, instead: str) -> bool:
+    """Whether both steps stand in one expression, and a gradient may go through them.
+
+    `log(1 + x)` of something that nobody trains is often a table of coordinates or counts, where x is never small.
+    """
     inner = [one for one in op.inputs if isinstance(one, Op)]
     way = attachment(op)
-    return (way.attached or way.uncertain) and all(
+    return (way.attached or (way.uncertain and instead != "torch.log1p")) and all(
         one.at is not None
         and op.at is not None
         and one.at.path == op.at.path

@@ -26,7 +26,11 @@ def _made_elsewhere(moved: Moved) -> Iterator[Finding]:
             moved.at,
             f"`{made.text}` fills memory of the host, and this copies it to the device, which waits for that. Make it there: "
             "pass `device=`.",
-            clues={"name": made.name, "is_random": made.name.startswith("rand")},
+            clues={
+                "name": made.name,
+                "is_random": made.name.startswith("rand"),
+                "wants_gradient": "requires_grad" in made.options,
+            },
         )
 
 

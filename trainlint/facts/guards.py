@@ -15,7 +15,8 @@ def counting(guards: Guards) -> Guards:
 def is_in_handler(guards: Guards) -> bool:
     """Whether an event only happens after an exception was caught."""
     return any(
-        isinstance(condition, tuple) and condition[:1] == ("handler",) and outcome for condition, outcome in guards
+        isinstance(condition, tuple) and condition[:1] == ("handler",) and outcome
+        for condition, outcome in guards
     )
 
 

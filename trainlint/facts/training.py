@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from trainlint.facts import events as ev
+from trainlint.facts import order
 from trainlint.facts.attention import MaskMet, masks_met
 from trainlint.facts.modules import Unread, Unregistered, unregistered
 from trainlint.facts.torch_api import CONTAINERS, MODE_DEPENDENT, OPTIMIZER
@@ -66,7 +67,7 @@ class Training:
         """Possible orders of events of these kinds, each loop run twice; none where only one kind occurs."""
         if kinds not in self._runs:
             occurring = [kind for kind in kinds if self.events(kind)]
-            self._runs[kinds] = list(ev.runs(self.nodes, kinds)) if len(occurring) > 1 else []
+            self._runs[kinds] = list(order.runs(self.nodes, kinds)) if len(occurring) > 1 else []
         return self._runs[kinds]
 
     @cached_property
@@ -79,7 +80,7 @@ class Training:
 
     @cached_property
     def _events(self) -> list[ev.Event]:
-        return list(ev.events(self.nodes))
+        return list(order.events(self.nodes))
 
     @cached_property
     def _handed_over(self) -> frozenset[int]:
@@ -91,7 +92,7 @@ class Training:
 
     @cached_property
     def loops(self) -> dict[int, ev.Loop]:
-        return {loop.number: loop for loop in ev.loops(self.nodes)}
+        return {loop.number: loop for loop in order.loops(self.nodes)}
 
     def inside(self, loop: int, kind: type[E]) -> list[E]:
         """Events of one kind in a loop, at any depth."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from difflib import SequenceMatcher
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from trainlint.editable import Editable, Undecodable, file_lines
 from trainlint.finding import Edit, Place
@@ -45,15 +44,19 @@ class EditableNotebook:
             {number: _edited(self._source(number), changes) for number, changes in by_cell.items()}
         )
 
-    def with_text(self, text: str) -> EditableNotebook:
-        """With another program, as far as its lines can be put into the cells."""
-        old, new = file_lines(self.text), file_lines(text)
-        edits = [
-            Edit(Place(self._notebook.path, first + 1, 1, last + 1, 1), "".join(new[start:end]))
-            for kind, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-            if kind != "equal"
-        ]
-        return self.edited(edits) if edits and self.takes(edits) else self
+    @property
+    def pieces(self) -> dict[int, str]:
+        """The Python of each cell, by number."""
+        return {block.cell.number: block.text for block in self._notebook.blocks}
+
+    def tidied(self, before: Mapping[int, str], tidy: Callable[[str, str], str]) -> EditableNotebook:
+        """With the lines of changed pieces that `tidy` leaves, which is told what was in them and what is."""
+        sources = {}
+        for block in self._notebook.blocks:
+            number = block.cell.number
+            if before.get(number, block.text) != block.text:
+                sources[number] = _with_lines_of(block, tidy(before[number], block.text))
+        return self._with(sources)
 
     @property
     def broken(self) -> frozenset[int]:
@@ -63,7 +66,7 @@ class EditableNotebook:
 
     @property
     def parts(self) -> Iterator[tuple[str, list[str]]]:
-        """Each cell of Python: how it is called, and its lines."""
+        """What a diff shows apart, each cell of Python: how it is called, and its lines."""
         for cell in self._notebook.document.cells:
             yield f"{self._notebook.path}:cell {cell.number}", file_lines(ended(cell.source))
 
@@ -96,6 +99,18 @@ def _edited(source: str, edits: Iterable[Edit]) -> str:
     is_ended = source.endswith(("\n", "\r"))
     text = Editable(ended(source), "utf-8", is_ended).edited(edits).text
     return text if is_ended else text.removesuffix("\n")
+
+
+def _with_lines_of(block: Block, text: str) -> str:
+    """A cell's source, in which only those lines are left that stand in a text."""
+    left = file_lines(text)
+    kept = []
+    for line, source in zip(file_lines(block.text), file_lines(ended(block.cell.source)), strict=False):
+        if left and left[0] == line:
+            kept.append(source)
+            del left[0]
+    text = "".join(kept)
+    return text if block.cell.source.endswith(("\n", "\r")) else text.removesuffix("\n")
 
 
 def _compiles(text: str) -> bool:

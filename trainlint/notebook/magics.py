@@ -23,7 +23,7 @@ _AUTOMATIC = re.compile(
     r"|time|timeit|uv|wget)[ \t]+(?!(?:and|else|for|if|in|is|not|or)\b)[\w./~\"'{$]"
 )
 """Lines that IPython takes for magics though they have no `%`, and that cannot be Python."""
-_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
+_PROMPT = re.compile(r"[ \t]*(?:>>>|\.\.\.)(?: |$)")
 _TOKEN = re.compile(
     r"""(?P<comment>\#.*)
     | (?P<block>\"\"\"|''')

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.events import Batched, Ignored, events
+from trainlint.facts.events import Batched, Ignored
+from trainlint.facts.order import events
 from trainlint.facts.values import Items, Object, Op, Value, constant
 from trainlint.program import classes
 from trainlint.program import syntax as s

@@ -316,9 +316,17 @@ def note_registration(ev: Evaluator, target: Object, name: str, value: Value, at
         return
     if ev.store.get((target.uid, INITIALISED)) is not None or not is_registered(value):
         return
+    if any(map(_is_made_otherwise, ancestry(target.definition))):
+        return
     frame = ev.frames[-1]
     if frame.receiver is target and frame.code is not None and frame.code.name == "__init__":
         ev.emit(RegisteredEarly, at, module=target, attribute=name)
+
+
+def _is_made_otherwise(cls: ClassValue) -> bool:
+    """Whether a metaclass has a say in how instances come about: it may well initialise the base class."""
+    metaclasses = (base.value for base in cls.code.bases if base.keyword == "metaclass")
+    return any(getattr(one, "name", "") != "ABCMeta" for one in metaclasses)
 
 
 def is_registered(value: Value) -> bool:

@@ -242,7 +242,7 @@ class _Program:
         for checked in results:
             self._problems.extend(one for one in checked.problems if one.path in asked)
             for one in checked.findings:
-                if one.at.path in asked:
+                if any(place.path in asked for place in (one.at, *(reason.at for reason in one.because))):
                     known = found.setdefault((one.code, one.at), one)
                     found[one.code, one.at] = known.agreed(one)
         self._cache.tidy()

@@ -26,8 +26,8 @@ from trainlint.facts.events import (
     RequiresGrad,
     WorkersStart,
     Wrapped,
-    events,
 )
+from trainlint.facts.order import events
 from trainlint.facts.values import (
     Choice,
     Constant,

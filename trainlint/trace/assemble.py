@@ -47,6 +47,7 @@ def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterab
             *recorder.scalers.seen(),
             *recorder.resumes.seen(),
             *recorder.loaders.seen(),
+            *recorder.texts.seen(),
             *recorder.clock.seen(),
             *recorder.seen_regions(),
             *unread(recorder),

@@ -20,6 +20,7 @@ from trainlint.facts import events as ev
 from trainlint.facts import step as seen_facts
 from trainlint.facts.torch_api import CONVERSIONS, DEPRECATED_AMP
 from trainlint.facts.values import Constant, Items, Named
+from trainlint.trace.arrivals import Arrivals
 from trainlint.trace.function_mode import FunctionMode
 from trainlint.trace.graph import tensors
 from trainlint.trace.hidden import hidden
@@ -84,6 +85,9 @@ class Installed:
         replace(torch.autocast, "__exit__", self._autocast_exit)
         replace(torch, "compile", self._compile)
         replace(warnings, "_showwarnmsg", self._show_warning)
+        self._arrivals = Arrivals(
+            {"tokenizers": self._tokenizers, "transformers.tokenization_utils_base": self._transformers}
+        )
         os.register_at_fork(after_in_child=_forgetful(recorder))
         self._mode.__enter__()  # type: ignore[no-untyped-call]
         recorder.is_on = True
@@ -99,6 +103,7 @@ class Installed:
         for hook in self._hooks:
             hook.remove()
         self._hooks.clear()
+        self._arrivals.remove()
         self._replaced.undo()
 
     # Modules
@@ -567,6 +572,54 @@ class Installed:
             return batch
 
         return _like(__next__, original)
+
+    # Texts
+
+    def _tokenizers(self, library: Any) -> None:
+        """Where the library `tokenizers` turns texts into tokens, for itself and for transformers."""
+        for name in ("encode", "encode_batch"):
+            self._replaced.replace(library.Tokenizer, name, self._encode)
+
+    def _transformers(self, library: Any) -> None:
+        for name in ("__call__", "encode", "encode_plus", "batch_encode_plus"):
+            self._replaced.replace(library.PreTrainedTokenizerBase, name, self._tokenize)
+
+    def _encode(self, original: Any) -> Any:
+        recorder, is_batch = self._recorder, original.__name__ == "encode_batch"
+
+        def encode(tokenizer: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(tokenizer, *args, **kwargs)
+            if recorder.listens:
+                with recorder.careful:
+                    given = args[0] if args else next(iter(kwargs.values()))
+                    position = 1 if is_batch else 2
+                    words = args[position] if len(args) > position else kwargs.get("is_pretokenized")
+                    if not is_batch:
+                        pair = args[1] if len(args) > 1 else kwargs.get("pair")
+                        given, result_of = [given if pair is None else None], [result]
+                    else:
+                        result_of = result
+                    recorder.texts.encoded(tokenizer, given, result_of, bool(words), recorder.frame())
+            return result
+
+        return _like(encode, original)
+
+    def _tokenize(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def tokenize(tokenizer: Any, *args: Any, **kwargs: Any) -> Any:
+            if not recorder.listens:
+                return original(tokenizer, *args, **kwargs)
+            with recorder.texts.inside(tokenizer, bool(kwargs.get("return_overflowing_tokens"))) as is_first:
+                result = original(tokenizer, *args, **kwargs)
+            if is_first and recorder.listens and not tokenizer.is_fast:
+                with recorder.careful:
+                    given = args[0] if args else kwargs.get("text", kwargs.get("batch_text_or_text_pairs"))
+                    if not kwargs.get("is_split_into_words"):
+                        recorder.texts.encoded_slowly(tokenizer, given, result, recorder.frame())
+            return result
+
+        return _like(tokenize, original)
 
     # The rest
 

@@ -51,6 +51,7 @@ from trainlint.trace.scalers import Scalers
 from trainlint.trace.shifts import Shifts
 from trainlint.trace.states import States
 from trainlint.trace.steps import Steps
+from trainlint.trace.texts import Texts
 
 E = TypeVar("E", bound=ev.Event)
 
@@ -144,6 +145,7 @@ class Recorder:
         self.resumes = Resumes(self)
         self.direct = DirectForward(self)
         self.loaders = Loaders(self)
+        self.texts = Texts(self)
         self.clock = Clock()
         self._own_classes: dict[type, bool] = {}
         self._thread = threading.get_ident()

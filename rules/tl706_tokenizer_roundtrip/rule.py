@@ -1,0 +1,62 @@
+from collections.abc import Iterator
+
+from trainlint.facts.recorded import Recorded
+from trainlint.facts.step import Tokenized
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+_UNKNOWN = 0.4
+"""Share of tokens, and of letters, that must be unknown: small vocabularies of words leave some out on purpose."""
+_LOST = 0.1
+"""Share of letters that must have become nothing."""
+_FEW = 16
+"""Letters below which no share means anything."""
+
+
+@rule(Recorded, level="warning", by="T")
+def check(recorded: Recorded) -> Iterator[Finding]:
+    for seen in recorded.facts(Tokenized):
+        if seen.unknown > _UNKNOWN * seen.tokens and seen.unknown_letters >= max(
+            _FEW, _UNKNOWN * seen.letters
+        ):
+            yield Finding(
+                seen.at,
+                f"{seen.unknown / seen.tokens:.0%} of the tokens of these texts are `{seen.unknown_token}`, such as for "
+                f"`{seen.example}`: the model cannot tell them apart. Use a tokenizer whose vocabulary was made for such "
+                "texts, and the same case and normalisation as it was made with.",
+                evidence={
+                    "texts": seen.texts,
+                    "tokens": seen.tokens,
+                    "unknown": seen.unknown,
+                    "letters": seen.letters,
+                    "letters in unknown tokens": seen.unknown_letters,
+                },
+            )
+        if seen.lost >= max(_FEW, _LOST * seen.letters):
+            yield Finding(
+                seen.at,
+                f"{seen.lost / seen.letters:.0%} of the letters of these texts became no token at all, such as "
+                f"`{seen.example}`: the vocabulary lacks them, and there is no unknown token that would stand for them. "
+                "Give the model of the tokenizer an `unk_token`, or make a vocabulary that covers these texts.",
+                evidence={"texts": seen.texts, "letters": seen.letters, "letters lost": seen.lost},
+            )
+        if seen.doubled and 2 * seen.doubled >= seen.texts:
+            yield Finding(
+                seen.at,
+                f"`{seen.doubled_token}` stands twice at the {seen.doubled_where} of {_of_texts(seen.doubled, seen)}: it is "
+                "written in the text already, as chat templates do, and the tokenizer adds it again. Encode such texts "
+                "with `add_special_tokens=False`.",
+                evidence={"texts": seen.texts, "of them doubled": seen.doubled},
+            )
+        if seen.foreign > 1 and 2 * seen.foreign >= seen.texts:
+            yield Finding(
+                seen.at,
+                f"{_of_texts(seen.foreign, seen).capitalize()} end in `{seen.foreign_end}`, which is no token of this "
+                f"tokenizer and falls into pieces; its end of a text is `{seen.end}`. Write `tokenizer.eos_token` "
+                "instead, or add the token.",
+                evidence={"texts": seen.texts, "of them": seen.foreign},
+            )
+
+
+def _of_texts(some: int, seen: Tokenized) -> str:
+    return f"{some} of {seen.texts} texts" if seen.texts > 1 else "the text"
