@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -196,3 +197,9 @@ def test_same_quotes_inside_an_f_string() -> None:
 )
 def test_nesting(text: str, line: int | None) -> None:
     assert too_deep(text) == line
+
+
+def test_what_python_would_warn_of_in_a_file_is_not_said_of_trainlint() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read('pattern = "\\d"\n')

@@ -1,5 +1,6 @@
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from statistics import median
 
 from trainlint.facts import step
@@ -11,6 +12,8 @@ from trainlint.rule import rule
 FEWEST_LAYERS = 6
 FAR_APART = 1e4
 """How many times larger gradients may be at one end of a model than at the other."""
+ONE_LEAP = 0.5
+"""Share of that, on a logarithmic scale, that may lie between one layer and the next."""
 
 
 @rule(Recorded, level="warning", by="T")
@@ -38,7 +41,7 @@ def _judged(run: Recorded, parameters: list[step.ParameterSeen], kind: str) -> F
     if not 0 < early < middle < late and not early > middle > late > 0:
         return None
     ratio = late / early
-    if 1 / FAR_APART < ratio < FAR_APART:
+    if 1 / FAR_APART < ratio < FAR_APART or _is_one_leap(layers, ratio):
         return None
     worst = min(layers, key=_typical) if ratio > 1 else max(layers, key=_typical)
     at = worst.at or _stepped_at(run, worst)
@@ -68,6 +71,13 @@ def _judged(run: Recorded, parameters: list[step.ParameterSeen], kind: str) -> F
             "factor": max(ratio, 1 / ratio),
         },
     )
+
+
+def _is_one_leap(layers: list[step.ParameterSeen], ratio: float) -> bool:
+    """Whether it happens between two layers, as between the parts of a model that do not feed each other."""
+    sizes = [math.log(_typical(one)) for one in layers]
+    leaps = [later - earlier for earlier, later in pairwise(sizes)]
+    return max(abs(one) for one in leaps) > ONE_LEAP * abs(math.log(ratio))
 
 
 def _is_layer(parameter: step.ParameterSeen, kind: str) -> bool:

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Forward, Moved
-from trainlint.facts.flow import is_made_of
+from trainlint.facts.flow import has_parameters, is_made_of
 from trainlint.facts.placement import device_of, homes_of
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.step import BatchSeen, Failure, OptimizerSeen, ParameterSeen
@@ -28,7 +28,7 @@ def _read(training: Training) -> Iterator[Finding]:
     """A batch that certainly is on one device, and a model that certainly is on another."""
     for forward in training.events(Forward):
         model = forward.module
-        if not isinstance(model, Object) or not forward.inputs:
+        if not isinstance(model, Object) or not forward.inputs or has_parameters(model) is False:
             continue
         batch = device_of(forward.inputs[0])
         homes = homes_of(training, model) if batch else frozenset()

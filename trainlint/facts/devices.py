@@ -40,7 +40,7 @@ def device_types(device: Value | None, depth: int = 0) -> Iterator[tuple[Guards,
 def may_ask_for_device(condition: Any) -> bool:
     """Whether a condition names a device, or is some value, such as that of `torch.cuda.is_available()`."""
     match condition:
-        case ("value", _):
+        case ("value" | "result", _):
             return True
         case ("and" | "or" | "not", *parts):
             return any(may_ask_for_device(part) for part in parts)

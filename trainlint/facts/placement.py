@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from trainlint.facts import torch_api as api
 from trainlint.facts.devices import device_types
 from trainlint.facts.events import Built, Called, Escape, Event, Moved, Wrapped
+from trainlint.facts.flow import has_parameters
 from trainlint.facts.training import Training, contained, handed_over
 from trainlint.facts.values import Constant, Items, Object, Op, Value, alternatives
 
@@ -23,10 +24,13 @@ def has_default_device(training: Training) -> bool:
 
 
 def homes_of(training: Training, module: Object) -> frozenset[str]:
-    """The kinds of device on which a module may be in the course of the program; empty where that is not known.
+    """The kinds of device on which a module may be in the course of the program; empty where that is not known,
+    or where it holds no weights.
 
     A module is made on the CPU, unless it is told otherwise. It may go elsewhere in the hands of code that is not known.
     """
+    if not has_parameters(module):
+        return frozenset()
     parts = {one.uid for one in contained(module)}
     if not _is_plainly_built(training, module) or has_default_device(training) or _is_handed(training, parts):
         return frozenset()

@@ -508,6 +508,8 @@ def canonical(name: str) -> str:
     name = ALIASES.get(name, name)
     for inner, outer in (
         ("torch.nn.modules.", "torch.nn."),
+        ("torch.nn.parallel.distributed.", "torch.nn.parallel."),
+        ("torch.nn.parallel.data_parallel.", "torch.nn.parallel."),
         ("torch.utils.data.dataset.", "torch.utils.data."),
         ("torch.utils.data.sampler.", "torch.utils.data."),
     ):

@@ -30,6 +30,8 @@ def key(value: Value, depth: int = 0) -> Any:
         case Op() if value.name in PURE and depth < _MAX_DEPTH:
             named = [part.value for part in value.options.values() if isinstance(part, Constant)]
             return (value.name, *(key(one, depth + 1) for one in value.inputs), *map(repr, named))
+        case Op(inputs=(_, *_)):
+            return ("result", value.uid)
         case _:
             return ("value", value.uid)
 

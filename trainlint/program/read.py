@@ -6,6 +6,7 @@ import ast
 import gc
 import re
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -78,7 +79,9 @@ def read(text: str) -> s.Module:
     try:
         with _trusting_the_parser():
             tree = cst.parse_module(text)
-        return _Reader(text).module(tree)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's own, about escapes in the strings of the file
+            return _Reader(text).module(tree)
     except cst.ParserSyntaxError as error:
         raise Unreadable(f"syntax error: {_PREFIX.sub('', error.message)}", error.raw_line) from None
     except RecursionError:
