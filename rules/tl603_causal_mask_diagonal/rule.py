@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
 from trainlint.facts.attention import MaskMet, weights_of
+from trainlint.facts.elements import plain
 from trainlint.facts.events import Attended, AttentionCall
-from trainlint.facts.masks import plain
 from trainlint.facts.torch_api import ATTENTION_MASKS, SDPA
 from trainlint.facts.training import Training
 from trainlint.facts.values import Constant, Op, alternatives

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
 from trainlint.facts.attention import projection_of, scores_of, weights_of
+from trainlint.facts.elements import plain
 from trainlint.facts.events import Attended
-from trainlint.facts.masks import plain
 from trainlint.facts.torch_api import MIXES
 from trainlint.facts.values import Op
 from trainlint.finding import Because, Finding

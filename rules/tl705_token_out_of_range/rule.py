@@ -1,7 +1,6 @@
 from collections.abc import Iterator
 
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import Failure
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainlint.facts import torch_api as api
+from trainlint.facts.elements import Element, number_of, plain
 from trainlint.facts.events import AttentionCall, Operation
 from trainlint.facts.flow import made_of
-from trainlint.facts.masks import Element, Mask, Part, made, number_of, plain
+from trainlint.facts.masks import Mask, Part, made
 from trainlint.facts.values import Constant, Items, Op, Unknown, Value, alternatives
 from trainlint.finding import Place
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainlint.facts.masks import number_of
+from trainlint.facts.elements import number_of
 from trainlint.facts.values import Constant, Items, Op, Value
 
 Axis = tuple[int, int] | None

@@ -14,11 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from trainlint.facts import torch_api as api
+from trainlint.facts.elements import BINARY, UNARY, Element, number_of, plain
+from trainlint.facts.indices import Indices, indices
 from trainlint.facts.values import Choice, Constant, Items, Named, Op, Unknown, Value
 from trainlint.finding import Place
-
-Element = float | int | bool | None
-"""What a mask holds somewhere; None where that is not known."""
 
 _MAX_DEPTH = 40
 
@@ -101,8 +100,6 @@ _KEEPS = (
         "movedim moveaxis unbind chunk split tensor Tensor float double half bfloat16 type to".split()
     )
 )
-_TO_FLOAT = frozenset("float double half bfloat16".split())
-_TO_INT = frozenset("int long byte short uint8".split())
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -129,29 +126,6 @@ def made(value: Value | None, depth: int = 0) -> Mask | None:
         return ways[0] if ways and all(one == ways[0] for one in ways) else None
     number = number_of(value)
     return Mask(number) if number is not None else None
-
-
-def number_of(value: Value | None) -> Element:
-    """The number that a value certainly is, infinities by any name included."""
-    match value:
-        case Constant(value=bool() | int() | float() as number):
-            return number
-        case Constant(value=str(text)) if text.lower().lstrip("+-") in ("inf", "infinity"):
-            return float(text)
-        case Named(name="math.inf" | "numpy.inf" | "torch.inf" | "numpy.Inf"):
-            return math.inf
-        case Named(name="numpy.NINF"):
-            return -math.inf
-        case Op(name="-", inputs=(inner,)):
-            found = number_of(inner)
-            return -found if found is not None else None
-        case Op(name="float_number" | "int_number", inputs=(inner, *_)):
-            return number_of(inner)
-        case Op(name="getattr", options={"name": Constant(value="min")}, inputs=(Op(name="finfo"), *_)):
-            return -math.inf
-        case Op(name="getattr", options={"name": Constant(value="max")}, inputs=(Op(name="finfo"), *_)):
-            return math.inf
-    return None
 
 
 def _written(op: Op, mask: Mask | None, depth: int) -> Mask | None:
@@ -185,9 +159,9 @@ def _of(op: Op, depth: int) -> Mask | None:
     if name == "where" and len(op.inputs) == 3:
         return _each(lambda c, a, b: None if c is None else a if c else b, *_all(op.inputs, depth))
     if name in ("and", "or", "*", "+", "-", "/") and len(op.inputs) == 2:
-        return _each(_BINARY[name], *_all(op.inputs, depth))
-    if name in _UNARY and len(op.inputs) == 1:
-        return _each(_UNARY[name], made(first, depth))
+        return _each(BINARY[name], *_all(op.inputs, depth))
+    if name in UNARY and len(op.inputs) == 1:
+        return _each(UNARY[name], made(first, depth))
     if name in ("to", "type", "astype"):
         return _cast(op, made(first, depth))
     if name in _TURNS:
@@ -195,12 +169,6 @@ def _of(op: Op, depth: int) -> Mask | None:
     if name == "getitem":
         return _sliced(op, made(first, depth))
     return made(first, depth) if name in _KEEPS else None
-
-
-def plain(op: Op) -> str:
-    """The name of an operation, whichever of its spellings the program uses."""
-    name = op.name.removeprefix("numpy.").removesuffix("_")
-    return api.SYNONYMS.get(name, name)
 
 
 def _fresh(op: Op, name: str) -> Mask | None:
@@ -313,87 +281,20 @@ def _filled(whole: Mask | None, op: Op, depth: int) -> Mask | None:
     )
 
 
-def _and(a: Element, b: Element) -> Element:
-    if any(one is not None and not one for one in (a, b)):
-        return False
-    return None if a is None or b is None else True
-
-
-def _or(a: Element, b: Element) -> Element:
-    if any(one is not None and bool(one) for one in (a, b)):
-        return True
-    return None if a is None or b is None else False
-
-
-def _times(a: Element, b: Element) -> Element:
-    if (a == 0 and b is None) or (b == 0 and a is None):
-        return 0.0
-    if a is None or b is None:
-        return None
-    product = a * b
-    return None if math.isnan(product) else product
-
-
-def _plus(a: Element, b: Element) -> Element:
-    low = [one for one in (a, b) if one is not None and one <= api.NOTHING_LEFT]
-    if low:
-        return low[0]
-    return None if a is None or b is None else a + b
-
-
-def _minus(a: Element, b: Element) -> Element:
-    if a is None or b is None:
-        return None
-    difference = a - b
-    return None if math.isnan(difference) else difference
-
-
-def _over(a: Element, b: Element) -> Element:
-    return None if a is None or b is None or not b or math.isinf(b) else a / b
-
-
-_BINARY: dict[str, Callable[..., Element]] = {
-    "and": _and,
-    "or": _or,
-    "*": _times,
-    "+": _plus,
-    "-": _minus,
-    "/": _over,
-}
-
-
-def _known(work: Callable[[Any], Element]) -> Callable[[Element], Element]:
-    return lambda x: None if x is None else work(x)
-
-
-def _logarithm(x: float) -> float:
-    return math.log(x) if x > 0 else -math.inf
-
-
-_UNARY: dict[str, Callable[[Element], Element]] = {
-    "not": _known(lambda x: not x),
-    "-": _known(lambda x: -x),
-    "log": _known(_logarithm),
-    "bool": _known(bool),
-    **dict.fromkeys(_TO_FLOAT, _known(float)),
-    **dict.fromkeys(_TO_INT, _known(lambda x: int(x) if abs(x) < 1e6 else x)),
-}
-
-
 def _cast(op: Op, whole: Mask | None) -> Mask | None:
     if whole is None:
         return None
     dtypes = [one for one in (*op.inputs[1:], *op.options.values()) if isinstance(one, Named)]
     if any(map(_is_boolean, dtypes)) or (op.seen is not None and op.seen.dtype == "bool"):
-        return _each(_UNARY["bool"], whole)
+        return _each(UNARY["bool"], whole)
     if any(one.name in api.FLOATS for one in dtypes) or any(
         isinstance(one, Op) and one.name == "dtype" for one in (*op.inputs[1:], *op.options.values())
     ):
-        return _each(_UNARY["float"], whole)
+        return _each(UNARY["float"], whole)
     if any(one.name.rpartition(".")[2] in ("int", "long", "uint8", "int64", "int32") for one in dtypes):
-        return _each(_UNARY["int"], whole)
+        return _each(UNARY["int"], whole)
     if op.seen is not None and "float" in op.seen.dtype:
-        return _each(_UNARY["float"], whole)
+        return _each(UNARY["float"], whole)
     return whole
 
 
@@ -440,78 +341,13 @@ def _sliced(op: Op, whole: Mask | None) -> Mask | None:
 # Comparisons of positions, lengths and tokens
 
 
-@dataclass(frozen=True)
-class _Positions:
-    """The numbers 0, 1, 2 and so on, along the queries (`rows`), the keys (`columns`), or one axis alone (empty)."""
-
-    along: str
-    size: Value | None
-    offset: int = 0
-
-
-def _positions(value: Value, depth: int = 0) -> _Positions | None:
-    if not isinstance(value, Op) or depth > 12 or not value.inputs:
-        return None
-    name = plain(value)
-    if name == "arange":
-        return _Positions("", value.inputs[0]) if len(value.inputs) == 1 else None
-    inner = _positions(value.inputs[0], depth + 1)
-    if inner is None:
-        return None
-    match name:
-        case "unsqueeze" if not inner.along:
-            axis = number_of(value.option(1, "dim"))
-            return (
-                replace(inner, along={0: "columns", 1: "rows", -1: "rows"}.get(int(axis), ""))
-                if axis is not None
-                else None
-            )
-        case "getitem":
-            return _with_new_axis(value, inner)
-        case "view" | "reshape":
-            sizes = [number_of(one) for one in value.inputs[1:]]
-            if sizes in ([-1, 1], [1, -1]) and not inner.along:
-                return replace(inner, along="rows" if sizes[1] == 1 else "columns")
-            return None
-        case "+" | "-" if len(value.inputs) == 2:
-            step = number_of(value.inputs[1])
-            if step is None or abs(step) > 1e6:
-                return None
-            return replace(inner, offset=inner.offset + int(step if name == "+" else -step))
-        case "to" | "long" | "int" | "float":
-            return inner
-    return None
-
-
-def _with_new_axis(op: Op, inner: _Positions) -> _Positions | None:
-    """`positions[:, None]` and `positions[None, :]`."""
-    index = op.options.get("index") or (op.inputs[1] if len(op.inputs) > 1 else None)
-    items = index.items if isinstance(index, Items) else [index]
-    news = [isinstance(one, Constant) and one.value is None for one in items]
-    if (
-        inner.along
-        or True not in news
-        or any(not new and not _is_whole(one) for new, one in zip(news, items, strict=True))
-    ):
-        return None
-    return replace(inner, along="rows" if news[-1] and len(news) > 1 else "columns")
-
-
-def _is_whole(index: Value | None) -> bool:
-    return (
-        isinstance(index, Op)
-        and index.name == "[:]"
-        and all(isinstance(one, Constant) and one.value is None for one in index.inputs)
-    )
-
-
 def _compared(op: Op, name: str, depth: int) -> Mask | None:
     first, second = op.inputs
     masks = made(first, depth), made(second, depth)
     if any(one is not None and one.parts for one in masks):
         compare = _COMPARED[name]
         return _each(lambda a, b: None if a is None or b is None else compare(a, b), *masks)
-    here, there = _positions(first), _positions(second)
+    here, there = indices(first), indices(second)
     if here is not None and there is not None:
         return _of_positions(op, name, here, there)
     if name in _FLIPPED and (here is None) is not (there is None):
@@ -521,7 +357,7 @@ def _compared(op: Op, name: str, depth: int) -> Mask | None:
     return _of_tokens(op, name) if name in ("==", "!=") else None
 
 
-def _of_positions(op: Op, name: str, here: _Positions, there: _Positions) -> Mask | None:
+def _of_positions(op: Op, name: str, here: Indices, there: Indices) -> Mask | None:
     if here.along == "rows" and there.along != "rows":
         rows, columns = here, there
     elif there.along == "rows" and here.along != "rows":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trainlint.facts.masks import is_same_size, plain
+from trainlint.facts.elements import plain
+from trainlint.facts.masks import is_same_size
 from trainlint.facts.values import Constant, Op, Value
 
 _KEEPS = frozenset(
