@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from lsprotocol import types
 from pygls.workspace import PositionCodec, TextDocument
@@ -30,12 +31,18 @@ class Editor:
         self._versions: dict[str, int] = {}
         self._said: dict[str, tuple[int | None, Diagnostics]] = {}
         self._news = asyncio.Condition()
+        self.logged: list[str] = []
+        self.told: list[str] = []
+        """What the user was shown."""
+        listen: Any = client.feature
+        listen(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: self._published(params))
+        listen(types.WINDOW_LOG_MESSAGE)(lambda params: self.logged.append(params.message))
+        listen(types.WINDOW_SHOW_MESSAGE)(lambda params: self.told.append(params.message))
 
-        @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        async def published(params: types.PublishDiagnosticsParams) -> None:
-            async with self._news:
-                self._said[params.uri] = params.version, params.diagnostics
-                self._news.notify_all()
+    async def _published(self, params: types.PublishDiagnosticsParams) -> None:
+        async with self._news:
+            self._said[params.uri] = params.version, params.diagnostics
+            self._news.notify_all()
 
     def uri(self, name: str) -> str:
         return name if ":" in name else (self._folder / name).as_uri()
@@ -120,9 +127,10 @@ class Editor:
             edits = list((action.edit.changes or {})[uri])
         document = TextDocument(uri, self._texts[uri], position_codec=self._codec)
         text = self._texts[uri]
-        places = [(*map(document.offset_at_position, (one.range.start, one.range.end)), one) for one in edits]
-        for start, end, edit in sorted(places, key=lambda one: one[:2], reverse=True):
-            text = text[:start] + edit.new_text + text[end:]
+        where = document.offset_at_position
+        places = [(where(one.range.start), where(one.range.end), one.new_text) for one in edits]
+        for start, end, new in sorted(places, reverse=True):
+            text = text[:start] + new + text[end:]
         return text
 
     def _identifier(self, name: str) -> types.TextDocumentIdentifier:
@@ -160,4 +168,5 @@ async def editor(
     finally:
         if process.returncode is None:
             process.kill()
-        await client.stop()
+        stop: Any = client.stop
+        await stop()

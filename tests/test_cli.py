@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 FIRST_LOOK = ROOT / "fixtures/first_look"
 
-PLACE = {"path": {"type": "string"}, "line": {"type": "integer"}, "column": {"type": "integer"}}
+PLACE = {
+    "path": {"type": "string"},
+    "cell": {"type": ["integer", "null"]},
+    "line": {"type": "integer"},
+    "column": {"type": "integer"},
+}
 FINDING = {
     **PLACE,
     "code": {"pattern": r"^TL\d+$"},
     "name": {"type": "string"},
     "level": {"enum": ["error", "warning", "info"]},
     "message": {"type": "string"},
-    "cell": {"type": ["integer", "null"]},
     "end_line": {"type": "integer"},
     "end_column": {"type": "integer"},
     "subject": {"type": ["string", "null"]},
@@ -61,6 +65,7 @@ DOCUMENT = {
                 "items": exactly(
                     {
                         "path": {"type": "string"},
+                        "cell": {"type": ["integer", "null"]},
                         "line": {"type": ["integer", "null"]},
                         "message": {"type": "string"},
                     }
@@ -280,8 +285,9 @@ def test_json(project: Project, trainlint: Trainlint) -> None:
         3,
         11,
     ]
-    assert finding["because"] == [{"path": "b.py", "line": 1, "column": 1, "message": "this is why"}]
-    assert document["errors"] == [{"path": "c.py", "line": 1, "message": "is not valid Python"}]
+    [because], [error] = finding["because"], document["errors"]
+    assert because == {"path": "b.py", "cell": None, "line": 1, "column": 1, "message": "this is why"}
+    assert error == {"path": "c.py", "cell": None, "line": 1, "message": "is not valid Python"}
     assert document["summary"]["files"] == 3
     assert document["summary"]["by_level"] == {"error": 1, "warning": 0, "info": 0}
     assert outcome.stderr == ""

@@ -57,6 +57,18 @@ def test_configured_exclusions(project: Project, trainlint: Trainlint) -> None:
     assert checked(trainlint) == ["a.py", "build/a.py", "sub/b_gen.py"]
 
 
+@pytest.mark.parametrize("pattern", ["/old", "old/", "old", "o*d/"])
+def test_a_named_folder_is_checked_whatever_excludes_it(
+    project: Project, trainlint: Trainlint, pattern: str
+) -> None:
+    project(files("a.py", "old/a.py", "old/a_gen.py", "old/sub/b.py"))
+    project({"trainlint.toml": f'exclude = ["{pattern}", "*_gen.py"]'})
+    assert checked(trainlint) == ["a.py"]
+    assert checked(trainlint, "old") == ["old/a.py", "old/sub/b.py"]
+    assert checked(trainlint, "old/sub") == ["old/sub/b.py"]
+    assert checked(trainlint, ".", "old") == ["a.py", "old/a.py", "old/sub/b.py"]
+
+
 def test_gitignore(project: Project, trainlint: Trainlint) -> None:
     project(files("a.py", "gen/a.py", "runs/a.py", "sub/a.py", "sub/keep_tmp.py", "sub/x_tmp.py", "y_tmp.py"))
     project(

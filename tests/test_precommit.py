@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.package_index import skip_without_index
+
 ROOT = Path(__file__).parent.parent
 
 MODEL = """\
@@ -46,7 +48,7 @@ NEW_WAY = 'import torch\n\nscaler = torch.amp.GradScaler("cuda")  # kept\n'
 
 
 def notebook(source: str) -> str:
-    cell = {
+    cell: dict[str, object] = {
         "cell_type": "code",
         "execution_count": None,
         "id": "a",
@@ -85,10 +87,7 @@ def hooks(
 ) -> tuple[Path, str]:
     """A repository that holds this tree as it is now, and its one commit."""
     own = tmp_path_factory.mktemp("hooks")
-    asked = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--retries", "0", "--dest", str(own)]
-    reached = subprocess.run([*asked, "hatchling"], capture_output=True, text=True, check=False)
-    if reached.returncode:
-        pytest.skip(f"pip reaches no package index: {reached.stderr.strip().splitlines()[-1]}")
+    skip_without_index(own)
 
     def git(*arguments: str) -> str:
         ran = subprocess.run(

@@ -64,13 +64,13 @@ def python_files(
     folders are not followed. Raises UsageError for a path that does not
     exist and for a wrong pattern.
     """
-    exclusion = _exclusion(exclude, root)
     problems: list[Problem] = []
     files: set[str] = set()
     for path in paths:
         absolute = os.path.abspath(path)
         if os.path.isdir(absolute):
             ignoring = _gitignores_around(absolute) if respect_gitignore else ()
+            exclusion = _exclusion_in(absolute, exclude, root)
             walk = _walk(absolute, ignoring, exclusion, respect_gitignore, problems)
             files.update(shown_path(file) for file in walk)
         elif os.path.exists(absolute):
@@ -83,14 +83,14 @@ def python_files(
 def files_below(folder: str, *, root: Path, exclude: Sequence[str], respect_gitignore: bool) -> Iterator[str]:
     """Every file that is looked at if this folder is named, in no order. Raises UsageError for a wrong pattern."""
     ignoring = _gitignores_around(folder) if respect_gitignore else ()
-    return _walk(folder, ignoring, _exclusion(exclude, root), respect_gitignore, [])
+    return _walk(folder, ignoring, _exclusion_in(folder, exclude, root), respect_gitignore, [])
 
 
 def is_excluded(
     path: str, folder: str, *, root: Path, exclude: Sequence[str], respect_gitignore: bool
 ) -> bool:
     """Whether a file in this folder is passed by if the folder is named."""
-    exclusion = _exclusion(exclude, root)
+    exclusion = _exclusion_in(folder, exclude, root)
     ignoring = _gitignores_around(folder) if respect_gitignore else ()
     current = folder
     for name in os.path.relpath(path, folder).split(os.sep):
@@ -155,9 +155,13 @@ def _ignored(path: str, is_folder: bool, ignoring: tuple[Patterns, ...]) -> bool
     return False
 
 
-def _exclusion(exclude: Sequence[str], root: Path) -> Exclusion:
+def _exclusion_in(folder: str, exclude: Sequence[str], root: Path) -> Exclusion:
+    """What is not entered below a folder that somebody has named: patterns that take out the folder itself do not
+    count."""
     names = frozenset(pattern for pattern in exclude if not set(pattern) & set("/*?[]!#\\ "))
     rest = [pattern for pattern in exclude if pattern not in names]
+    if folder != str(root):
+        rest = [one for one in rest if not user_patterns(str(root), [one]).verdict(folder, is_folder=True)]
     return Exclusion(names, (user_patterns(str(root), rest),) if rest else ())
 
 

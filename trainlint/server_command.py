@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from trainlint.exits import exit_codes
+import typer
+
+from trainlint.exits import CLEAN, exit_codes
+
+LEFT_ALONE = 1
+"""As the protocol asks: the client has gone, or said so, without asking for the end first."""
 
 
 def server() -> None:
@@ -23,4 +28,6 @@ def server() -> None:
 
         given, answers = sys.stdin.buffer, sys.stdout.buffer
         sys.stdout = sys.stderr  # what anything prints is no message to the client
-        language_server().start_io(given, answers)
+        session = language_server()
+        session.start_io(given, answers)
+        raise typer.Exit(CLEAN if session.has_ended else LEFT_ALONE)

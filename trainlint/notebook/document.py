@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Any
 
@@ -98,6 +97,8 @@ class Document:
 
     def _written(self, cell: Cell, source: str) -> str:
         """A source in the way in which the cell's own is written: as one string, or as a list of lines."""
+        from difflib import SequenceMatcher
+
         before = self.text[cell.start : cell.end]
         if not before.startswith("["):
             return self._string(source)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Iterator
+
+from trainlint.soundness import parses
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
 _CELL_MAGIC = re.compile(r"%%(\w+)(?!\w*\?)(.*)")
@@ -156,7 +156,7 @@ def _instead(body: str, asks: bool) -> str | None:
 def _result(magic: str) -> str | None:
     """The expression whose value a magic hands on, at its column."""
     match = re.fullmatch(r"(%time[ \t]+)(.*)", magic)
-    if match is None or not _parses(f"({match[2]})"):
+    if match is None or not parses(f"({match[2]})"):
         return None
     return " " * len(match[1]) + match[2]
 
@@ -169,16 +169,6 @@ def _run_by_magic(rest: str, width: int) -> str | None:
     for start in starts:
         statement = rest[start:]
         room = width - len(statement)
-        if room >= 2 and _parses(f"0;{statement}"):
+        if room >= 2 and parses(f"0;{statement}"):
             return f"{'0;':<{room}}{statement}"
     return None
-
-
-def _parses(text: str) -> bool:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-    return True

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from trainlint.finding import Cell, Place, Problem
 from trainlint.notebook import document, magics
+from trainlint.soundness import parses
 
 SUFFIX = ".ipynb"
 _HEADER = "# -*- coding: utf-8 -*-\n"
@@ -150,8 +151,6 @@ def ended(text: str) -> str:
 
 def _problem(path: str, text: str) -> Problem | None:
     """What is wrong with the Python of a cell."""
-    from trainlint.program.sieve import parses
-
     source = (_HEADER + text).encode("utf-8")
     if parses(source):
         return None

@@ -45,7 +45,17 @@ from trainlint.facts.values import (
     one_of,
 )
 from trainlint.finding import Place
-from trainlint.program import builtin, classes, conditions, expressions, library, methods, shape, statements
+from trainlint.program import (
+    builtin,
+    calling,
+    classes,
+    conditions,
+    expressions,
+    library,
+    methods,
+    shape,
+    statements,
+)
 from trainlint.program import syntax as s
 from trainlint.program.project import Project
 from trainlint.program.store import Changes, Store
@@ -521,7 +531,7 @@ class Evaluator:
                     return builtin.call(self, func.name[9:], given, at, text)
                 return library.call_name(self, func.name, given, at, text)
             case Object():
-                return library.call_object(self, func, given, at, text)
+                return calling.call_object(self, func, given, at, text)
             case Partial():
                 merged = Arguments((*func.args, *given.args), {**func.options, **given.options}, given.open)
                 return self.call(func.function, merged, at, text)

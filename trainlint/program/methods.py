@@ -35,7 +35,7 @@ from trainlint.facts.values import (
     alternatives,
     one_of,
 )
-from trainlint.program import builtin, classes, frameworks, host, library, old_ways
+from trainlint.program import builtin, calling, classes, frameworks, host, library, old_ways
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments, Bound, ClassValue, FunctionValue, Partial
 
@@ -93,7 +93,7 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         return ev.op("call", given.args, at, text)
     if name in ("forward", "__call__"):
         if "torch.nn.Sequential" in receiver.bases:
-            return library.sequential(ev, receiver, given, at, text)
+            return calling.sequential(ev, receiver, given, at, text)
         losses = [base for base in receiver.bases if base in api.LOSSES]
         if losses:
             return library.loss_of(ev, api.LOSSES[losses[0]][0], given, at, text, receiver)
@@ -228,7 +228,7 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
     elif name in ("forward", "__call__"):
         if name == "forward":
             library.note_forward(ev, value, at)
-        return library.call_object(ev, value, given, at, text)
+        return calling.call_object(ev, value, given, at, text)
     elif name == "backward" and first is not None:
         ev.emit(Backward, at, loss=first)
     elif name == "generate_square_subsequent_mask" and value.type == "torch.nn.Transformer":

@@ -45,7 +45,9 @@ def note_scheduler(
     """A method of a scheduler of torch's is called from outside: `step` with the number of an epoch, and not with what
     another scheduler in its place would ask for."""
     is_counted = name != "step" or "epoch" in given.options or any(map(_counts, given.args))
-    is_plain = scheduler.type.startswith(deprecated.SCHEDULERS) and scheduler.type not in deprecated.WITH_EPOCH
+    is_plain = (
+        scheduler.type.startswith(deprecated.SCHEDULERS) and scheduler.type not in deprecated.WITH_EPOCH
+    )
     if is_plain and is_counted:
         note_function(ev, f"{_SCHEDULER}.{name}", given, at, text)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Iterable
 
 from trainlint.bytes_on_disk import Contents
 from trainlint.cache import Cache
 from trainlint.program.project import Files
+from trainlint.soundness import parses
 
 _TRAINS = re.compile(
     rb"\b(?:backward|zero_grad|\w*Module|\w*Loss|\w*_loss|\w*cross_entropy\w*|kl_div|log_softmax|amp|autocast"
@@ -25,17 +24,6 @@ def speaks_of_training(data: bytes) -> bool:
         any(word in data for word in (b"torch", b"Tensor", b"transformers"))
         and _TRAINS.search(data) is not None
     )
-
-
-def parses(data: bytes) -> bool:
-    """Whether Python itself accepts a file: a quick look at those that are not worth reading."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            ast.parse(data)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-    return True
 
 
 def imports(path: str, data: bytes, files: Files) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,8 +18,11 @@ from trainlint.server.memory import Disk, Memory, Overlaid
 from trainlint.server.moved import moved
 from trainlint.server.neighbours import Neighbours
 from trainlint.server.settings import AllSettings, Settings
+from trainlint.soundness import parses
 from trainlint.source_texts import SourceTexts
 
+_SOON = 0.5
+"""Seconds."""
 Found = Mapping[str, Sequence[Finding]]
 
 
@@ -39,8 +43,6 @@ class Judged:
     unreadable: Mapping[str, Problem]
     failures: tuple[Problem, ...]
     """What could not be done elsewhere: rules that have failed, files that could not be followed."""
-    is_whole: bool
-    """Whether files that import the documents were looked at too."""
 
 
 class Engine:
@@ -52,8 +54,12 @@ class Engine:
         self._settings = AllSettings(complain)
         self._sound: dict[str, tuple[Document, Sequence[Finding]]] = {}
         """By path, the last text of a document that could be read, and what was found in it."""
+        self._elsewhere: dict[str, Sequence[Finding]] = {}
+        """By path, what was found in files that are not open."""
         self._judged: set[str] = set()
         """Documents that were checked with all files that import them."""
+        self._seconds = 0.0
+        """How long that took the last time."""
         self.neighbours = Neighbours(self._disk, self._settings)
 
     def is_known_baseline(self, path: str) -> bool:
@@ -61,15 +67,17 @@ class Engine:
         return path in self._settings.baselines
 
     def is_quick(self, snapshot: Snapshot) -> bool:
-        """Whether all documents were checked before, with all that import them: most of it is still known."""
-        return all(one.path in self._judged for one in snapshot.documents)
+        """Whether a whole check will be done before anybody waits for it, as far as the last one can tell."""
+        return self._seconds < _SOON and all(one.path in self._judged for one in snapshot.documents)
 
     def check(self, snapshot: Snapshot, *, whole: bool) -> Judged:
         """Check all documents. Raises Superseded.
 
         Args:
-            whole: with the files that import them. Without, all that is found is true, and may not be all.
+            whole: with the files that import them. Without, what was found before is taken to be still there
+                where the text is the same.
         """
+        began = time.monotonic()
         documents = [
             one for one in snapshot.documents if not self.neighbours.is_excluded(one.path, snapshot.folders)
         ]
@@ -83,12 +91,13 @@ class Engine:
             found += checked.findings
             failures += checked.problems
         shown = self._shown(found, texts, whole=whole)
+        if not whole:
+            self._add_earlier(shown, [one for one in sound if one is not None])
         self._remember(documents, unreadable, shown)
         if whole:
             self._judged = {one.path for one in snapshot.documents}
-        return Judged(
-            snapshot, self._as_now(documents, unreadable, shown), unreadable, tuple(failures), whole
-        )
+            self._seconds = time.monotonic() - began
+        return Judged(snapshot, self._as_now(documents, unreadable, shown), unreadable, tuple(failures))
 
     def _as_last_read(self, document: Document) -> Document | None:
         known = self._sound.get(document.path)
@@ -98,7 +107,7 @@ class Engine:
         """What is wrong with documents that cannot be read. All others are read by now, if they have to be."""
         found = {}
         for one in documents:
-            if not sieve.speaks_of_training(one.raw) and sieve.parses(one.raw):
+            if not sieve.speaks_of_training(one.raw) and parses(one.raw):
                 continue
             key = reading.key(one.raw, self._memory)
             if self._memory.load_imports(key) is None:
@@ -128,10 +137,22 @@ class Engine:
                     shown.setdefault(one.at.path, []).append(one)
         return shown
 
+    def _add_earlier(self, shown: dict[str, list[Finding]], documents: Iterable[Document]) -> None:
+        """What a whole check has found and this one has not looked for, unless the text has changed there."""
+        for one in documents:
+            before, findings = self._sound.get(one.path, (one, ()))
+            new = {(found.code, found.at) for found in shown[one.path]}
+            earlier = moved(findings, before.lines, one.lines)
+            shown[one.path] += [found for found in earlier if (found.code, found.at) not in new]
+        for path, there in self._elsewhere.items():
+            shown.setdefault(path, list(there))
+
     def _remember(
         self, documents: Iterable[Document], unreadable: Mapping[str, Problem], shown: Found
     ) -> None:
         known = self._sound
+        opened = {one.path for one in documents}
+        self._elsewhere = {path: found for path, found in shown.items() if path not in opened}
         self._sound = {
             one.path: (one, shown[one.path]) if one.path not in unreadable else known[one.path]
             for one in documents

@@ -42,6 +42,7 @@ class Session(LanguageServer):
         self._shown: dict[str, tuple[int | None, list[types.Diagnostic]]] = {}
         """By URI, what the client was told last."""
         self._said: set[str] = set()
+        self.has_ended = False
 
     def begin(self) -> None:
         """To be called once, in the loop that handles messages."""
@@ -54,6 +55,8 @@ class Session(LanguageServer):
         return self._worker
 
     def end(self) -> None:
+        """To be called when the client says that it needs nothing more."""
+        self.has_ended = True
         if self._worker is not None:
             self._worker.end()
 
@@ -102,24 +105,17 @@ class Session(LanguageServer):
 
     def _publish(self, judged: Judged) -> None:
         """Tell the client what has changed for it."""
-        if not judged.is_whole and self._judged is not None and self._judged.snapshot == judged.snapshot:
-            return
         places = self.places(judged)
         documents = {one.path: one for one in judged.snapshot.documents}
         told = {}
         for path in {**documents, **judged.findings}:
             version = documents[path].version if path in documents else None
             told[places.uri(path)] = version, diagnostics(judged, path, places)
-        if not judged.is_whole:  # what was found before with more files is better than nothing
-            told = {uri: one for uri, one in told.items() if uri not in self._shown}
-        else:
-            told |= {uri: (None, []) for uri in self._shown.keys() - told.keys()}
+        told |= {uri: (None, []) for uri in self._shown.keys() - told.keys()}
         for uri, (version, found) in told.items():
             if self._shown.get(uri) != (version, found):
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
-            self._shown[uri] = version, found
-        if judged.is_whole:
-            self._shown = {uri: one for uri, one in self._shown.items() if one[1] or one[0] is not None}
+        self._shown = {uri: one for uri, one in told.items() if one != (None, [])}
         self._judged = judged
         self._news.set()
         for failure in judged.failures:

@@ -1,4 +1,5 @@
-"""Where the recorder stands in torch: its entry points, wrapped while a recording lasts and put back after it."""
+"""Where the recorder stands in torch and in tokenizers: their entry points, wrapped while a recording lasts and put
+back after it."""
 
 from __future__ import annotations
 
@@ -578,11 +579,12 @@ class Installed:
     def _tokenizers(self, library: Any) -> None:
         """Where the library `tokenizers` turns texts into tokens, for itself and for transformers."""
         for name in ("encode", "encode_batch"):
-            self._replaced.replace(library.Tokenizer, name, self._encode)
+            self._replaced.replace(getattr(library, "Tokenizer", None), name, self._encode)
 
     def _transformers(self, library: Any) -> None:
+        tokenizer = getattr(library, "PreTrainedTokenizerBase", None)
         for name in ("__call__", "encode", "encode_plus", "batch_encode_plus"):
-            self._replaced.replace(library.PreTrainedTokenizerBase, name, self._tokenize)
+            self._replaced.replace(tokenizer, name, self._tokenize)
 
     def _encode(self, original: Any) -> Any:
         recorder, is_batch = self._recorder, original.__name__ == "encode_batch"

@@ -171,7 +171,7 @@ def _read(about: Tokenized, text: str, encoding: Any, tokenizer: Any, number: in
     letters = _letters(text)
     about.letters += letters
     about.unknown_letters += vague
-    uncovered = "".join(one if not there else " " for one, there in zip(text, covered, strict=True))
+    uncovered = "".join(one if not there else " " for one, there in zip(text, covered, strict=False))
     if not _letters(uncovered):
         return
     lost = _letters(_wanted(text, tokenizer)) - (letters - _letters(uncovered))

@@ -8,6 +8,7 @@ _ZERO = "weights all 0 at first"
 _CONSTANT = "weights all equal at first"
 _LARGE = "weights out of scale at first"
 _DEAD = "units that are never active"
+_HOST = "numbers handed to Python in forward"
 
 _LIST_CODES = "TL309 TL901"
 _ZERO_CODES = "TL211 TL907"
@@ -157,6 +158,46 @@ BUGS = (
             "model.py",
             "init.orthogonal_(self.conv4.weight)",
             "init.orthogonal_(self.conv4.weight)\n        init.constant_(self.conv3.bias, -100.)",
+        ),
+    ),
+    Bug(
+        _HOST,
+        "minGPT",
+        "TL809",
+        (
+            "mingpt/model.py",
+            "        x = self.transformer.ln_f(x)\n",
+            "        x = self.transformer.ln_f(x)\n        self.scale = x.std().item()\n",
+        ),
+    ),
+    Bug(
+        _HOST,
+        "mnist_rnn",
+        "TL809",
+        (
+            "main.py",
+            "        output = self.batchnorm(output)\n",
+            "        output = self.batchnorm(output)\n        self.seen = output.detach().cpu().numpy()\n",
+        ),
+    ),
+    Bug(
+        _HOST,
+        "cnn-text-classification",
+        "TL809",
+        (
+            "model.py",
+            "        x = self.embed(x)  # (N, W, D)\n",
+            "        longest = (x != 0).sum(dim=1).max().item()\n        x = self.embed(x[:, :max(longest, 5)])\n",
+        ),
+    ),
+    Bug(
+        _HOST,
+        "Hugging Face BERT",
+        "TL809 TL202 TL210",
+        (
+            "bert.py",
+            "        return self.head(self.dropout(pooled))",
+            "        return self.head(self.dropout(torch.from_numpy(pooled.detach().numpy())))",
         ),
     ),
 )
