@@ -20,10 +20,12 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+from cattrs import Converter
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
+from pygls.protocol import default_converter
 
 LIMIT = 150
 TYPED = "scale = images.float().mean() * logits.detach().abs().max()"
@@ -116,9 +118,17 @@ def keystrokes(text: str, count: int) -> Iterator[str]:
         yield "\n".join([*lines[:at], " " * 12 + TYPED[: number % len(TYPED) + 1], *lines[at:]])
 
 
+def _converter() -> Converter:
+    """The client's, that can also read of which notebooks ruff wants to hear."""
+    converter = default_converter()
+    for kind in (types.NotebookDocumentFilterWithNotebook, types.NotebookDocumentFilterWithCells):
+        converter.register_structure_hook(get_type_hints(kind)["notebook"], lambda value, _: value)
+    return converter
+
+
 async def waits(command: Sequence[str], folder: Path, texts: Sequence[str], pause: float) -> list[float]:
     """Milliseconds after each keystroke."""
-    client = LanguageClient("bench", "1")
+    client = LanguageClient("bench", "1", converter_factory=_converter)
     news = asyncio.Condition()
     read: dict[int | None, float] = {}
     listen: Any = client.feature

@@ -34,15 +34,16 @@ class Editor:
         self.logged: list[str] = []
         self.told: list[str] = []
         """What the user was shown."""
+
+        async def published(params: types.PublishDiagnosticsParams) -> None:
+            async with self._news:
+                self._said[params.uri] = params.version, params.diagnostics
+                self._news.notify_all()
+
         listen: Any = client.feature
-        listen(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: self._published(params))
+        listen(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(published)
         listen(types.WINDOW_LOG_MESSAGE)(lambda params: self.logged.append(params.message))
         listen(types.WINDOW_SHOW_MESSAGE)(lambda params: self.told.append(params.message))
-
-    async def _published(self, params: types.PublishDiagnosticsParams) -> None:
-        async with self._news:
-            self._said[params.uri] = params.version, params.diagnostics
-            self._news.notify_all()
 
     def uri(self, name: str) -> str:
         return name if ":" in name else (self._folder / name).as_uri()

@@ -87,7 +87,7 @@ def test_the_gitlab_job_does_what_it_says(tmp_path: Path) -> None:
     ran = command(sys.executable, "-m", *check, cwd=tmp_path)
     assert ran.returncode == 1, ran.stdout
     report = json.loads((tmp_path / job["artifacts"]["reports"]["codequality"]).read_text())
-    assert {one["check_name"] for one in report} == {"TL101", "TL301"}
+    assert {one["check_name"].split()[0] for one in report} == {"TL101", "TL301"}
 
 
 @dataclass

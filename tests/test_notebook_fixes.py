@@ -58,6 +58,10 @@ def _written(**how: Any) -> bytes:
     [
         pytest.param(_written(indent=1), id="escaped"),
         pytest.param(_written(indent=1, ensure_ascii=False), id="plain"),
+        pytest.param(
+            with_sources_as(notebook(TRAINS, f"s = 'é@'\n{OLD}"), str).replace("@", "\\udead").encode(),
+            id="half-a-character",
+        ),
         pytest.param(_written(indent=4, sort_keys=True), id="sorted"),
         pytest.param(_written(indent="\t"), id="tabs"),
         pytest.param(_written(), id="one-line"),

@@ -212,7 +212,7 @@ def test_notebooks_of_other_languages_are_skipped(check: Check, kernel: str) -> 
 
 
 def test_the_kernel_tells_the_language_where_nothing_else_does(check: Check) -> None:
-    for name, errors_expected in (("ir", 0), ("julia-1.10", 0), ("conda-env-torch-py", 1)):
+    for name, errors_expected in (("ir", 0), ("julia-1.10", 0), ("irene", 1), ("conda-env-torch-py", 1)):
         document = json.loads(notebook("x <- 1 %>% f"))
         document["metadata"] = {"kernelspec": {"name": name, "display_name": name}}
         Path("nb.ipynb").write_text(json.dumps(document))

@@ -18,6 +18,8 @@ FUSED = {
     ),
 }
 
+_FOR_DIGITS = frozenset(("torch.log1p", "torch.expm1"))
+
 
 @rule(Operation, level="warning", by="S")
 def check(operation: Operation) -> Iterator[Finding]:
@@ -48,11 +50,11 @@ def check(operation: Operation) -> Iterator[Finding]:
 def _is_meant(op: Op, instead: str) -> bool:
     """Whether both steps stand in one expression, and a gradient may go through them.
 
-    `log(1 + x)` of something that nobody trains is often a table of coordinates or counts, where x is never small.
+    Where only digits are lost it has to be certain: coordinates, counts and the steps of a sampler are seldom that small.
     """
     inner = [one for one in op.inputs if isinstance(one, Op)]
     way = attachment(op)
-    return (way.attached or (way.uncertain and instead != "torch.log1p")) and all(
+    return (way.attached or (way.uncertain and instead not in _FOR_DIGITS)) and all(
         one.at is not None
         and op.at is not None
         and one.at.path == op.at.path

@@ -21,7 +21,7 @@ def check(attended: Attended) -> Iterator[Finding]:
         if scores is None or scores.factors or scores.addends or scores.passed & OTHERWISE_BOUNDED:
             continue
         for product in scores.ends:
-            if product.at is None or not are_projected(product):
+            if product.at is None or "alpha" in product.options or not are_projected(product):
                 continue
             yield Finding(
                 product.at,

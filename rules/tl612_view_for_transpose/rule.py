@@ -26,7 +26,7 @@ def check(training: Training) -> Iterator[Finding]:
         yield Finding(
             operation.at,
             f"`{view.name}` keeps the numbers in their order, so this puts parts of other positions where axis 1 is to go, "
-            f"at {position}: the axes are relabelled, not moved. Split the last axis where it is and then use "
-            "`transpose(1, 2)`, or `permute`.",
+            f"at {position}: the axes are relabelled, not moved. Move them by `transpose(1, 2)` or `permute`, after the "
+            "last axis is split where it is, and before it is merged again.",
             evidence=shapes,
         )

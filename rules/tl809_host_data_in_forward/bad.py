@@ -1,4 +1,4 @@
-"""The forward asks for the longest sequence as a number, and waits for the device to know it."""
+"""The forward asks for the largest activation as a number, and waits for the device to know it."""
 
 import torch
 from torch import nn
@@ -13,9 +13,9 @@ class Mean(nn.Module):
         self.head = nn.Linear(8, 1)
 
     def forward(self, tokens, lengths):
-        longest = lengths.max().item()
-        h = self.embedding(tokens[:, :longest])
-        mask = torch.arange(longest, device=tokens.device) < lengths[:, None]
+        h = self.embedding(tokens)
+        h = h / h.abs().max().item()
+        mask = torch.arange(tokens.shape[1], device=tokens.device) < lengths[:, None]
         return self.head((h * mask[..., None]).sum(dim=1) / lengths[:, None])
 
 

@@ -1,4 +1,4 @@
-"""The mask is as long as the batch is padded to, which Python knows without asking the device."""
+"""The largest activation stays a tensor, so nobody waits for it."""
 
 import torch
 from torch import nn
@@ -14,6 +14,7 @@ class Mean(nn.Module):
 
     def forward(self, tokens, lengths):
         h = self.embedding(tokens)
+        h = h / h.detach().abs().max()
         mask = torch.arange(tokens.shape[1], device=tokens.device) < lengths[:, None]
         return self.head((h * mask[..., None]).sum(dim=1) / lengths[:, None])
 

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, Called, Forward, ToHost
-from trainlint.facts.flow import has_parameters
+from trainlint.facts.flow import attachment, has_parameters, made_of
 from trainlint.facts.host import is_born_on_host, is_in_every_forward
 from trainlint.facts.torch_api import PACK
 from trainlint.facts.training import Training
@@ -9,7 +9,8 @@ from trainlint.facts.values import Op, Value, parts
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
-_ENDS = frozenset(("item", "tolist", "numpy"))
+_PLAIN = frozenset(("item", "tolist"))
+_ENDS = _PLAIN | {"numpy"}
 
 
 @rule(Training, level="warning")
@@ -20,6 +21,8 @@ def check(training: Training) -> Iterator[Finding]:
         if read.module is None or (read.name not in _ENDS and not read.name.startswith("numpy.")):
             continue
         if not is_in_every_forward(read) or is_born_on_host(read.tensor) or read.tensor.uid in wanted:
+            continue
+        if read.name in _PLAIN and not _is_trained(read.tensor):
             continue
         if not has_parameters(read.module) and not training.events(Backward):
             continue  # what comes after a model, in evaluation
@@ -33,6 +36,15 @@ def check(training: Training) -> Iterator[Finding]:
             "with tensors, or do it once, outside of the forward.",
             evidence=often,
         )
+
+
+def _is_trained(value: Value) -> bool:
+    """Whether a number comes out of parameters. One that does not is often a size or an index, which Python has to know."""
+    return any(attachment(one).attached for one in made_of(value, _never))
+
+
+def _never(_: Op) -> bool:
+    return False
 
 
 def _what(read: ToHost) -> str:

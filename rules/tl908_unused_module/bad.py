@@ -8,7 +8,7 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.inner = nn.Linear(4, 4)
-        self.outer = nn.Linear(4, 4)
+        self.further = nn.Linear(4, 4)
         self.head = nn.Linear(4, 1)
 
     def forward(self, x):

@@ -31,7 +31,7 @@ def check(training: Training) -> Iterator[Finding]:
                 torch=_WITHOUT_SAFE_DEFAULT,
                 clues={"is_state": call.at in states},
             )
-        elif constant(call.options.get("weights_only")) is False and not is_in_handler(call.guards):
+        elif _is_unsafe(call) and not _is_second_try(call, calls):
             yield Finding(
                 call.at,
                 "`weights_only=False` runs whatever code the file holds: a checkpoint from elsewhere can do anything "
@@ -39,6 +39,17 @@ def check(training: Training) -> Iterator[Finding]:
                 "`torch.serialization.safe_globals`.",
                 clues={"is_state": call.at in states},
             )
+
+
+def _is_unsafe(load: Called) -> bool:
+    return constant(load.options.get("weights_only")) is False
+
+
+def _is_second_try(load: Called, calls: list[Called]) -> bool:
+    """Whether something was caught before, in a file that also loads safely."""
+    return is_in_handler(load.guards) and any(
+        one.name == load.name and one.at.path == load.at.path and not _is_unsafe(one) for one in calls
+    )
 
 
 def _same(one: Value, other: Value) -> bool:

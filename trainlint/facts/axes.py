@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from trainlint.facts.elements import number_of
 from trainlint.facts.values import Constant, Items, Op, Value
 
@@ -41,7 +43,17 @@ def _of(value: Value, depth: int) -> tuple[Axis, ...]:
             return _swapped(leading(value.inputs[0], depth), value.inputs[1:])
         if value.name == "permute":
             return _permuted(leading(value.inputs[0], depth), value.inputs[1:])
+        if value.name == "getitem" and _is_cut_behind(value.inputs[0]):
+            return (*leading(value.inputs[0].inputs[0], depth)[:2], (value.uid, 2))
     return tuple((value.uid, position) for position in range(_LEADING))
+
+
+def _is_cut_behind(value: Value) -> TypeGuard[Op]:
+    """Whether a tensor is cut in parts, and not along its first two axes."""
+    if not isinstance(value, Op) or value.name not in ("split", "chunk") or not value.inputs:
+        return False
+    axis = number_of(value.option(2, "dim"))
+    return axis in (2, 3, -1)
 
 
 def sizes(op: Op) -> list[Value]:
@@ -135,6 +147,8 @@ def _moved_in_run(view: Op) -> int | None:
     given = view.inputs[0] if view.inputs else None
     before = given.seen.shape if isinstance(given, Op) and given.seen is not None else ()
     after = view.seen.shape if view.seen is not None else ()
+    if _is_merged(before, after):
+        return 1
     if len(before) < 3 or len(set(before)) < len(before) or 1 in before or before[1] not in after:
         return None
     is_turned = sorted(before) == sorted(after) and before != after
@@ -146,3 +160,12 @@ def _moved_in_run(view: Op) -> int | None:
         and after[1] * after[3] == before[2]
     )
     return after.index(before[1]) if is_turned or is_split else None
+
+
+def _is_merged(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    """Whether heads were merged where they stood, before the length: `[batch, heads, length, size]` as
+    `[batch, length, heads * size]`."""
+    if len(before) != 4 or len(after) != 3 or 1 in before[1:]:
+        return False
+    batch, heads, length, size = before
+    return heads != length and after == (batch, length, heads * size)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+_HALF = re.compile("[\ud800-\udfff]")
 _BLANK = re.compile(r"[ \t\r\n]*")
 _CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
@@ -16,8 +17,9 @@ _CHARACTER = re.compile(
 """What stands for one character in a JSON string."""
 _value_at = json.JSONDecoder().raw_decode
 _NOT_PYTHON = re.compile(
-    r"ir|julia|bash|javascript|typescript|rust|scala|octave|matlab|sas|sos", re.IGNORECASE
+    r"ir|julia-?[\d.]*|bash|deno|javascript|typescript|rust|scala|octave|matlab|sas|stata", re.IGNORECASE
 )
+"""Names of kernels, where nothing says which language they speak."""
 
 
 class NotANotebook(Exception):
@@ -119,7 +121,8 @@ class Document:
         return f"[{lead}{between.join(strings)}{self.text[cell.pieces[-1].end : cell.end]}"
 
     def _string(self, value: str) -> str:
-        return json.dumps(value, ensure_ascii=self.text.isascii())
+        text = json.dumps(value, ensure_ascii=self.text.isascii())
+        return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def _cut_like(old: list[str], source: str) -> list[str]:
@@ -268,7 +271,7 @@ def _speaks_python(metadata: Any) -> bool:
         if isinstance(language, str) and language:
             return "python" in language.lower()
     kernel = _field(metadata, "kernelspec", "name")
-    return not (isinstance(kernel, str) and _NOT_PYTHON.match(kernel))
+    return not (isinstance(kernel, str) and _NOT_PYTHON.fullmatch(kernel))
 
 
 def _is_python(cell: Mapping[str, Any]) -> bool:

@@ -20,8 +20,15 @@ _SCHEDULER = f"{deprecated.SCHEDULERS}LRScheduler"
 def note_function(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> None:
     """A function or class of a library's is called, by its canonical name."""
     found = deprecated.of_function(name, given.args, given.options, is_open=given.open)
-    if found is not None:
+    if found is not None and (name.rpartition(".")[2] in text or not _is_local(ev, text)):
         ev.emit(LibraryCall, at, name=name, text=text, is_fallback=ev.in_fallback(), deprecated=found)
+
+
+def _is_local(ev: Evaluator, text: str) -> bool:
+    """Whether a call is one of a variable of the function that it stands in, such as an entry of a table of functions:
+    the old name stands elsewhere."""
+    called = text.removesuffix("(…)")
+    return ev.env.parent is not None and ev.store.get((ev.env.uid, called)) is not None
 
 
 def note_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:

@@ -30,6 +30,18 @@ _LOOP = """        optimizer.zero_grad()
         scaler.step(optimizer)
         scaler.update()
 """
+_TEXT_LOOP = """            logit = model(feature)
+            loss = F.cross_entropy(logit, target)
+            loss.backward()
+            optimizer.step()
+"""
+_TEXT_SCALED = """            with torch.autocast('cpu', dtype=torch.float16):
+                logit = model(feature)
+                loss = F.cross_entropy(logit, target)
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+"""
 _STEPS = "        scaler.scale(loss).backward()\n        scaler.step(optimizer)\n        scaler.update()\n"
 
 
@@ -41,6 +53,17 @@ def _mixed(kind: str, program: str, codes: str, old: str, new: str) -> Bug:
         codes,
         ("main.py", "        optimizer.zero_grad()\n" + _BODY, _LOOP.replace(old, new)),
         ("main.py", "    model.train()\n", _SCALER),
+    )
+
+
+def _scaled(kind: str, codes: str, old: str, new: str) -> Bug:
+    """The same in another loop."""
+    return Bug(
+        kind,
+        "cnn-text-classification",
+        codes,
+        ("train.py", _TEXT_LOOP, _TEXT_SCALED.replace(old, new)),
+        ("train.py", "    steps = 0\n", "    steps = 0\n    scaler = torch.amp.GradScaler('cpu')\n"),
     )
 
 
@@ -78,13 +101,13 @@ BUGS = (
         "        outputs = model(images)\n        loss = criterion(outputs, labels)",
     ),
     _mixed(_PAST, "mnist", "TL405", "scaler.step(optimizer)", "optimizer.step()"),
-    _mixed(_PAST, "mnist_rnn", "TL405", "scaler.step(optimizer)", "optimizer.step()"),
+    _scaled(_PAST, "TL405", "scaler.step(optimizer)", "optimizer.step()"),
+    _scaled(_PLAIN, "TL402 TL405", "scaler.scale(loss).backward()", "loss.backward()"),
+    _scaled(_NO_UPDATE, "TL405", "            scaler.update()\n", ""),
     Bug(_PAST, "nanoGPT", "TL405", ("train.py", "    scaler.step(optimizer)\n", "    optimizer.step()\n")),
     _mixed(_PLAIN, "mnist", "TL402 TL405", "scaler.scale(loss).backward()", "loss.backward()"),
-    _mixed(_PLAIN, "mnist_rnn", "TL402 TL405", "scaler.scale(loss).backward()", "loss.backward()"),
     Bug(_PLAIN, "nanoGPT", "TL402 TL405", ("train.py", "scaler.scale(loss).backward()", "loss.backward()")),
     _mixed(_NO_UPDATE, "mnist", "TL405", "        scaler.update()\n", ""),
-    _mixed(_NO_UPDATE, "mnist_rnn", "TL405", "        scaler.update()\n", ""),
     Bug(_NO_UPDATE, "nanoGPT", "TL405", ("train.py", "    scaler.update()\n", "")),
     _mixed(_BF16, "mnist", "TL403", "dtype=torch.float16", "dtype=torch.bfloat16"),
     _mixed(_BF16, "mnist_rnn", "TL403", "dtype=torch.float16", "dtype=torch.bfloat16"),
@@ -180,16 +203,6 @@ BUGS = (
         "vae",
         "TL801",
         ("main.py", "eps = torch.randn_like(std)", "eps = torch.randn_like(std, device='meta')"),
-    ),
-    Bug(
-        _DEVICE,
-        "minGPT",
-        "TL801",
-        (
-            "mingpt/model.py",
-            "pos = torch.arange(0, t, dtype=torch.long, device=device)",
-            "pos = torch.arange(0, t, dtype=torch.long, device='meta')",
-        ),
     ),
     Bug(
         _DEVICE,

@@ -19,6 +19,7 @@ _FOUR = """        output = model(data)
         loss = F.nll_loss(output, target)
         loss.backward()
         if (batch_idx + 1) % 4 == 0:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             optimizer.zero_grad()
 """
@@ -138,7 +139,7 @@ BUGS = (
         (
             "bert.py",
             "            optimizer.step()\n",
-            "            if index % 4 == 3:\n                optimizer.step()\n                optimizer.zero_grad()\n",
+            "            if index % 4 == 3:\n                nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n                optimizer.step()\n                optimizer.zero_grad()\n",
         ),
     ),
     Bug(_TRAIN, "mnist", "TL311", ("main.py", _SAMPLE, "    test_loss = 0")),

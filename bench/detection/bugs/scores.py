@@ -129,7 +129,7 @@ BUGS = (
         (
             _MINGPT,
             "k = k.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)",
-            "k = k.view(B, self.n_head, T, C // self.n_head)",
+            "k = k.reshape(B, self.n_head, T, C // self.n_head)",
         ),
     ),
     Bug(
