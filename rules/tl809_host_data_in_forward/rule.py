@@ -11,6 +11,7 @@ from trainlint.rule import rule
 
 _PLAIN = frozenset(("item", "tolist"))
 _ENDS = _PLAIN | {"numpy"}
+_COUNTS = frozenset(("max", "amax", "sum", "count_nonzero"))
 
 
 @rule(Training, level="warning")
@@ -39,7 +40,9 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _is_trained(value: Value) -> bool:
-    """Whether a number comes out of parameters. One that does not is often a size or an index, which Python has to know."""
+    """Whether a number comes out of parameters, and is no count, which Python has to know where it becomes a shape."""
+    if isinstance(value, Op) and value.name in _COUNTS:
+        return attachment(value).attached
     return any(attachment(one).attached for one in made_of(value, _never))
 
 
