@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 import shutil
 import statistics
@@ -20,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 from cattrs import Converter
 from lsprotocol import types
@@ -126,8 +127,24 @@ def _converter() -> Converter:
     return converter
 
 
-async def waits(command: Sequence[str], folder: Path, texts: Sequence[str], pause: float) -> list[float]:
-    """Milliseconds after each keystroke."""
+class Waited(NamedTuple):
+    """Milliseconds after each keystroke, and those that the server has computed for one; the latter on Linux alone."""
+
+    wall: list[float]
+    cpu: float
+
+
+def _cpu(process: int) -> float:
+    """Milliseconds of processor that a process has used."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return math.nan
+    return (int(fields[11]) + int(fields[12])) * 1e3 / os.sysconf("SC_CLK_TCK")
+
+
+async def waits(command: Sequence[str], folder: Path, texts: Sequence[str], pause: float) -> Waited:
+    """Start a server and type."""
     client = LanguageClient("bench", "1", converter_factory=_converter)
     news = asyncio.Condition()
     read: dict[int | None, float] = {}
@@ -157,6 +174,9 @@ async def waits(command: Sequence[str], folder: Path, texts: Sequence[str], paus
     client.text_document_did_open(types.DidOpenTextDocumentParams(first))
     await until(1)
     await asyncio.sleep(3)  # an editor has been open for a while
+    server: Any = client
+    process = server._server.pid
+    before = _cpu(process)
     found = []
     for version, text in enumerate(texts, start=2):
         identifier = types.VersionedTextDocumentIdentifier(version=version, uri=uri)
@@ -165,9 +185,11 @@ async def waits(command: Sequence[str], folder: Path, texts: Sequence[str], paus
         client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
         found.append((await until(version) - began) * 1e3)
         await asyncio.sleep(pause)
+    cpu = (_cpu(process) - before) / len(texts)
     await client.shutdown_async(None)
     client.exit(None)
-    return found
+    await server._server.wait()
+    return Waited(found, cpu)
 
 
 def main() -> None:
@@ -189,13 +211,13 @@ def main() -> None:
             (folder / file).write_text(content)
         texts = list(keystrokes(text, given.keystrokes))
         print(f"{text.count(chr(10))} lines, {len(texts)} keystrokes\n")
-        print("| | median ms | worst ms | worst / 150 ms | CPUs busy |\n|---|--:|--:|--:|--:|")
+        print("| | median ms | worst ms | CPU ms | median / 150 ms | worst / 150 ms | load |")
+        print("|---|" + "--:|" * 6)
         for title, command in commands.items():
-            found = asyncio.run(waits(command, folder, texts, given.pause))
-            row = (
-                f"| {title} | {statistics.median(found):.0f} | {max(found):.0f} | {max(found) / LIMIT:.2f} |"
-            )
-            print(f"{row} {os.getloadavg()[0]:.1f} of {os.cpu_count()} |")
+            wall, cpu = asyncio.run(waits(command, folder, texts, given.pause))
+            median, worst = statistics.median(wall), max(wall)
+            row = f"| {title} | {median:.0f} | {worst:.0f} | {cpu:.0f} | {median / LIMIT:.2f} | {worst / LIMIT:.2f} |"
+            print(f"{row} {os.getloadavg()[0]:.1f} on {os.cpu_count()} |")
 
 
 if __name__ == "__main__":

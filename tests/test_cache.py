@@ -220,9 +220,22 @@ def test_a_changed_import_changes_what_is_found_in_the_importer(tree: Path) -> N
 
 def test_an_import_that_appears(tree: Path) -> None:
     (tree / "net.py").rename(tree / "away.txt")
-    check("train.py")
+    assert places(check("train.py")) == BOTH[1:]
     (tree / "away.txt").rename(tree / "net.py")
-    assert check("train.py") == check("--no-cache", "train.py")
+    assert places(check("train.py")) == BOTH
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("appearing", ["parts/net.py", "src/parts/net.py", "parts/net/__init__.py"])
+def test_an_import_from_a_package_that_appears(tree: Path, appearing: str, jobs: str) -> None:
+    filler = "\n" + "# a comment that makes these files worth another process\n" * 4_000
+    (tree / "train.py").write_text(TRAIN.replace("from net", "from parts.net") + filler)
+    (tree / "other.py").write_text(TRAIN.replace("from net import Net", "Net = nn.Flatten") + filler)
+    given = ("--jobs", jobs, "train.py", "other.py")
+    assert places(check(*given)) == [("TL301", "other.py", 10), *BOTH[1:]]
+    (tree / appearing).parent.mkdir(parents=True)
+    (tree / "net.py").rename(tree / appearing)
+    assert ("TL101", appearing, 9) in places(check(*given))
 
 
 def test_jobs_do_not_matter(tree: Path) -> None:
@@ -235,11 +248,12 @@ def test_jobs_do_not_matter(tree: Path) -> None:
     assert check("--jobs", "2") == alone
 
 
-def test_given_files_report_their_own_findings_only(tree: Path) -> None:
+def test_given_files_report_what_has_to_do_with_them(tree: Path) -> None:
     whole = check()
     train = check("train.py")
-    assert places(train) == BOTH[1:]
+    assert places(train) == BOTH
     assert (train["errors"], train["summary"]["files"]) == ([], 1)
+    assert places(check("net.py")) == []
     assert check("train.py", "net.py")["findings"] == whole["findings"]
 
 

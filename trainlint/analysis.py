@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainlint.absent import still_absent
 from trainlint.cache import Cache, Checked
 from trainlint.finding import Finding, Problem
 from trainlint.target import Target
@@ -56,7 +57,7 @@ def analyse(
     cache = Cache(cache_dir)
     whole = cache.key(contents.fingerprints(paths))
     kept = cache.load_findings("programs", whole)
-    if kept is not None and contents.unchanged(kept.also_read):
+    if kept is not None and contents.unchanged(kept.also_read) and still_absent(kept.absent):
         return _mattering(kept, len(paths), target)
 
     from trainlint.program.groups import check_program

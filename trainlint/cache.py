@@ -17,6 +17,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trainlint.absent import Absent
 from trainlint.cache_folder import mark, tidy
 from trainlint.finding import Finding, Problem
 
@@ -36,6 +37,8 @@ class Checked:
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
     also_read: tuple[tuple[str, str], ...] = ()
+    absent: tuple[Absent, ...] = ()
+    """Files that it follows from that they are not there."""
 
 
 class Cache:
@@ -180,4 +183,5 @@ def _checked(data: dict[str, Any]) -> Checked:
         findings=tuple(Finding.restored(one) for one in data["findings"]),
         problems=tuple(Problem(*one) for one in data["problems"]),
         also_read=tuple((path, known) for path, known in data["also_read"]),
+        absent=tuple((folder, tuple(names)) for folder, names in data["absent"]),
     )

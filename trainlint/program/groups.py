@@ -161,12 +161,18 @@ class _Program:
         for task in as_completed(tasks):
             for one in task.result():
                 self._note(one)
+                self._look_for_imports(one)
             self._step(len(tasks))
 
     def _note(self, found: reading.Read) -> None:
         self._read[found.path] = found
         if found.problem is not None:
             self._problems.append(found.problem)
+
+    def _look_for_imports(self, found: reading.Read) -> None:
+        """What is kept follows from what is absent too, and another process has looked for it."""
+        if self._lasts:
+            reading.look_for(found, self._cache, self._files)
 
     def _texts(self, paths: list[str]) -> list[workers.Text]:
         return [(path, self._contents.get(path)) for path in paths]
@@ -251,4 +257,5 @@ class _Program:
             tuple(sorted(found.values(), key=lambda one: (one.at, one.code))),
             tuple(sorted({one for one in self._problems if one.path in asked}, key=str)),
             tuple(self._contents.fingerprints(others)),
+            self._files.absent,
         )

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
+from trainlint.absent import Absent, names_in
 from trainlint.program import syntax as s
 from trainlint.program.outline import Outline
 
@@ -24,6 +25,12 @@ class Files:
         self._listed: dict[str, frozenset[str]] = {}
         self._starts: dict[str, tuple[str, ...]] = {}
         self._resolved: dict[tuple[str, int, str], str | None] = {}
+        self._missed: dict[str, set[str]] = {}
+
+    @property
+    def absent(self) -> tuple[Absent, ...]:
+        """What has been looked for so far and is not there."""
+        return tuple((folder, tuple(sorted(names))) for folder, names in sorted(self._missed.items()))
 
     def resolve(self, path: str, level: int, module: str) -> str | None:
         """The file of `module` as imported in the file `path`, `level` dots before it; None if a library's."""
@@ -101,16 +108,19 @@ class Files:
             if candidate in self._known:
                 return candidate
         if parts and self._names(folder).isdisjoint((parts[0], parts[0] + ".py")):
+            self._missed.setdefault(folder, set()).update((parts[0], parts[0] + ".py"))
             return None
-        return next((one for one in candidates if self._is_file(one)), None)
+        for candidate in candidates:
+            if self._is_file(candidate):
+                return candidate
+            holder, name = os.path.split(candidate)
+            self._missed.setdefault(holder, set()).add(name)
+        return None
 
     def _names(self, folder: str) -> frozenset[str]:
         """What a folder holds: most imports are of libraries, and one look at it tells that."""
         if folder not in self._listed:
-            try:
-                self._listed[folder] = frozenset(os.listdir(folder or "."))
-            except OSError:
-                self._listed[folder] = frozenset()
+            self._listed[folder] = names_in(folder)
         return self._listed[folder]
 
     def _is_file(self, path: str) -> bool:

@@ -42,6 +42,13 @@ def read(path: str, data: bytes, cache: Cache, files: Files) -> tuple[Read, s.Mo
     return Read(path, name, tuple(sorted(set(files.imported(path, imports)))), meaning), module
 
 
+def look_for(found: Read, cache: Cache, files: Files) -> None:
+    """Look for all that a file imports which has been kept: `files` then knows what is absent."""
+    imports = cache.load_imports(found.key) or ()
+    for _ in (*files.meant(found.path, imports), *files.imported(found.path, imports)):
+        pass
+
+
 def keep(found: Read, module: s.Module | None, cache: Cache) -> None:
     """Remember what had to be read now."""
     if module is not None:

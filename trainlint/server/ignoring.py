@@ -23,6 +23,8 @@ def ignore_here(finding: Finding, raw: bytes, lines: Sequence[str], names: Mappi
             return _added(comment, finding.code)
     for number in (at.line, _last_line(raw, at.line)):
         line = lines[number - 1]
+        if line.endswith("\\"):
+            continue  # nothing may follow it
         text = f"{'  ' if line.rstrip() == line else ''}# trainlint: ignore[{finding.code}]"
         after = "\n".join([*lines[: number - 1], line + text, *lines[number:]])
         if any(any(one.silencing(finding, names)) for one in comments(path, after.encode(errors="replace"))):

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from trainlint.server.engine import Engine, Judged, Snapshot
 from trainlint.superseded import Superseded, while_wanted
 
-_PAUSE = 0.02
+_PAUSE = 0.01
 """Seconds without a change after which a check begins: a client may send several at once."""
 _STACK = 64 * 1024 * 1024
 """Bytes: source may nest deeply."""
