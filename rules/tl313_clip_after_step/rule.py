@@ -13,7 +13,9 @@ EARLY = "before `backward()` has made any, so there is nothing to clip"
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
-    doubtful = {id(one) for one in training.events(Clip) if _steps(training, one, training.events(OptimizerStep))}
+    doubtful = {
+        id(one) for one in training.events(Clip) if _steps(training, one, training.events(OptimizerStep))
+    }
     if not doubtful:
         return
     wrong: dict[int, tuple[Clip, OptimizerStep, str]] = {}

@@ -22,7 +22,9 @@ _STACK = 64 * 1024 * 1024
 _IDLE = 0.5
 """Seconds without work after which there is time to tidy up."""
 _MOST_CHECKS = 20
-"""After so many without a pause, it is tidied up anyway."""
+"""After so many without such a pause, a shorter one has to do."""
+_BREATH = 0.03
+"""Seconds of that: what was found is to be told first."""
 Answer = TypeVar("Answer")
 
 
@@ -90,13 +92,17 @@ class Worker:
                         snapshot, self._latest = self._latest, None
                         return partial(self._check, snapshot)
                     self._news.wait(left)
-                elif not self._news.wait(_IDLE if self._checks else None):
+                elif not self._news.wait(self._patience()):
                     return self._tidy
         return self._tidy
 
-    def _check(self, snapshot: Snapshot) -> None:
+    def _patience(self) -> float | None:
+        """How long to wait for work before tidying up."""
         if self._checks >= _MOST_CHECKS:
-            self._tidy()
+            return _BREATH
+        return _IDLE if self._checks else None
+
+    def _check(self, snapshot: Snapshot) -> None:
         self._checks += 1
         try:
             with while_wanted(self._has_no_news):

@@ -39,7 +39,9 @@ def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterab
             event.total = source.target(event.at) or "this sum"
     with recorder.aside():
         surveyed = survey(recorder)
-        if not any(isinstance(one, step.OptimizerSeen) for one in surveyed):  # they have ended with their function
+        if not any(
+            isinstance(one, step.OptimizerSeen) for one in surveyed
+        ):  # they have ended with their function
             surveyed = recorder.steps.surveyed
         seen: list[object] = [
             *recorder.facts,

@@ -229,8 +229,9 @@ class Recorder:
             return None
         event = kind(at=place, calls=self.own.calls(frame), autocast=self.autocast, **fields)
         self.lines.update((call.path, call.line) for call in event.calls)
-        acts = isinstance(about, Object) and about.is_a(OPTIMIZER) and kind is not ev.Built
-        subject = about.at if acts else id(about)  # optimizers that one place builds, one after the other, act as one
+        subject: object = id(about)
+        if isinstance(about, Object) and about.is_a(OPTIMIZER) and kind is not ev.Built:
+            subject = about.at  # those that one place builds, one after the other, act as one
         alike = self._alike.setdefault((kind, place, subject), [])
         alike.append(len(self.events))
         self.events.append(event)
