@@ -26,8 +26,9 @@ bug in `bench/detection/bugs/`.
 These programs were also used while the rules were being written, and some rules and this list of bugs were mended \
 after a first look at what was missed: read the numbers as what trainlint finds on code that it has seen, not as a \
 forecast. Bugs that turned out to do no harm where they were put (zero weights that learn at the second step, a tensor \
-on another device that nothing minds) were replaced or left out. For three kinds \
-(`requires_grad` on a cut loss, a step before `backward`, one inverted padding mask) more rules were let count than at \
+on another device that nothing minds) were replaced or left out. For four kinds \
+(`requires_grad` on a cut loss, a step before `backward`, a missing `backward` beside others, one inverted padding mask) \
+more rules were let count than at \
 first, because their messages do lead to the bug.
 
 Data sets are replaced by small synthetic ones (`bench/detection/shims/`), sizes are small, and everything runs on \

@@ -10,6 +10,8 @@ from trainlint.rule import rule
 _RESOLUTION = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
 """The smallest change of 1 that is not rounded away, relative to it."""
 _HALF = ("float16", "bfloat16")
+_MULTIPLIES = frozenset("StepLR MultiStepLR ExponentialLR PolynomialLR ReduceLROnPlateau".split())
+"""Schedulers that multiply the rate that is there, and so leave 0 at 0."""
 
 
 @rule(Recorded, level="error", by="T")
@@ -39,7 +41,12 @@ def _has_gradient(one: ParameterSeen) -> bool:
 
 
 def _is_scheduled(recorded: Recorded) -> bool:
-    return any("lr_scheduler" in base for built in recorded.events(Built) for base in built.object.bases)
+    """Whether there is a scheduler that may raise a rate of 0."""
+    return any(
+        "lr_scheduler" in base and built.object.type.rpartition(".")[2] not in _MULTIPLIES
+        for built in recorded.events(Built)
+        for base in built.object.bases
+    )
 
 
 def _should_have_moved(one: ParameterSeen) -> bool:
