@@ -1,7 +1,7 @@
 """Puts bugs into real training programs, and counts how many trainlint finds, in source, in a run, and by either.
 
-python bench/detection/run.py --clones /tmp/real --output docs/detection.md --jobs 2
-python bench/detection/run.py --clones /tmp/real --only mnist           # programs or kinds of bugs, to the screen
+python bench/detection/run.py --clones CLONES --output docs/detection.md --jobs 2
+python bench/detection/run.py --clones CLONES --only mnist           # programs or kinds of bugs, to the screen
 """
 
 from __future__ import annotations
