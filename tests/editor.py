@@ -8,9 +8,11 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+from cattrs import Converter
 from lsprotocol import types
+from pygls.protocol import default_converter
 from pygls.workspace import PositionCodec, TextDocument
 from pytest_lsp import LanguageClient
 
@@ -29,6 +31,8 @@ class Editor:
         self._codec = PositionCodec(encoding)
         self._texts: dict[str, str] = {}
         self._versions: dict[str, int] = {}
+        self._cells: dict[str, list[str]] = {}
+        """The URIs of cells, by that of their notebook."""
         self._said: dict[str, tuple[int | None, Diagnostics]] = {}
         self._news = asyncio.Condition()
         self.logged: list[str] = []
@@ -68,6 +72,66 @@ class Editor:
             )
         )
 
+    def open_notebook(self, name: str, *cells: str) -> Sequence[str]:
+        """Open a notebook whose cells are all Python, but for those that begin with `#md`; their URIs."""
+        uri = self.uri(name)
+        self._versions[uri] = 1
+        self._cells[uri] = []
+        items = [self._new_cell(uri, text) for text in cells]
+        self.client.notebook_document_did_open(
+            types.DidOpenNotebookDocumentParams(
+                types.NotebookDocument(
+                    uri,
+                    "jupyter-notebook",
+                    1,
+                    [types.NotebookCell(_kind(one.text), one.uri) for one in items],
+                ),
+                items,
+            )
+        )
+        self._cells[uri] = [one.uri for one in items]
+        return self._cells[uri]
+
+    def put_cells(self, name: str, start: int, delete: int, *cells: str) -> Sequence[str]:
+        """Put new cells in the place of some; the URIs of all."""
+        uri = self.uri(name)
+        items = [self._new_cell(uri, text) for text in cells]
+        new = [types.NotebookCell(_kind(one.text), one.uri) for one in items]
+        gone = self._cells[uri][start : start + delete]
+        self._cells[uri][start : start + delete] = [one.uri for one in items]
+        self._change_notebook(
+            name,
+            types.NotebookDocumentCellChanges(
+                structure=types.NotebookDocumentCellChangeStructure(
+                    types.NotebookCellArrayChange(start, delete, new),
+                    did_open=items,
+                    did_close=[types.TextDocumentIdentifier(one) for one in gone],
+                )
+            ),
+        )
+        return self._cells[uri]
+
+    def type_in_cell(self, name: str, cell: str, at: types.Range, new: str) -> None:
+        """Change a part of a cell, as clients tell it whatever the server asks for."""
+        self._texts[cell] = self._with_edits(cell, [types.TextEdit(at, new)])
+        self._versions[cell] += 1
+        change = types.TextDocumentContentChangePartial(at, new)
+        self._cell_changed(name, cell, change)
+
+    def write_cell(self, name: str, cell: str, text: str) -> None:
+        self._texts[cell] = text
+        self._versions[cell] += 1
+        self._cell_changed(name, cell, types.TextDocumentContentChangeWholeDocument(text))
+
+    def close_notebook(self, name: str) -> None:
+        uri = self.uri(name)
+        self.client.notebook_document_did_close(
+            types.DidCloseNotebookDocumentParams(
+                types.NotebookDocumentIdentifier(uri),
+                [types.TextDocumentIdentifier(one) for one in self._cells.pop(uri)],
+            )
+        )
+
     def save(self, name: str) -> None:
         (self._folder / name).write_bytes(self._texts[self.uri(name)].encode())
         self.client.text_document_did_save(types.DidSaveTextDocumentParams(self._identifier(name)))
@@ -100,6 +164,11 @@ class Editor:
                 raise AssertionError(f"{name}: at last {self._said.get(uri)}") from None
         return self._said[uri][1]
 
+    async def shows_at_last(self, name: str) -> Diagnostics:
+        """What is shown where nothing is open any more, once that is nothing; something in the end is an error."""
+        self._versions.pop(self.uri(name), None)
+        return await self.until(name, lambda found: not found)
+
     def has_been_told(self, name: str) -> bool:
         """Whether the server has said anything of a file, be it nothing."""
         return self.uri(name) in self._said
@@ -116,26 +185,64 @@ class Editor:
         return {one.title: one for one in actions}
 
     def after(self, name: str, action: types.CodeAction) -> str:
-        """The text with an action's edits."""
-        uri = self.uri(name)
+        """The text with an action's edits, which are all in it."""
+        ((uri, text),) = self.all_after(action).items()
+        assert uri == self.uri(name)
+        return text
+
+    def all_after(self, action: types.CodeAction) -> dict[str, str]:
+        """All texts that an action changes, by URI."""
         assert action.edit is not None
-        if action.edit.document_changes is not None:
-            (change,) = action.edit.document_changes
+        edits = {uri: list(some) for uri, some in (action.edit.changes or {}).items()}
+        for change in action.edit.document_changes or ():
             assert isinstance(change, types.TextDocumentEdit)
-            assert (change.text_document.uri, change.text_document.version) == (uri, self._versions[uri])
-            edits = [one for one in change.edits if isinstance(one, types.TextEdit)]
-        else:
-            edits = list((action.edit.changes or {})[uri])
-        document = TextDocument(uri, self._texts[uri], position_codec=self._codec)
+            assert change.text_document.version == self._versions[change.text_document.uri]
+            edits[change.text_document.uri] = [one for one in change.edits if isinstance(one, types.TextEdit)]
+        return {uri: self._with_edits(uri, some) for uri, some in edits.items()}
+
+    def _with_edits(self, uri: str, edits: Sequence[types.TextEdit]) -> str:
         text = self._texts[uri]
-        where = document.offset_at_position
+        where = TextDocument(uri, text, position_codec=self._codec).offset_at_position
         places = [(where(one.range.start), where(one.range.end), one.new_text) for one in edits]
         for start, end, new in sorted(places, reverse=True):
             text = text[:start] + new + text[end:]
         return text
 
+    def _new_cell(self, notebook: str, text: str) -> types.TextDocumentItem:
+        uri = f"{notebook.replace('file:', 'vscode-notebook-cell:')}#W{len(self._texts)}sZmlsZQ%3D%3D"
+        self._texts[uri], self._versions[uri] = text, 1
+        return types.TextDocumentItem(uri, "markdown" if text.startswith("#md") else "python", 1, text)
+
+    def _cell_changed(self, name: str, cell: str, change: types.TextDocumentContentChangeEvent) -> None:
+        identifier = types.VersionedTextDocumentIdentifier(version=self._versions[cell], uri=cell)
+        content = types.NotebookDocumentCellContentChanges(identifier, [change])
+        self._change_notebook(name, types.NotebookDocumentCellChanges(text_content=[content]))
+
+    def _change_notebook(self, name: str, change: types.NotebookDocumentCellChanges) -> None:
+        uri = self.uri(name)
+        self._versions[uri] += 1
+        self.client.notebook_document_did_change(
+            types.DidChangeNotebookDocumentParams(
+                types.VersionedNotebookDocumentIdentifier(self._versions[uri], uri),
+                types.NotebookDocumentChangeEvent(cells=change),
+            )
+        )
+
     def _identifier(self, name: str) -> types.TextDocumentIdentifier:
         return types.TextDocumentIdentifier(self.uri(name))
+
+
+def _kind(text: str) -> types.NotebookCellKind:
+    return types.NotebookCellKind.Markup if text.startswith("#md") else types.NotebookCellKind.Code
+
+
+def _converter() -> Converter:
+    """The client's, that can also read of which notebooks a server wants to hear."""
+    default: Any = default_converter
+    converter: Converter = default()
+    for kind in (types.NotebookDocumentFilterWithNotebook, types.NotebookDocumentFilterWithCells):
+        converter.register_structure_hook(get_type_hints(kind)["notebook"], lambda value, _: value)
+    return converter
 
 
 @asynccontextmanager
@@ -146,7 +253,7 @@ async def editor(
     server: Sequence[str] = SERVER,
 ) -> AsyncIterator[Editor]:
     """An editor with these folders open. At the end it asks the server to end, which it has to do cleanly."""
-    client = LanguageClient()
+    client = LanguageClient(converter_factory=_converter)
     await client.start_io(sys.executable, *server, env={**os.environ, "PYTHONPATH": str(ROOT)})
     process = client._server
     assert process is not None
@@ -155,6 +262,9 @@ async def editor(
         types.InitializeParams(
             capabilities=types.ClientCapabilities(
                 general=types.GeneralClientCapabilities(position_encodings=[encoding]),
+                notebook_document=types.NotebookDocumentClientCapabilities(
+                    types.NotebookDocumentSyncClientCapabilities()
+                ),
                 workspace=types.WorkspaceClientCapabilities(
                     workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=versioned)
                 ),

@@ -270,6 +270,70 @@ async def test_folders_have_their_own_configuration_and_their_own_modules(projec
         await editing.shows(alone, "TL301")
 
 
+async def test_without_a_folder(project: Project) -> None:
+    folder = project({"net.py": "import torch\n", "train.py": LOOP})
+    async with editor() as editing:
+        uri = (folder / "train.py").as_uri()
+        editing.open(uri, LOOP)
+        editing.open("untitled:Untitled-1", LOOP)
+        await editing.shows(uri, "TL301")
+        await editing.shows("untitled:Untitled-1", "TL301")
+        editing.write(uri, CLEARED)
+        await editing.shows(uri)
+
+
+async def test_a_file_that_is_renamed(first_look: Path) -> None:
+    async with editor(first_look) as editing:
+        editing.open("train.py")
+        editing.open("models/net.py")
+        await editing.shows("models/net.py", "TL101")
+        (first_look / "models/net.py").rename(first_look / "models/nët 2.py")
+        editing.close("models/net.py")
+        editing.open("models/nët 2.py")
+        await editing.shows("models/nët 2.py")  # nothing imports it
+        await editing.shows_at_last("models/net.py")
+        (first_look / "models/nët 2.py").rename(first_look / "models/net.py")
+        editing.close("models/nët 2.py")
+        editing.open("models/net.py")
+        await editing.shows("models/net.py", "TL101")
+
+
+async def test_files_that_are_deleted(first_look: Path) -> None:
+    async with editor(first_look) as editing:
+        editing.open("train.py")
+        editing.open("models/net.py")
+        await editing.shows("models/net.py", "TL101")
+        (first_look / "models/net.py").unlink()
+        editing.changed_on_disk("models/net.py")
+        editing.write("train.py", f"{editing.text('train.py')}\n")
+        await editing.shows("train.py", "TL301")
+        await editing.shows("models/net.py", "TL101")  # what is open is still there
+        editing.close("models/net.py")
+        await editing.shows_at_last("models/net.py")
+        shutil.rmtree(first_look)
+        editing.write("train.py", f"{editing.text('train.py')}\n")
+        await editing.shows("train.py", "TL301")
+        editing.write("train.py", CLEARED)
+        await editing.shows("train.py")
+
+
+async def test_folders_that_come_and_go(project: Project) -> None:
+    net = "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def forward(self, x):\n"
+    train = "from torch import nn\nfrom net import Net\n\ndef f(x, y):\n    return nn.CrossEntropyLoss()(Net()(x), y)\n"
+    folder = project({"net.py": f"{net}        return torch.softmax(x, -1)\n", "train.py": train})
+    async with editor() as editing:
+        uri = (folder / "net.py").as_uri()
+        editing.open(uri, (folder / "net.py").read_text())
+        await editing.shows(uri)  # nobody looks for who imports it
+        there = [types.WorkspaceFolder(folder.as_uri(), "there")]
+        for added, removed, codes in ((there, [], ["TL101"]), ([], there, [])):
+            event = types.WorkspaceFoldersChangeEvent(added, removed)
+            editing.client.workspace_did_change_workspace_folders(
+                types.DidChangeWorkspaceFoldersParams(event)
+            )
+            await editing.shows(uri, *codes)
+
+
 async def test_what_is_no_file(project: Project) -> None:
     async with editor(project({"trainlint.toml": ""})) as editing:
         editing.open("git:/train.py?HEAD", LOOP)
@@ -317,6 +381,15 @@ async def test_what_is_printed_is_no_message(project: Project) -> None:
     async with editor(project({"train.py": LOOP}), server=("-c", printing.partition("; ")[2])) as editing:
         editing.open("train.py")
         await editing.shows("train.py", "TL301")
+
+
+async def test_the_end_comes_in_the_middle_of_a_check(project: Project) -> None:
+    many = "".join(LOOP.replace("model", f"model{n}") for n in range(300))
+    async with editor(project({"train.py": LOOP})) as editing:
+        editing.open("train.py")
+        await editing.shows("train.py", "TL301")
+        editing.write("train.py", many)
+        await asyncio.sleep(0.1)  # the editor ends it in an orderly way, and waits until that is done
 
 
 @pytest.mark.parametrize("said", [b"", b'Content-Length: 33\r\n\r\n{"jsonrpc":"2.0","method":"exit"}'])

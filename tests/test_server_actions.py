@@ -100,6 +100,28 @@ async def test_all_safe_fixes_at_once_when_asked_for(project: Project) -> None:
         await editing.shows("train.py", "TL301")
 
 
+async def test_what_fixes_make_idle_goes(project: Project) -> None:
+    wrap = "        x, y = Variable(x), Variable(y)\n        x = Variable(x)\n        optimizer.zero_grad()\n"
+    text = OLD.replace("cuda.amp import autocast", "autograd import Variable").replace(
+        "autocast(dtype=", "open("
+    )
+    text = text.replace("        optimizer.zero_grad()\n", wrap)
+    loop = "\n\ntrain(nn.Linear(1, 1), [(torch.ones(1), torch.ones(1))], torch.optim.SGD([], 0.1), nn.MSELoss())\n"
+    text = text.replace("\n\ndef", "\nfrom torch import nn\n\ndef") + loop
+    folder = project({"train.py": text})
+    async with editor(folder) as editing:
+        editing.open("train.py")
+        found = await shown(editing, "train.py")
+        alone = next(
+            one for one in found if one.range.start.line == text[: text.index("        x = V")].count("\n")
+        )
+        actions = await editing.actions("train.py", alone.range)
+        (fix,) = (one for one in actions.values() if one.is_preferred)
+        assert editing.after("train.py", fix) == text.replace("        x = Variable(x)\n", "")
+        (fix,) = (await editing.actions("train.py", ALL, "source.fixAll")).values()
+        assert editing.after("train.py", fix) == text.replace(wrap, "        optimizer.zero_grad()\n")
+
+
 @pytest.mark.parametrize(
     "statement",
     [

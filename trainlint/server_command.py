@@ -24,6 +24,8 @@ def server() -> None:
             import pygls  # noqa: F401
         except ImportError as error:
             raise UsageError("the server needs pygls: pip install 'trainlint[server]'") from error
+        import libcst  # noqa: F401  # fixes use it in one thread while another one parses: see program/parser.py
+
         from trainlint.server.handlers import server as language_server
 
         given, answers = sys.stdin.buffer, sys.stdout.buffer

@@ -8,11 +8,12 @@ from lsprotocol import types
 
 from trainlint.catalogue import names
 from trainlint.finding import Edit, Finding
-from trainlint.fixes import with_fixes
+from trainlint.fixes import Fixes, with_fixes, without_idle
 from trainlint.fixing import together
 from trainlint.ignore import UNUSED_CODE
+from trainlint.notebook.program import SUFFIX
 from trainlint.server.diagnostics import SOURCE, Places, diagnostic
-from trainlint.server.documents import Document
+from trainlint.server.documents import Document, Text
 from trainlint.server.ignoring import ignore_here, ignore_in_file
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.{SOURCE}"
@@ -34,64 +35,66 @@ class Actions:
     def for_findings(self, findings: Sequence[Finding]) -> Iterator[types.CodeAction]:
         """A fix first, and then what silences a finding."""
         for one in self._with_fixes(findings):
-            about = [diagnostic(one, self._places)]
             if one.fix is not None:
                 is_safe = one.fix.applicability == "safe"
                 title = one.fix.title[:1].upper() + one.fix.title[1:]
-                yield self._action(
-                    f"{title} ({one.code})" if is_safe else f"{title} ({one.code}, unsafe: look at it)",
-                    one.fix.edits,
-                    about,
-                    is_preferred=is_safe,
-                )
+                title = f"{title} ({one.code})" if is_safe else f"{title} ({one.code}, unsafe: look at it)"
+                yield from self._action(title, one.fix.edits, one, is_preferred=is_safe)
             if one.code == UNUSED_CODE:
                 continue
-            raw, lines = self._document.raw, self._document.lines
-            here = ignore_here(one, raw, lines, names())
+            source, lines = self._document.source, self._document.lines
+            here = ignore_here(one, source, lines, names())
             if here is not None:
-                yield self._action(f"Ignore {one.code} on this line", [here], about)
-            yield self._action(f"Ignore {one.code} in this file", [ignore_in_file(one, raw, lines)], about)
+                yield from self._action(f"Ignore {one.code} on this line", [here], one)
+            everywhere = ignore_in_file(one, source, lines, self._document.takes)
+            if everywhere is not None:
+                kind = "notebook" if one.at.path.endswith(SUFFIX) else "file"
+                yield from self._action(f"Ignore {one.code} in this {kind}", [everywhere], one)
 
     def fix_all(self, findings: Sequence[Finding]) -> Iterator[types.CodeAction]:
         """All safe fixes that can be made at once."""
-        found = [(one, one.fix) for one in self._with_fixes(findings) if one.fix is not None]
+        fixed, _ = Fixes().added(findings, lambda _: self._document.raw)
+        found = [(one, one.fix) for one in fixed if one.fix is not None]
         chosen = together(one for one in found if one[1].applicability == "safe")
-        edits = list(dict.fromkeys(edit for _, fix in chosen for edit in fix.edits))
-        if edits:
-            yield types.CodeAction(
-                "Fix all safely fixable findings of trainlint", kind=FIX_ALL, edit=self._edit(edits)
-            )
+        if not chosen:
+            return
+        edits = dict.fromkeys(edit for _, fix in chosen for edit in fix.edits)
+        edit = self._edit(without_idle(chosen[0][0].at.path, self._document.raw, edits))
+        if edit is not None:
+            yield types.CodeAction("Fix all safely fixable findings of trainlint", kind=FIX_ALL, edit=edit)
 
     def _with_fixes(self, findings: Sequence[Finding]) -> list[Finding]:
         fixed, _ = with_fixes(findings, lambda _: self._document.raw)
         return fixed
 
     def _action(
-        self,
-        title: str,
-        edits: Iterable[Edit],
-        about: list[types.Diagnostic],
-        *,
-        is_preferred: bool | None = None,
-    ) -> types.CodeAction:
-        return types.CodeAction(
-            title,
-            kind=types.CodeActionKind.QuickFix,
-            diagnostics=about,
-            is_preferred=is_preferred,
-            edit=self._edit(edits),
-        )
-
-    def _edit(self, edits: Iterable[Edit]) -> types.WorkspaceEdit:
-        document = self._document
-        made = [
-            types.TextEdit(
-                self._places.range(one.at),
-                one.replacement.replace("\r\n", "\n").replace("\n", document.line_end),
+        self, title: str, edits: Iterable[Edit], about: Finding, *, is_preferred: bool | None = None
+    ) -> Iterator[types.CodeAction]:
+        """None where the edits cannot be made in what is there now."""
+        edit, location = self._edit(edits), self._places.location(about.at)
+        if edit is not None and location is not None:
+            yield types.CodeAction(
+                title,
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=[diagnostic(about, location.range, self._places)],
+                is_preferred=is_preferred,
+                edit=edit,
             )
-            for one in edits
-        ]
+
+    def _edit(self, edits: Iterable[Edit]) -> types.WorkspaceEdit | None:
+        changes: dict[Text, list[types.TextEdit]] = {}
+        for one in edits:
+            edited = self._places.edited(one)
+            if edited is None:
+                return None
+            changes.setdefault(edited[0], []).append(edited[1])
         if not self._versioned:
-            return types.WorkspaceEdit(changes={document.uri: made})
-        identifier = types.OptionalVersionedTextDocumentIdentifier(document.uri, document.version)
-        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identifier, list(made))])
+            return types.WorkspaceEdit(changes={text.uri: made for text, made in changes.items()})
+        return types.WorkspaceEdit(
+            document_changes=[
+                types.TextDocumentEdit(
+                    types.OptionalVersionedTextDocumentIdentifier(text.uri, text.version), list(made)
+                )
+                for text, made in changes.items()
+            ]
+        )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from trainlint.catalogue import page
+from trainlint.finding import Finding
 from trainlint.server.actions import FIX_ALL, KINDS, Actions
+from trainlint.server.diagnostics import Places
 from trainlint.server.session import Session
 
 _WATCHED = (
@@ -62,6 +64,21 @@ def _changed(session: Session, _: object) -> None:
     session.look_again()
 
 
+def _notebook_opened(session: Session, params: types.DidOpenNotebookDocumentParams) -> None:
+    for cell in params.cell_text_documents:
+        session.cell_opened(cell, ())
+    _opened_or_saved(session, params)
+
+
+def _notebook_changed(session: Session, params: types.DidChangeNotebookDocumentParams) -> None:
+    cells = params.change.cells
+    if cells is not None and cells.structure is not None:
+        changes = {one.document.uri: one.changes for one in cells.text_content or ()}
+        for cell in cells.structure.did_open or ():
+            session.cell_opened(cell, changes.get(cell.uri, ()))
+    session.look_again()
+
+
 def _changed_on_disk(session: Session, params: types.DidChangeWatchedFilesParams) -> None:
     paths = [path for path in (to_fs_path(one.uri) for one in params.changes) if path is not None]
     if any(
@@ -85,12 +102,9 @@ async def _hover(session: Session, params: types.HoverParams) -> types.Hover | N
     judged = await session.judged(document) if document is not None else None
     if document is None or judged is None:
         return None
-    places = session.places(judged)
-    here = [
-        (one, range)
-        for one in judged.findings.get(document.path, ())
-        if _meet(range := places.range(one.at), types.Range(params.position, params.position))
-    ]
+    uri, at = params.text_document.uri, types.Range(params.position, params.position)
+    found = _located(judged.findings.get(document.path, ()), uri, session.places(judged))
+    here = [(one, range) for one, range in found if _meet(range, at)]
     if not here:
         return None
     pages = _RULE.join(dict.fromkeys(page(one.code).strip() for one, _ in here))
@@ -105,23 +119,33 @@ async def _code_actions(session: Session, params: types.CodeActionParams) -> lis
     """Fixes, and comments that silence findings."""
     document = session.document(params.text_document.uri)
     judged = await session.judged(document) if document is not None else None
-    if document is None or judged is None or document.path in judged.unreadable:
+    if document is None or judged is None:
         return None
     places = session.places(judged)
-    findings = list(judged.findings.get(document.path, ()))
-    here = [one for one in findings if _meet(places.range(one.at), params.range)]
-    actions = Actions(document, places, versioned=_is_versioned(session.client_capabilities))
+    found = _located(judged.findings.get(document.path, ()), params.text_document.uri, places)
+    here = [one for one, range in found if _meet(range, params.range)]
+    if not found:
+        return None
+    actions = Actions(
+        judged.sound[document.path], places, versioned=_is_versioned(session.client_capabilities)
+    )
     only = params.context.only
 
-    def found() -> list[types.CodeAction]:
-        wanted: list[types.CodeAction] = []
+    def wanted() -> list[types.CodeAction]:
+        made: list[types.CodeAction] = []
         if only is None or _includes(only, types.CodeActionKind.QuickFix):
-            wanted += actions.for_findings(here)
+            made += actions.for_findings(here)
         if only is not None and _includes(only, FIX_ALL):
-            wanted += actions.fix_all(findings)
-        return wanted
+            made += actions.fix_all([one for one, _ in found])
+        return made
 
-    return await asyncio.wrap_future(session.worker.ask(found))
+    return await asyncio.wrap_future(session.worker.ask(wanted))
+
+
+def _located(findings: Iterable[Finding], uri: str, places: Places) -> list[tuple[Finding, types.Range]]:
+    """What is shown under a URI, and where."""
+    located = ((one, places.location(one.at)) for one in findings)
+    return [(one, at.range) for one, at in located if at is not None and at.uri == uri]
 
 
 def _includes(only: Sequence[types.CodeActionKind | str], kind: str) -> bool:
@@ -149,6 +173,10 @@ _HANDLERS: Mapping[str, Callable[[Session, Any], Any]] = {
     types.TEXT_DOCUMENT_DID_CHANGE: _changed,
     types.TEXT_DOCUMENT_DID_SAVE: _opened_or_saved,
     types.TEXT_DOCUMENT_DID_CLOSE: _changed,
+    types.NOTEBOOK_DOCUMENT_DID_OPEN: _notebook_opened,
+    types.NOTEBOOK_DOCUMENT_DID_CHANGE: _notebook_changed,
+    types.NOTEBOOK_DOCUMENT_DID_SAVE: _opened_or_saved,
+    types.NOTEBOOK_DOCUMENT_DID_CLOSE: _changed,
     types.WORKSPACE_DID_CHANGE_WATCHED_FILES: _changed_on_disk,
     types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: _opened_or_saved,
     types.WORKSPACE_DID_CHANGE_CONFIGURATION: _configured,

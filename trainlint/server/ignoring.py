@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from trainlint.finding import Edit, Finding, Place
 from trainlint.ignore import Comment, comments
@@ -43,14 +43,23 @@ def _last_line(raw: bytes, line: int) -> int:
     return line
 
 
-def ignore_in_file(finding: Finding, raw: bytes, lines: Sequence[str]) -> Edit:
-    """In a comment at the top; one that is there already takes one more rule."""
+def ignore_in_file(
+    finding: Finding, raw: bytes, lines: Sequence[str], takes: Callable[[Place], bool]
+) -> Edit | None:
+    """In a comment at the top; one that is there already takes one more rule.
+
+    Args:
+        takes: whether what stands somewhere can be edited.
+    """
     path = finding.at.path
     for comment in comments(path, raw):
         if comment.verb == "ignore-file" and comment.rules:
             return _added(comment, finding.code)
     first = max((number for number, line in enumerate(lines[:2], 1) if _BEFORE_CODE.match(line)), default=0)
-    return Edit(Place(path, first + 1, 1, first + 1, 1), f"# trainlint: ignore-file[{finding.code}]\n")
+    for number, line in enumerate(lines[first:], first + 1):
+        if takes(Place(path, number, 1, number, len(line) + 2)):
+            return Edit(Place(path, number, 1, number, 1), f"# trainlint: ignore-file[{finding.code}]\n")
+    return None
 
 
 def _added(comment: Comment, code: str) -> Edit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trainlint.bytes_on_disk import Contents
@@ -92,19 +92,22 @@ class Disk:
             self._known[path] = known = state, Contents({}).get(path)
         return known[1]
 
-    def forget(self, but: Mapping[str, object]) -> None:
-        """Keep the bytes of these files alone."""
-        self._known = {path: known for path, known in self._known.items() if path in but}
-
 
 class Overlaid(Contents):
-    """Files as they stand in the editor, and for the rest as they are on disk."""
+    """Files as they stand in the editor, and for the rest as they are on disk.
 
-    def __init__(self, given: Mapping[str, bytes], disk: Disk) -> None:
+    Args:
+        within: what can be read; None for everything.
+    """
+
+    def __init__(self, given: Mapping[str, bytes], disk: Disk, within: Container[str] | None = None) -> None:
         super().__init__(given)
         self._disk = disk
+        self._within = within
 
     def get(self, path: str) -> bytes:
+        if self._within is not None and path not in self._within:
+            raise OSError("not looked at")
         if path not in self._bytes:
             self._bytes[path] = self._disk.read(path)
         return self._bytes[path]

@@ -21,6 +21,8 @@ _MOST_FILES = 5_000
 """Of a folder that is looked through: one that holds more is no project."""
 _LONGEST_LOOK = 5
 """Seconds for that."""
+_NEAR = 150_000
+"""Bytes of source that are checked with a document at each keystroke."""
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+(?P<dots>\.*)(?P<module>[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\r\n]*)"
     rb"|import[ \t]+(?P<modules>[\w., \t]+))",
@@ -48,11 +50,25 @@ class Graph:
         self._finder = Files(dict.fromkeys(files))
         self._imports: dict[str, tuple[bytes, set[str]]] = {}
 
-    def around(self, paths: Iterable[str], read: Read, *, importers: bool) -> set[str]:
-        """These files, those that import them if that is asked for, and all that any of them imports."""
-        return self._reached(
-            self._importing(paths, read) if importers else paths, lambda one: self._targets(one, read)
-        )
+    def around(self, paths: Iterable[str], read: Read) -> set[str]:
+        """These files, those that import them, and all that any of them imports."""
+        return self._reached(self._importing(paths, read), lambda one: self._targets(one, read))
+
+    def near(self, paths: Iterable[str], read: Read) -> set[str]:
+        """These files, and of what they import the nearest: as much as can be checked between two keystrokes."""
+        found: set[str] = set()
+        room = _NEAR
+        wave = set(paths)
+        while wave:
+            found |= wave
+            imported = {target for one in wave for target in self._targets(one, read)} - found
+            wave = set()
+            for path in sorted(imported, key=lambda one: (_size(one, read), one)):
+                room -= _size(path, read)
+                if room < 0:
+                    return found | wave
+                wave.add(path)
+        return found
 
     def _importing(self, paths: Iterable[str], read: Read) -> set[str]:
         importers: dict[str, list[str]] = {}
@@ -104,7 +120,7 @@ class Neighbours:
         """The files of each folder that have to be read together with these documents. Raises Superseded.
 
         Args:
-            whole: with those that import them.
+            whole: with those that import them, and all that any of these imports.
         """
 
         def read(path: str) -> bytes:
@@ -114,7 +130,8 @@ class Neighbours:
         for path in texts:
             together.setdefault(_folder_of(path, folders), []).append(path)
         for folder, paths in together.items():
-            yield self._graph(folder, whole).around(paths, read, importers=whole)
+            graph = self._graph(folder, whole)
+            yield graph.around(paths, read) if whole else graph.near(paths, read)
 
     def _graph(self, folder: str | None, whole: bool) -> Graph:
         if folder is None:
@@ -161,6 +178,13 @@ class Neighbours:
             exclude=(*exclude, *config.extend_exclude),
             respect_gitignore=config.respect_gitignore,
         )
+
+
+def _size(path: str, read: Read) -> int:
+    try:
+        return len(read(path))
+    except OSError:
+        return 0
 
 
 def _folder_of(path: str, folders: Iterable[str]) -> str | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -15,8 +16,9 @@ from pygls.uris import to_fs_path
 
 from trainlint import __version__
 from trainlint.server.diagnostics import Places, diagnostics
-from trainlint.server.documents import Document, document
+from trainlint.server.documents import Document, file
 from trainlint.server.engine import Engine, Judged, Snapshot
+from trainlint.server.notebooks import SYNC, CellText, notebook
 from trainlint.server.worker import Worker
 
 if TYPE_CHECKING:
@@ -32,7 +34,12 @@ class Session(LanguageServer):
     """One editor's server."""
 
     def __init__(self) -> None:
-        super().__init__("trainlint", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
+        super().__init__(
+            "trainlint",
+            __version__,
+            text_document_sync_kind=types.TextDocumentSyncKind.Full,
+            notebook_document_sync=SYNC,
+        )
         self.engine = Engine(self.complain)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._worker: Worker | None = None
@@ -73,16 +80,31 @@ class Session(LanguageServer):
     def look_again(self) -> None:
         """Check what is open now."""
         folders = self.folders
-        before = {one.uri: one for one in self._documents.values()}
-        found = (document(one, folders) for one in self.workspace.text_documents.values())
-        now = [one for one in found if one is not None]
+        before = dict(self._documents)
         self._documents = {
-            one.path: before[one.uri] if before.get(one.uri) == one else one for one in now
+            one.path: before[one.path] if before.get(one.path) == one else one for one in self._open(folders)
         }  # one that has not changed keeps all that was worked out for it
         self.worker.check(Snapshot(tuple(self._documents.values()), folders))
 
+    def _open(self, folders: tuple[str, ...]) -> Iterator[Document]:
+        texts, notebooks = self.workspace.text_documents, self.workspace.notebook_documents.values()
+        cells = {unquote(cell.document) for one in notebooks for cell in one.cells}
+        yield from filter(None, (file(one, folders) for uri, one in texts.items() if uri not in cells))
+        yield from filter(None, (notebook(one, texts, folders) for one in notebooks))
+
     def document(self, uri: str) -> Document | None:
-        return next((one for one in self._documents.values() if one.uri == uri), None)
+        """What a text belongs to."""
+        documents = self._documents.values()
+        return next((one for one in documents if any(text.uri == uri for text in one.texts)), None)
+
+    def cell_opened(
+        self, item: types.TextDocumentItem, changes: Iterable[types.TextDocumentContentChangeEvent]
+    ) -> None:
+        """Hold the text of a cell with what has changed in it since, which clients do not send as a whole."""
+        cell = CellText(item, self.workspace.position_codec)
+        for change in changes:
+            cell.apply_change(change)
+        self.workspace.text_documents[unquote(item.uri)] = cell
 
     # What is found
 
@@ -105,12 +127,10 @@ class Session(LanguageServer):
 
     def _publish(self, judged: Judged) -> None:
         """Tell the client what has changed for it."""
-        places = self.places(judged)
-        documents = {one.path: one for one in judged.snapshot.documents}
-        told = {}
-        for path in {**documents, **judged.findings}:
-            version = documents[path].version if path in documents else None
-            told[places.uri(path)] = version, diagnostics(judged, path, places)
+        versions = {text.uri: text.version for one in judged.snapshot.documents for text in one.texts}
+        told = {
+            uri: (versions.get(uri), found) for uri, found in diagnostics(judged, self.places(judged)).items()
+        }
         told |= {uri: (None, []) for uri in self._shown.keys() - told.keys()}
         for uri, (version, found) in told.items():
             if self._shown.get(uri) != (version, found):

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from trainlint.server.engine import Engine, Judged, Snapshot
+from trainlint.server.pace import Pace
 from trainlint.superseded import Superseded, while_wanted
 
 _PAUSE = 0.01
@@ -43,6 +44,10 @@ class Worker:
         self._news = threading.Condition()
         self._latest: Snapshot | None = None
         self._at = 0.0
+        """When it was handed over."""
+        self._unfinished: Snapshot | None = None
+        """The last one that was checked, if not with all files that import it."""
+        self._pace = Pace()
         self._questions: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._ends = False
         self._checks = 0
@@ -58,7 +63,7 @@ class Worker:
             self._news.notify()
 
     def ask(self, question: Callable[[], Answer]) -> Future[Answer]:
-        """Have something done before all checks. One that is under way begins again after it."""
+        """Have something done before all checks, or in the middle of one that is under way."""
         answer: Future[Answer] = Future()
         with self._news:
             self._questions.append((question, answer))
@@ -85,16 +90,30 @@ class Worker:
         with self._news:
             while not self._ends:
                 if self._questions:
-                    return partial(_answer, *self._questions.popleft())
-                if self._latest is not None:
-                    left = self._at + _PAUSE - time.monotonic()
-                    if left <= 0:
-                        snapshot, self._latest = self._latest, None
-                        return partial(self._check, snapshot)
-                    self._news.wait(left)
-                elif not self._news.wait(self._patience()):
+                    return self._answer
+                left, patience = self._left(), self._patience()
+                if left is not None and left <= 0:
+                    return partial(self._check, *self._taken())
+                waits = min((one for one in (left, patience) if one is not None), default=None)
+                if not self._news.wait(waits) and waits == patience:
                     return self._tidy
         return self._tidy
+
+    def _left(self) -> float | None:
+        """Seconds until the next check; None if there is nothing to check."""
+        if self._latest is not None:
+            return self._at + _PAUSE - time.monotonic()
+        if self._unfinished is not None:
+            return self._pace.begin(self._at) - time.monotonic()
+        return None
+
+    def _taken(self) -> tuple[Snapshot, bool]:
+        """What is to be checked now, and whether with all files."""
+        if self._latest is not None:
+            snapshot, self._latest = self._latest, None
+            return snapshot, self._pace.is_quick and self._engine.has_judged(snapshot)
+        assert self._unfinished is not None
+        return self._unfinished, True
 
     def _patience(self) -> float | None:
         """How long to wait for work before tidying up."""
@@ -102,30 +121,38 @@ class Worker:
             return _BREATH
         return _IDLE if self._checks else None
 
-    def _check(self, snapshot: Snapshot) -> None:
+    def _check(self, snapshot: Snapshot, whole: bool) -> None:
         self._checks += 1
+        self._unfinished = None
+        began, is_done = time.thread_time(), False
         try:
-            with while_wanted(self._has_no_news):
-                if not self._engine.is_quick(snapshot):
-                    self._publish(self._engine.check(snapshot, whole=False))
-                self._publish(self._engine.check(snapshot, whole=True))
+            with while_wanted(self._is_latest):
+                self._publish(self._engine.check(snapshot, whole=whole))
+            is_done = True
         except Superseded:
-            with self._news:
-                self._latest = self._latest or snapshot
+            pass
+        finally:
+            if whole:
+                self._pace.worked(time.thread_time() - began, time.monotonic(), to_the_end=is_done)
+        if not (whole and is_done):
+            self._unfinished = snapshot
 
-    def _has_no_news(self) -> bool:
-        return self._latest is None and not self._questions and not self._ends
+    def _is_latest(self) -> bool:
+        """Whether what is being checked is what is there. Questions are answered on the way."""
+        while self._questions and not self._ends:
+            self._answer()
+        return self._latest is None and not self._ends
+
+    def _answer(self) -> None:
+        question, answer = self._questions.popleft()
+        if answer.set_running_or_notify_cancel():
+            try:
+                answer.set_result(question())
+            except Exception as error:
+                answer.set_exception(error)
 
     def _tidy(self) -> None:
         """Free what refers to itself. What has stayed until now will stay, and need not be looked at again."""
         self._checks = 0
         gc.collect()
         gc.freeze()
-
-
-def _answer(question: Callable[[], Answer], answer: Future[Answer]) -> None:
-    if answer.set_running_or_notify_cancel():
-        try:
-            answer.set_result(question())
-        except Exception as error:
-            answer.set_exception(error)
