@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from trainlint.analysis import Source, analyse
-from trainlint.facts import step
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.blind_spots import Missed
 from trainlint.finding import Finding, Place, Problem
 from trainlint.judging import judged
 from trainlint.trace.stop import Stop
@@ -23,7 +23,7 @@ def recorded(script: Path, steps: int = 1) -> Recorded:
     """What a script does until its steps are recorded, it ends, or it raises. Paths are seen from its folder."""
     import torch
 
-    from trainlint.trace.experiments import experiments
+    from trainlint.trace.experiments.all import experiments
     from trainlint.trace.picture import pictures
     from trainlint.trace.session import Session
 
@@ -79,7 +79,7 @@ def _as_main(main: types.ModuleType, script: Path) -> Iterator[None]:
 def findings_of_run(script: Path, steps: int = 1) -> list[Finding]:
     """What the source and one run of it together say, with verdicts."""
     run = recorded(script, steps)
-    assert not run.facts(step.Missed), run.facts(step.Missed)
+    assert not run.facts(Missed), run.facts(Missed)
     problems: dict[Problem, None] = {}
     ran = list(judged(run, problems))
     assert not problems, problems

@@ -43,8 +43,13 @@ def training(imports: str, autocast: str) -> str:
             "autocast(False, torch.float16)",
             'torch.amp.autocast("cuda", enabled=False, dtype=torch.float16)',
         ),
-        ("import torch\nfrom torch import amp", "torch.cuda.amp.autocast()", 'amp.autocast("cuda")'),
-        ("import torch\nimport torch as t", "t.cpu.amp.autocast()", 'torch.amp.autocast("cpu")'),
+        ("import torch\nfrom torch import amp", "torch.cuda.amp.autocast()", 'torch.amp.autocast("cuda")'),
+        (
+            "import torch\nfrom torch import amp\nfrom torch.cuda.amp import autocast",
+            "autocast()",
+            'amp.autocast("cuda")',
+        ),
+        ("import torch\nimport torch as t", "t.cpu.amp.autocast()", 't.amp.autocast("cpu")'),
     ],
 )
 def test_names_are_written_as_the_file_writes_them(check: Check, imports: str, old: str, new: str) -> None:
@@ -137,6 +142,49 @@ for x, y in [(torch.ones(1, 4), torch.zeros(1).long())]:
     after = fixed(check, text)
     assert "Variable(" not in after and "x = x" not in after and "x, y = x, y" not in after
     assert "    y = y\n" in after, "what was idle before is the user's"
+
+
+LOOP = """import torch
+from torch.autograd import Variable
+
+model = torch.nn.Linear(4, 2)
+for x, y in [(torch.ones(1, 4), torch.zeros(1).long())]:
+{lines}
+    torch.nn.functional.cross_entropy(model(x), y).backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("    x = x\n    x = Variable(x)", "    x = x"),
+        ("    x = Variable(x)\n    x = x", "    x = x"),
+        ("    x, y = x, y\n    x, y = Variable(x), Variable(y)", "    x, y = x, y"),
+        ("    x = Variable(x); y = Variable(y)", "    x = x; y = y"),
+        ("    x = (\n        Variable(x)\n    )\n    y = Variable(y)", None),
+        ("    a = 1\n\n    x = Variable(x)\n    y = Variable(y)\n\n    b = 2", "    a = 1\n\n    b = 2"),
+        ("    a = 1\n\n    x = Variable(x)\n    b = 2", "    a = 1\n\n    b = 2"),
+        ("    x = Variable(x)  # a leaf", "    x = x  # a leaf"),
+        ("    # a leaf\n    x = Variable(x)", "    # a leaf\n    x = x"),
+        ("    if y:\n        x = Variable(x)", "    if y:\n        x = x"),
+        (
+            "    if y:\n        x = Variable(x)\n        y = Variable(y)",
+            "    if y:\n        x = x\n        y = y",
+        ),
+        ("    if y: x = Variable(x)", "    if y: x = x"),
+        ("    z = x = Variable(x)", "    z = x = x"),
+        ("    é = x; s = 'é'\n    x = Variable(x)", "    é = x; s = 'é'"),
+    ],
+)
+def test_only_what_fixes_made_idle_goes(check: Check, before: str, after: str | None) -> None:
+    lines = [] if after is None else [after]
+    expected = LOOP.replace("{lines}\n", "".join(f"{one}\n" for one in lines))
+    assert fixed(check, LOOP.format(lines=before), "--select", "TL209") == expected
+
+
+def test_what_gives_a_class_an_attribute_is_not_idle(check: Check) -> None:
+    text = LOOP.format(lines="    pass") + "\n\nclass Net:\n    x = Variable(x)\n    y = 1\n"
+    assert "    x = x\n    y = 1" in fixed(check, text, "--unsafe-fixes")
 
 
 def test_nested_findings_are_fixed_in_rounds(check: Check) -> None:
@@ -361,3 +409,112 @@ def test_a_long_sum_is_no_obstacle(check: Check) -> None:
     terms = " + ".join(["1"] * 300)
     text = training(f"import torch\nlong = {terms}", "torch.cuda.amp.autocast()")
     assert 'torch.amp.autocast("cuda")' in fixed(check, text)
+
+
+SCHEDULED = """import torch
+
+model = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+for epoch in range(3):
+    scheduler.step()
+    for x in torch.ones(3, 1, 1):
+        if x.sum() > 9:
+            continue
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("end", ["", "    print(epoch)\n", "    if epoch == 7:\n        break\n"])
+def test_a_scheduler_does_not_go_below_what_may_end_the_round(check: Check, end: str) -> None:
+    text = SCHEDULED + end
+    moved = text.replace("    scheduler.step()\n", "") + "    scheduler.step()\n"
+    assert fixed(check, text, "--unsafe-fixes", "--select", "TL304") == (text if "break" in end else moved)
+
+
+def test_a_generator_does_not_hand_its_context_to_others(check: Check) -> None:
+    text = """import torch
+
+model = torch.nn.Linear(1, 1)
+model.eval()
+
+
+def outputs():
+    for x in torch.ones(3, 1, 1):
+        yield model(x).item()
+
+
+print(list(outputs()))
+for x in torch.ones(3, 1, 1):
+    print(model(x).item())
+"""
+    after = fixed(check, text, "--unsafe-fixes", "--select", "TL312")
+    assert after.startswith(text[: text.index("for x in torch.ones(3, 1, 1):\n    print")])
+    assert after.endswith(
+        "with torch.no_grad():\n    for x in torch.ones(3, 1, 1):\n        print(model(x).item())\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("test", "goes"), [("torch.cuda.is_available()", True), ("x.sum() > 1", False), ("take(x)", False)]
+)
+def test_a_condition_that_may_do_something_stays(check: Check, test: str, goes: bool) -> None:
+    text = f"""import torch
+from other import take
+
+model = torch.nn.Linear(1, 1)
+for x in torch.ones(3, 1, 1):
+    model(x).sum().backward()
+    if {test}:
+        torch.cuda.empty_cache()
+"""
+    after = fixed(check, text, "--unsafe-fixes", "--select", "TL803")
+    assert after == (text[: text.index("    if")] if goes else text)
+
+
+@pytest.mark.parametrize(
+    "autocast",
+    [
+        "(torch.cuda.amp.autocast if len(sys.argv) > 1 else contextlib.nullcontext)()",
+        "partial(torch.cuda.amp.autocast, enabled=False)()",
+        "half()",
+    ],
+)
+def test_only_what_an_import_names_is_replaced(check: Check, autocast: str) -> None:
+    imports = "import contextlib\nimport sys\nfrom functools import partial\n\nimport torch\n\n"
+    text = training(f"{imports}half = partial(torch.cuda.amp.autocast, enabled=False)\n", autocast)
+    assert fixed(check, text, "--select", "TL401") == text
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "def half():\n    from torch.cuda.amp import autocast\n\n    return autocast()\n",
+        "try:\n    from torch.cuda import amp\nexcept ImportError:\n    amp = None\nhalf = amp.autocast\n",
+    ],
+)
+def test_torch_is_not_imported_where_it_need_not_be_there(check: Check, imports: str) -> None:
+    text = f"{imports}\nwith half():\n    print(1)\n"
+    assert fixed(check, text, "--select", "TL401") == text
+
+
+def test_an_import_goes_below_those_of_everything(check: Check) -> None:
+    head = "import os\n\nfrom torch.cuda import amp\nfrom torch import nn, optim, ones\n"
+    text = training(f"{head}from os.path import *\nimport sys\n", "amp.autocast()")
+    text = text.replace("torch.nn", "nn").replace("torch.o", "o")
+    after = fixed(check, text, "--select", "TL401")
+    assert after.startswith(f"{head}from os.path import *\nimport torch\nimport sys\n")
+    text = training(head, "amp.autocast()").replace("torch.nn", "nn").replace("torch.o", "o")
+    after = fixed(check, f"{text}\nfrom os.path import *\n", "--select", "TL401")
+    assert after.index("import torch\n") < after.index("torch.amp.") < after.index("import *")
+
+
+@pytest.mark.parametrize(
+    ("strings", "put"),
+    [("", '"cuda"'), ("'a', 'b', \"c\"", "'cuda'"), ("'a', \"b\"", '"cuda"'), ("'''a''', \"b\"", '"cuda"')],
+)
+def test_strings_stand_in_the_marks_of_the_file(check: Check, strings: str, put: str) -> None:
+    text = training(f"import torch\n\nnames = ({strings})\n", "torch.cuda.amp.autocast()")
+    assert f"torch.amp.autocast({put})" in fixed(check, text)

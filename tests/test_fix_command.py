@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -58,6 +60,61 @@ def test_bytes_around_a_fix_stay(check: Check, before: bytes, after: bytes) -> N
     assert file.read_bytes() == after
 
 
+MANY = """import torch
+from torch.cuda.amp import autocast
+
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+best = None
+for x in torch.ones(3, 4):
+    x = torch.autograd.Variable(x)
+    with autocast(
+        enabled=False,  # not now
+    ):
+        loss = model(x).mean()
+    loss.backward()
+    optimizer.step()
+
+    best = model.state_dict()
+
+model.load_state_dict(best)
+model.eval()
+for x in torch.ones(3, 4):
+    print(model(x))
+"""
+FORMS: dict[str, Callable[[str], bytes]] = {
+    "crlf": lambda text: text.replace("\n", "\r\n").encode(),
+    "cr": lambda text: text.replace("\n", "\r").encode(),
+    "byte-order-mark": lambda text: text.encode("utf-8-sig"),
+    "latin-1": lambda text: f"# coding: latin-1\n# é\n{text}".encode("latin-1"),
+    "no-last-newline": lambda text: text.removesuffix("\n").encode(),
+    "tabs": lambda text: text.replace("    ", "\t").encode(),
+    "two-spaces": lambda text: text.replace("    ", "  ").encode(),
+    "form-feeds": lambda text: text.replace("model.eval", "\f\nmodel.eval").encode(),
+    "tabs-and-crlf": lambda text: text.replace("    ", "\t").replace("\n", "\r\n").encode("utf-8-sig"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_put_in_has_the_form_of_its_file(check: Check, form: str) -> None:
+    file = Path("train.py")
+    file.write_text(MANY)
+    check("--fix", "--unsafe-fixes", "train.py")
+    after = file.read_text()
+    assert after.startswith("import copy\n\nimport torch\n")
+    for part in (
+        'with torch.amp.autocast(\n        "cuda",\n        enabled=False,  # not now\n    ):\n',
+        "    optimizer.step()\n    optimizer.zero_grad()\n\n",
+        "    best = copy.deepcopy(model.state_dict())\n",
+        "\nwith torch.no_grad():\n    for x in torch.ones(3, 4):\n        print(model(x))\n",
+    ):
+        assert part in after
+    assert "x = x" not in after
+    file.write_bytes(FORMS[form](MANY))
+    check("--fix", "--unsafe-fixes", "train.py")
+    assert file.read_bytes() == FORMS[form](after)
+
+
 def test_mode_and_links_stay(check: Check) -> None:
     target = Path("src/target.py")
     target.parent.mkdir()
@@ -73,6 +130,64 @@ def test_mode_and_links_stay(check: Check) -> None:
     assert stat.S_IMODE(target.stat().st_mode) == 0o750
     assert (target.stat().st_uid, target.stat().st_gid) == owner
     assert os.listdir("src") == ["target.py"], "nothing is left behind"
+
+
+def test_a_file_with_two_names_is_fixed_once(check: Check) -> None:
+    Path("train.py").write_text(OLD)
+    Path("link.py").symlink_to("train.py")
+    ran = check("--fix", ".")
+    assert (ran.code, ran.stderr, Path("train.py").read_text()) == (0, "", NEW)
+
+
+def _trainlint(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "trainlint", "check", "--no-cache", "--fix", *arguments],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limits there")
+def test_where_there_is_no_room_files_stay_and_are_reported_as_they_are(check: Check) -> None:
+    import resource
+
+    for name in ("a.py", "b.py"):
+        Path(name).write_text(OLD)
+    Path("c.py").write_text("import torch\ntorch.autograd.Variable(torch.ones(1)).backward()\n")
+
+    def no_more_than_a_few_bytes() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (150, 150))
+
+    ran = _trainlint(".", preexec_fn=no_more_than_a_few_bytes)
+    out, err = ran.communicate()
+    assert ran.returncode == 1
+    assert [line.partition(": ")[2] for line in err.splitlines()] == [
+        f"{name}: is left as it was: cannot be written: File too large" for name in ("a.py", "b.py")
+    ]
+    assert all(
+        said in out for said in ("Fixed 1 finding.", " a.py:6:9\n", " b.py:6:9\n", "Found 2 warnings in 3")
+    )
+    assert sorted(os.listdir()) == ["a.py", "b.py", "c.py"]
+    assert [Path(name).read_text() for name in ("a.py", "b.py")] == [OLD, OLD]
+    assert "Variable" not in Path("c.py").read_text()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent another way there")
+def test_ctrl_c_leaves_every_file_whole(check: Check) -> None:
+    names = [f"f{number:02}.py" for number in range(60)]
+    for name in names:
+        Path(name).write_text(OLD)
+    ran = _trainlint("--jobs", "1", ".")
+    while Path(names[0]).read_text() == OLD and ran.poll() is None:
+        pass
+    ran.send_signal(signal.SIGINT)
+    out, err = ran.communicate()
+    assert "Traceback" not in out + err
+    assert sorted(os.listdir()) == names
+    assert {Path(name).read_text() for name in names} <= {OLD, NEW}
 
 
 def test_a_file_that_is_read_only_is_left_and_the_others_are_fixed(check: Check) -> None:
@@ -223,7 +338,7 @@ def test_a_file_that_changes_meanwhile_is_left(check: Check, monkeypatch: pytest
     file.write_text(OLD)
     write = fix_report._written
 
-    def late(files: Mapping[str, FixedFile]) -> Iterator[Problem]:
+    def late(files: Mapping[str, FixedFile]) -> list[Problem]:
         file.write_text("x = 1\n")
         return write(files)
 

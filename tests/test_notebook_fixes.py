@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft7Validator, FormatChecker
 
 from tests.fixing import Check, Ran
 from tests.notebooks import FORMATS, library, notebook, with_sources_as
@@ -15,6 +16,7 @@ from tests.notebooks import FORMATS, library, notebook, with_sources_as
 TRAINS = "import torch\nloss = torch.nn.MSELoss()"
 OLD = "x = torch.autograd.Variable(torch.ones(2))"
 NEW = "x = torch.ones(2)"
+SARIF = json.loads((Path(__file__).parent / "schemas/sarif-2.1.0.json").read_text())
 WRAPPED, BARE = b"torch.autograd.Variable(torch.ones(2))", b"torch.ones(2)"
 
 
@@ -198,3 +200,53 @@ def test_edits_are_told_by_cell(check: Check) -> None:
     assert (edit["cell"], edit["line"], edit["end_line"]) == (2, 2, 2)
     kept = OLD[: edit["column"] - 1] + edit["replacement"] + OLD[edit["end_column"] - 1 :]
     assert kept.startswith("x = torch.ones(2)") or finding["fix"]["edits"]
+
+
+LOOP = "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor x in range(3):\n    model(torch.ones(2, 2)).sum().backward()\n    optimizer.step()"
+ONE_FIX = {
+    "one-line": ("TL209", f"é = '🙂'\n{OLD}\ny = 2"),
+    "last-line-goes": ("TL209", "x = torch.ones(2)  # é\ny = x\nx = torch.autograd.Variable(x)"),
+    "first-line-goes": ("TL209", "x = torch.autograd.Variable(x)\ny = x\n"),
+    "lines-come": ("TL301", LOOP),
+    "lines-move-in": ("TL312", "model.eval()\nfor y in range(3):\n    print(model(torch.ones(2, 2)))"),
+    "two-cells": (
+        "TL401",
+        "from torch import nn, cuda\n\nmodel = nn.Linear(2, 2).cuda()\n",
+        "with cuda.amp.autocast():\n    model(1)",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", [str, list])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", ONE_FIX)
+def test_what_sarif_says_is_what_is_done(
+    check: Check, name: str, kind: type[str] | type[list[str]], line_end: str
+) -> None:
+    code, *cells = ONE_FIX[name]
+    if name != "two-cells":
+        cells = [f"{TRAINS}\nmodel = torch.nn.Linear(2, 2)\nx = torch.ones(2)", *cells]
+    text = with_sources_as(notebook(("markdown", "é"), *cells, "print(1)"), kind).replace("\n", line_end)
+    Path("nb.ipynb").write_bytes(text.encode())
+    document = json.loads(check("--select", code, "--output-format", "sarif", "nb.ipynb").stdout)
+    Draft7Validator(SARIF, format_checker=FormatChecker()).validate(document)
+    [result] = document["runs"][0]["results"]
+    check("--select", code, "--fix", "--unsafe-fixes", "nb.ipynb")
+    assert (
+        _with_replacements(text, result["fixes"]).encode() == Path("nb.ipynb").read_bytes() != text.encode()
+    )
+
+
+def _with_replacements(text: str, fixes: list[Any]) -> str:
+    """A file as a reader of SARIF makes it, who knows nothing of notebooks."""
+    lines = text.splitlines(keepends=True)
+    starts = [sum(map(len, lines[:number])) for number in range(len(lines))]
+    [fix] = fixes
+    [change] = fix["artifactChanges"]
+    assert change["artifactLocation"]["uri"] == "nb.ipynb"
+    for one in sorted(change["replacements"], key=lambda one: -one["deletedRegion"]["startLine"]):
+        region = one["deletedRegion"]
+        start = starts[region["startLine"] - 1] + region["startColumn"] - 1
+        end = starts[region["endLine"] - 1] + region["endColumn"] - 1
+        text = text[:start] + one["insertedContent"]["text"] + text[end:]
+    return text

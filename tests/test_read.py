@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -163,6 +166,43 @@ def test_what_follows_still_stands_where_it_should(statement: str) -> None:
     except SyntaxError:
         pytest.skip("part of a statement")
     compare(f"{statement}\n{statement}\nlast(1)\n")
+
+
+READ = """
+import sys
+from pathlib import Path
+from trainlint.program.parser import nodes
+from trainlint.program.read import Unreadable, read
+
+print(nodes.Name.__module__, file=sys.stderr)
+for file in sys.argv[1:]:
+    try:
+        print(read(Path(file).read_text(encoding="utf-8")))
+    except Unreadable as error:
+        print(error, error.line)
+"""
+
+
+def test_plain_nodes_say_what_libcst_s_own_say(tmp_path: Path) -> None:
+    broken = "x = 1\nx = = 2\n", "def f(:\n", "if x:\ny\n", "x = '"
+    files = [*map(str, FILES[::3])]
+    for number, text in enumerate((TRICKY, F_STRINGS, *broken)):
+        files.append(str(tmp_path / f"{number}.py"))
+        Path(files[-1]).write_text(text, encoding="utf-8")
+
+    def printed(before: str) -> tuple[str, str]:
+        ran = subprocess.run(
+            [sys.executable, "-c", before + READ, *files],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8"},
+        )
+        return ran.stderr.strip(), ran.stdout
+
+    own, plain = printed("import libcst"), printed("")
+    assert (own[0], plain[0]) == ("libcst._nodes.expression", "trainlint.program.parser")
+    assert own[1] == plain[1]
 
 
 def test_lines() -> None:

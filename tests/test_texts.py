@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.in_process import recorded
-from trainlint.facts.step import Tokenized
+from trainlint.facts.seen.texts import Tokenized
 
 _LATE = """
 import sys

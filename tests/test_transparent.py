@@ -8,13 +8,14 @@ import os
 import subprocess
 import sys
 import weakref
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.in_process import recorded
-from trainlint.facts import step
+from trainlint.facts.seen.blind_spots import Missed
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "fixtures/transparent"
@@ -100,6 +101,50 @@ def test_nothing_is_left_of_a_session() -> None:
     assert recorder() is None
 
 
+def test_nothing_is_left_where_a_patch_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    from trainlint.trace.patches import installed
+    from trainlint.trace.session import Session
+
+    def cannot_be_made(*_: object) -> None:
+        raise ValueError("of our own")
+
+    def cannot_be_taken_back(_: object, undo: ExitStack) -> None:
+        undo.callback(cannot_be_made)
+
+    topics = installed._TOPICS
+    before = _what_could_be_touched()
+    monkeypatch.setattr(installed, "_TOPICS", (*topics, cannot_be_made))
+    with pytest.raises(ValueError, match="of our own"):
+        Session()
+    assert _what_could_be_touched() == before
+    monkeypatch.setattr(installed, "_TOPICS", (*topics[:4], cannot_be_taken_back, *topics[4:]))
+    session = Session()
+    assert _what_could_be_touched() != before
+    with pytest.raises(ValueError, match="of our own"):
+        session.close()
+    assert _what_could_be_touched() == before
+
+
+def test_arguments_by_name(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import torch\n"
+        "model = torch.nn.Linear(2, 2)\n"
+        "optimizer = torch.optim.SGD(params=model.parameters(), lr=0.1)\n"
+        "x = torch.ones(1, 2)\n"
+        "torch.autograd.grad(outputs=model(x).sum(), inputs=model.weight)\n"
+        "model(input=x).sum().backward(retain_graph=False)\n"
+        "torch.nn.utils.clip_grad_norm_(parameters=model.parameters(), max_norm=1.0)\n"
+        "optimizer.step(closure=None)\n"
+        "optimizer.zero_grad(set_to_none=True)\n"
+        "model.train(mode=False).load_state_dict(state_dict=model.state_dict(prefix=''))\n"
+        f"torch.save(obj=model.state_dict(), f={str(tmp_path / 'model.pt')!r})\n"
+    )
+    run = recorded(program)
+    assert (run.ending.how, run.ending.error) == ("finished", "")
+    assert not run.facts(Missed)
+
+
 def _what_could_be_touched() -> dict[str, object]:
     import builtins
     import warnings
@@ -153,13 +198,13 @@ def _what_could_be_touched() -> dict[str, object]:
 
 
 def test_a_recorder_that_fails_is_not_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from trainlint.trace.recorder import Recorder
+    from trainlint.trace.operations import Operations
     from trainlint.trace.steps import Steps
 
     def fails(*_: object, **__: object) -> None:
         raise ValueError("of our own")
 
-    monkeypatch.setattr(Recorder, "operation", fails)
+    monkeypatch.setattr(Operations, "returned", fails)
     monkeypatch.setattr(Steps, "after_step", fails)
     program = tmp_path / "program.py"
     program.write_text(
@@ -171,4 +216,4 @@ def test_a_recorder_that_fails_is_not_noticed(monkeypatch: pytest.MonkeyPatch, t
     )
     run = recorded(program)
     assert run.ending.how == "finished"
-    assert [one.text.partition(" (")[0] for one in run.facts(step.Missed)] == ["ValueError: of our own"]
+    assert [one.text.partition(" (")[0] for one in run.facts(Missed)] == ["ValueError: of our own"]

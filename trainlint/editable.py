@@ -6,7 +6,7 @@ import io
 import re
 import tokenize
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -65,15 +65,6 @@ class Editable:
     def takes(self, edits: Iterable[Edit]) -> bool:
         """Whether edits can be made."""
         return True
-
-    @property
-    def pieces(self) -> dict[int, str]:
-        """What is parsed at once, by number; a file is one piece."""
-        return {1: self.text}
-
-    def tidied(self, before: Mapping[int, str], tidy: Callable[[str, str], str]) -> Editable:
-        """With what `tidy` makes of its piece, which is told what was in it and what is."""
-        return replace(self, text=tidy(before[1], self.text))
 
     @property
     def broken(self) -> frozenset[int]:

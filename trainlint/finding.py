@@ -79,6 +79,13 @@ class Fix:
     applicability: Applicability
     title: str
     edits: tuple[Edit, ...]
+    in_notebook: tuple[Edit, ...] | None = None
+    """What they come to in the text of a notebook's file, once they are told by cell."""
+
+    @property
+    def in_file(self) -> tuple[Edit, ...]:
+        """The edits in the text of the file."""
+        return self.edits if self.in_notebook is None else self.in_notebook
 
 
 class Because(NamedTuple):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from trainlint.delivery import deliver
 from trainlint.editable import editable
 from trainlint.exits import CLEAN, FAILED, FOUND
 from trainlint.finding import Problem
+from trainlint.fixes import with_fixes
 from trainlint.fixing import ROUNDS, Fixed, FixedFile, fixed
 from trainlint.output.problems import problem_lines
 from trainlint.output.style import Piece
@@ -29,13 +32,17 @@ def fix_and_report(request: Request, view: View) -> int:
         return _fix_changes(request, view)
     result = _fixed(request, unsafe=view.unsafe, writes=True)
     name = stdin_name(request)
+    report, texts = result.report, result.texts
     problems = _written({path: file for path, file in result.files.items() if path != name})
-    report = replace(result.report, fixed=result.count, fixable=_fixable(result.report))
-    report = replace(report, problems=(*report.problems, *problems))
-    if name not in result.texts.given:
-        return write_report(report, result.texts, view)
-    write_raw(result.texts.raw(name), sys.stdout)
-    return write_report(report, result.texts, view, to=sys.stderr)
+    if problems:  # what was to be is not what is
+        given = {name: texts.raw(name)} if name in texts.given else {}
+        report, texts = _checked(replace(request, texts=given))
+    count = _count(result.files, problems)
+    report = replace(report, fixed=count, fixable=_fixable(report), problems=(*report.problems, *problems))
+    if name not in texts.given:
+        return write_report(report, texts, view)
+    write_raw(texts.raw(name), sys.stdout)
+    return write_report(report, texts, view, to=sys.stderr)
 
 
 def _fix_changes(request: Request, view: View) -> int:
@@ -43,12 +50,28 @@ def _fix_changes(request: Request, view: View) -> int:
     count = 0
     for _ in range(ROUNDS):
         result = _fixed(request, unsafe=view.unsafe, writes=True, once=True)
-        report = replace(result.report, fixed=count, fixable=_fixable(result.report))
-        problems = list(_written(result.files))
+        report, texts = result.report, result.texts
+        problems = _written(result.files)
+        count += _count(result.files, problems)
+        if problems:
+            report, texts = _checked(request)
         if problems or not result.files:
             break
-        count += result.count
-    return write_report(replace(report, problems=(*report.problems, *problems)), result.texts, view)
+    report = replace(report, fixed=count, fixable=_fixable(report), problems=(*report.problems, *problems))
+    return write_report(report, texts, view)
+
+
+def _checked(request: Request) -> tuple[Report, SourceTexts]:
+    """What is found in files as they are, with what could be fixed."""
+    report, texts = run_check(request)
+    findings, problems = with_fixes(report.findings, texts.raw)
+    return replace(report, findings=tuple(findings), problems=(*report.problems, *problems)), texts
+
+
+def _count(files: Mapping[str, FixedFile], problems: Iterable[Problem]) -> int:
+    """How many findings are fixed in the files that have been written."""
+    unwritten = {problem.path for problem in problems}
+    return sum(file.counts.total() for path, file in files.items() if path not in unwritten)
 
 
 def show_fixes(request: Request, view: View) -> int:
@@ -79,21 +102,40 @@ def _fixed(request: Request, *, unsafe: bool, writes: bool, once: bool = False) 
     if request.write_baseline:
         raise UsageError("a baseline is of what is there: fix first, and write it then")
 
-    def check(texts: Mapping[str, bytes]) -> tuple[Report, SourceTexts]:
-        return run_check(replace(request, texts=texts))
+    with _kept_between_rounds(request) as kept:
 
-    return fixed(check, unsafe=unsafe, writes=writes, once=once)
+        def check(texts: Mapping[str, bytes]) -> tuple[Report, SourceTexts]:
+            return run_check(replace(kept, texts=texts))
+
+        return fixed(check, unsafe=unsafe, writes=writes, once=once)
 
 
-def _written(files: Mapping[str, FixedFile]) -> Iterator[Problem]:
+@contextmanager
+def _kept_between_rounds(request: Request) -> Iterator[Request]:
+    """The request, with a cache, so that a round evaluates only what the one before has changed."""
+    with ExitStack() as stack:
+        if not request.cached:
+            with suppress(OSError):  # where there is no room for one, everything is evaluated again
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="trainlint-"))
+                request = replace(request, cached=True, cache_dir=Path(folder))
+        yield request
+
+
+def _written(files: Mapping[str, FixedFile]) -> list[Problem]:
     """Write files, unless somebody else has changed them meanwhile; those that could not be written."""
-    for path, file in files.items():
+    problems = []
+    for path, file in sorted(files.items()):
         try:
-            if Path(path).read_bytes() != file.before:
+            now = Path(path).read_bytes()
+            if now == file.after:  # by another name
+                continue
+            if now != file.before:
                 raise UsageError("it has changed while it was fixed")
             write_bytes(Path(path), file.after)
         except (OSError, UsageError) as error:
-            yield Problem(path, None, f"is left as it was: {error}")
+            said = str(error).removeprefix(f"{path}: ")
+            problems.append(Problem(path, None, f"is left as it was: {said}"))
+    return problems
 
 
 def _diffs(files: Mapping[str, FixedFile]) -> Iterator[str]:

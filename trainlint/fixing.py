@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trainlint.editable import Undecodable, editable
 from trainlint.finding import Edit, Finding, Fix, Problem
-from trainlint.fixes import with_fixes
+from trainlint.fixes import Fixes, without_idle
 from trainlint.report import Report
 from trainlint.source_texts import SourceTexts
 
@@ -54,13 +54,14 @@ def fixed(check: Check, *, unsafe: bool, writes: bool, once: bool = False) -> Fi
         once: end after the first round; the report is then about the files as they are.
     """
     report, texts = check({})
+    fixes = Fixes()
     given = texts.given
     files: dict[str, FixedFile] = {}
     left: dict[str, Problem] = {}
     for number in range(ROUNDS + 1):
-        report, wanted = _proposed(report, texts, unsafe)
+        report, wanted = _proposed(report, texts, fixes, unsafe=unsafe)
         changed = False
-        for path in wanted.keys() - left.keys():
+        for path in sorted(wanted.keys() - left.keys()):
             try:
                 if number == ROUNDS:
                     raise _LeftAlone(f"fixes still found something to do after {ROUNDS} rounds")
@@ -83,10 +84,10 @@ class _LeftAlone(Exception):
 
 
 def _proposed(
-    report: Report, texts: SourceTexts, unsafe: bool
+    report: Report, texts: SourceTexts, fixes: Fixes, *, unsafe: bool
 ) -> tuple[Report, dict[str, list[tuple[Finding, Fix]]]]:
     """The report with edits, and what of them is wanted for each file."""
-    findings, problems = with_fixes(report.findings, texts.raw)
+    findings, problems = fixes.added(report.findings, texts.raw)
     wanted: dict[str, list[tuple[Finding, Fix]]] = {}
     known = dict.fromkeys((*report.problems, *problems))
     report = replace(report, findings=tuple(findings), problems=tuple(known))
@@ -100,16 +101,15 @@ def _fixed_file(
     path: str, raw: bytes, found: Sequence[tuple[Finding, Fix]], so_far: FixedFile | None
 ) -> FixedFile:
     """The file after one more round. Raises _LeftAlone."""
-    from trainlint.program.fixing.idle import without_idle
-
     chosen = together(found)
     try:
         old = editable(path, raw)
-        new = old.edited({edit for _, fix in chosen for edit in fix.edits})
+        edits = {edit for _, fix in chosen for edit in fix.edits}
+        new = old.edited(without_idle(path, raw, edits))
         if new.broken - old.broken:
             codes = ", ".join(sorted({finding.code for finding, _ in chosen}))
             raise _LeftAlone(f"the fixes of {codes} would leave it invalid, which is a bug in trainlint")
-        after = new.tidied(old.pieces, without_idle).raw
+        after = new.raw
     except Undecodable as error:
         raise _LeftAlone(str(error)) from error
     counts = Counter(finding.code for finding, _ in chosen)

@@ -14,12 +14,13 @@ from trainlint.rules import Entry, entries
 
 
 def judged(training: Training, problems: dict[Problem, None]) -> Iterator[Finding]:
-    """What every rule says of one entry point: of a recorded one, those that a run has facts for.
+    """What every rule says of one entry point that has facts of its kind: from the source, or from a run.
 
     A rule that raises is a problem of that file, not of the rest.
     """
+    others = "S" if isinstance(training, Recorded) else "T"
     for entry in entries():
-        if entry.rule.by == "S" and isinstance(training, Recorded):
+        if entry.rule.by == others:
             continue
         try:
             yield from _findings(entry, training)

@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from trainlint.facts import step
 from trainlint.facts.events import LossCall
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.batches import BatchSeen
+from trainlint.facts.seen.modules import ModuleSeen
+from trainlint.facts.seen.parameters import ParameterSeen
+from trainlint.facts.seen.ranks import Disagreement, Rank
 from trainlint.trace_file import NotATrace, dumped, load
 
 _PATIENCE = 60.0
@@ -20,15 +23,15 @@ _PATIENCE = 60.0
 _POLL = 0.1
 
 
-def world() -> step.Rank | None:
+def world() -> Rank | None:
     """Where this process stands among those that `torchrun` has started on this machine; None if it is alone."""
     if "TORCHELASTIC_RUN_ID" not in os.environ:
         return None
     size = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-    return step.Rank(int(os.environ.get("LOCAL_RANK", "0")), size) if size > 1 else None
+    return Rank(int(os.environ.get("LOCAL_RANK", "0")), size) if size > 1 else None
 
 
-def hand_in(recorded: Recorded | None, rank: step.Rank) -> None:
+def hand_in(recorded: Recorded | None, rank: Rank) -> None:
     """Leave a recording where the first process finds it."""
     folder = _folder()
     folder.mkdir(exist_ok=True)
@@ -38,7 +41,7 @@ def hand_in(recorded: Recorded | None, rank: step.Rank) -> None:
     temporary.replace(file)
 
 
-def collected(rank: step.Rank) -> dict[int, Recorded | None]:
+def collected(rank: Rank) -> dict[int, Recorded | None]:
     """The recordings of the other processes; None for those that have none, or do not hand it in in time."""
     found: dict[int, Recorded | None] = {}
     until = time.monotonic() + _PATIENCE
@@ -68,38 +71,38 @@ def compared(first: Recorded, others: dict[int, Recorded | None]) -> Recorded:
     found = [*_gradients(runs), *_calls(runs), *_losses(runs), *_batches(runs)]
     if missing:
         left = dict.fromkeys(missing, "nothing")
-        found.append(step.Disagreement(None, "what was recorded", ranks=left))
+        found.append(Disagreement(None, "what was recorded", ranks=left))
     return replace(first, seen=(*first.seen, *found))
 
 
-def _gradients(runs: dict[int, Recorded]) -> Iterator[step.Disagreement]:
+def _gradients(runs: dict[int, Recorded]) -> Iterator[Disagreement]:
     """Parameters that have a gradient on some ranks only."""
-    by_name: dict[str, dict[int, step.ParameterSeen]] = {}
+    by_name: dict[str, dict[int, ParameterSeen]] = {}
     for number, run in runs.items():
-        for one in run.facts(step.ParameterSeen):
+        for one in run.facts(ParameterSeen):
             by_name.setdefault(one.name, {})[number] = one
     for name, held in by_name.items():
         has = {number: one.gradient is not None for number, one in held.items() if one.trainable}
         if len(set(has.values())) > 1:
             said = {number: "a gradient" if one else "no gradient" for number, one in has.items()}
-            yield step.Disagreement(next(iter(held.values())).at, "gradients", name, said)
+            yield Disagreement(next(iter(held.values())).at, "gradients", name, said)
 
 
-def _calls(runs: dict[int, Recorded]) -> Iterator[step.Disagreement]:
+def _calls(runs: dict[int, Recorded]) -> Iterator[Disagreement]:
     """Modules with parameters that are called on some ranks only."""
-    by_path: dict[str, dict[int, step.ModuleSeen]] = {}
+    by_path: dict[str, dict[int, ModuleSeen]] = {}
     for number, run in runs.items():
-        for one in run.facts(step.ModuleSeen):
+        for one in run.facts(ModuleSeen):
             if one.parameters:
                 by_path.setdefault(one.path, {})[number] = one
     for path, held in by_path.items():
         called = {number: one.order is not None for number, one in held.items()}
         if len(set(called.values())) > 1:
             said = {number: "called" if one else "not called" for number, one in called.items()}
-            yield step.Disagreement(next(iter(held.values())).at, "calls of modules", path, said)
+            yield Disagreement(next(iter(held.values())).at, "calls of modules", path, said)
 
 
-def _losses(runs: dict[int, Recorded]) -> Iterator[step.Disagreement]:
+def _losses(runs: dict[int, Recorded]) -> Iterator[Disagreement]:
     """Losses that are computed in another order."""
     orders = {
         number: tuple(dict.fromkeys((one.name, one.at.line) for one in run.events(LossCall)))
@@ -110,16 +113,16 @@ def _losses(runs: dict[int, Recorded]) -> Iterator[step.Disagreement]:
             number: ", ".join(f"{name} (line {line})" for name, line in one) for number, one in orders.items()
         }
         at = next((one.at for run in runs.values() for one in run.events(LossCall)), None)
-        yield step.Disagreement(at, "the order of losses", ranks=said)
+        yield Disagreement(at, "the order of losses", ranks=said)
 
 
-def _batches(runs: dict[int, Recorded]) -> Iterator[step.Disagreement]:
+def _batches(runs: dict[int, Recorded]) -> Iterator[Disagreement]:
     """Inputs and targets of another shape."""
-    shapes: dict[tuple[object, str, str], dict[int, step.BatchSeen]] = {}
+    shapes: dict[tuple[object, str, str], dict[int, BatchSeen]] = {}
     for number, run in runs.items():
-        for one in run.facts(step.BatchSeen):
+        for one in run.facts(BatchSeen):
             shapes.setdefault((one.at, one.role, one.name), {}).setdefault(number, one)
     for (_, role, name), held in shapes.items():
         if len({one.shape for one in held.values()}) > 1:
             said = {number: str(list(one.shape)) for number, one in held.items()}
-            yield step.Disagreement(next(iter(held.values())).at, "batch shapes", f"{role} {name}", said)
+            yield Disagreement(next(iter(held.values())).at, "batch shapes", f"{role} {name}", said)

@@ -6,10 +6,12 @@ import json
 import math
 from dataclasses import MISSING, fields
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
-from trainlint.facts import events, modules, step, values
+from trainlint.facts import events, modules, seen, values
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.torch_api import Meaning
 from trainlint.facts.values import Value
@@ -17,9 +19,10 @@ from trainlint.finding import Place
 
 VERSION = 1
 
+_SEEN = [import_module(f"{seen.__name__}.{module.name}") for module in iter_modules(seen.__path__)]
 _CLASSES: dict[str, type] = {
     name: kind
-    for module in (values, events, step, modules)
+    for module in (values, events, modules, *_SEEN)
     for name, kind in vars(module).items()
     if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__")
 }

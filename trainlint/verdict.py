@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from trainlint.facts import step
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.blind_spots import Elsewhere, Missed, Numbered, Opaque
 from trainlint.finding import Finding, Place
 from trainlint.rules import entries
 
@@ -43,7 +43,7 @@ def _judged(finding: Finding, ran: Sequence[Finding], recorded: Recorded) -> Fin
     if rule.by == "S":
         return finding
     is_settled = not any(_overlap(place, finding.at) for place in recorded.unsettled)
-    if is_settled and any(one.at == finding.at for one in recorded.facts(step.Numbered)):
+    if is_settled and any(one.at == finding.at for one in recorded.facts(Numbered)):
         return replace(finding, verdict="confirmed", evidence={"carried a gradient": True})
     if is_settled and rule.refutable and _has_run(finding.at, recorded):
         return replace(finding, verdict="refuted")
@@ -74,12 +74,12 @@ def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str
         yield "no optimizer stepped: updates and what is left of gradients were not looked at"
     elif recorded.nodes and not recorded.remains and ending.steps:
         yield "no optimizer stepped a second time: whether gradients are cleared was not seen"
-    for one in recorded.facts(step.Missed):
+    for one in recorded.facts(Missed):
         yield f"the recorder failed at something, which is a bug in it: {one.text}"
-    threads = sorted({one.thread for one in recorded.facts(step.Elsewhere)})
+    threads = sorted({one.thread for one in recorded.facts(Elsewhere)})
     if threads:
         yield f"only the thread that imports torch is watched: nothing that was trained in {', '.join(threads)} was seen"
-    opaque = sorted({one.text for one in recorded.facts(step.Opaque)})
+    opaque = sorted({one.text for one in recorded.facts(Opaque)})
     if opaque:
         yield f"nothing inside these was seen, because torch compiles them: {', '.join(opaque)}"
     absent = [

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, RequiresGrad
 from trainlint.facts.evidence import of_cut
+from trainlint.facts.flow import attachment
 from trainlint.facts.stops import is_compared, stopped
 from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding
@@ -11,7 +12,11 @@ from trainlint.rule import rule
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
     patched = {event.target.uid for event in training.events(RequiresGrad)}
-    for backward in training.events(Backward):
+    backwards = training.events(Backward)
+    learns = {(one.at, one.calls) for one in backwards if attachment(one.loss).attached}
+    for backward in backwards:
+        if (backward.at, backward.calls) in learns and not attachment(backward.loss).attached:
+            continue  # of what a model may give, this is its answer where no loss is asked for
         for term, ends in stopped(backward.loss):
             if {term.uid, backward.loss.uid} & patched or is_compared(term):
                 continue

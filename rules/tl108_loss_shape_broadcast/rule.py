@@ -4,8 +4,8 @@ from trainlint.facts.events import Backward, LossCall
 from trainlint.facts.evidence import shape_of
 from trainlint.facts.flow import attachment, terms
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.raised import Failure
 from trainlint.facts.shapes import Sizes, shape_read
-from trainlint.facts.step import Failure
 from trainlint.facts.training import Training
 from trainlint.facts.values import Op, Value
 from trainlint.finding import Finding, Place

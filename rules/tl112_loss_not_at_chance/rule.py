@@ -2,11 +2,12 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainlint.facts import step
 from trainlint.facts.events import Backward, Clip, Event, LossCall, OptimizerStep
 from trainlint.facts.evidence import numbers_of, shape_of, shown
 from trainlint.facts.flow import is_made_of
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.batches import BatchSeen
+from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.torch_api import KEEPS
 from trainlint.facts.values import Constant, Op, Value, constant
 from trainlint.finding import Finding
@@ -64,7 +65,7 @@ def check(run: Recorded) -> Iterator[Finding]:
 def _before_any_step(run: Recorded) -> Iterator[LossCall]:
     """The first call of each loss that is trained on, if no optimizer has stepped before it."""
     steps = run.events(OptimizerStep)
-    if sum(one.steps for one in run.facts(step.OptimizerSeen)) > len(steps):
+    if sum(one.steps for one in run.facts(OptimizerSeen)) > len(steps):
         return  # the earliest steps are not among the events
     trained_on = [backward.loss for backward in run.events(Backward)]
     seen = set()
@@ -126,7 +127,7 @@ def _is_scaled(value: Value | None) -> bool:
 
 def _is_summed(run: Recorded, loss: LossCall, first: First) -> bool:
     """Whether it is the sum itself that is trained on, by an optimizer that takes gradients as large as they are."""
-    optimizers = run.facts(step.OptimizerSeen)
+    optimizers = run.facts(OptimizerSeen)
     plain = bool(optimizers) and all(one.type == "torch.optim.SGD" for one in optimizers)
     as_it_is = any(one.loss is loss.output for one in run.events(Backward))
     return (
@@ -150,9 +151,7 @@ def _finding(run: Recorded, loss: LossCall, first: First, message: str) -> Findi
     }
     if "largest" in given:
         evidence |= {"smallest logit": given["smallest"], "largest logit": given["largest"]}
-    batches = [
-        one.spread for one in run.facts(step.BatchSeen) if one.role == "input" and one.spread is not None
-    ]
+    batches = [one.spread for one in run.facts(BatchSeen) if one.role == "input" and one.spread is not None]
     if batches:
         evidence["largest input of the model"] = max(abs(one.largest) for one in batches)
     return Finding(loss.at, message, loss.seen_as("the logits reach")[1:], evidence=evidence)

@@ -1,11 +1,12 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts import step
 from trainlint.facts.events import Backward, LossCall
 from trainlint.facts.evidence import numbers_of, shape_of
 from trainlint.facts.flow import is_made_of
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.values import Constant, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
@@ -31,8 +32,8 @@ def check(run: Recorded) -> Iterator[Finding]:
     if not backwards or not is_made_of(backwards[-1].loss, last.output, with_graph=True):
         return
     value, given = numbers_of(last.output), numbers_of(last.input)
-    classes, steps = int(value["classes"]), run.facts(step.OptimizerSeen)[0].steps
-    gradients = [one.gradient.norm for one in run.facts(step.ParameterSeen) if one.gradient is not None]
+    classes, steps = int(value["classes"]), run.facts(OptimizerSeen)[0].steps
+    gradients = [one.gradient.norm for one in run.facts(ParameterSeen) if one.gradient is not None]
     yield Finding(
         last.at,
         f"After {steps} steps the loss is {value['value']:.3g}, which is what guessing among {classes} classes gives, and "
@@ -52,11 +53,11 @@ def check(run: Recorded) -> Iterator[Finding]:
 
 def _steady_rate(run: Recorded) -> float | None:
     """The learning rate of the only optimizer; None if it has stepped too little, or is still being warmed up."""
-    optimizers = run.facts(step.OptimizerSeen)
+    optimizers = run.facts(OptimizerSeen)
     if len(optimizers) != 1 or optimizers[0].steps < STEPS or not optimizers[0].learning_rates:
         return None
     rate = max(optimizers[0].learning_rates)
-    first = max((one.rate for one in run.facts(step.ParameterSeen) if one.rate is not None), default=0.0)
+    first = max((one.rate for one in run.facts(ParameterSeen) if one.rate is not None), default=0.0)
     return rate if first >= LEAST_RATE and rate <= WARMING * first else None
 
 

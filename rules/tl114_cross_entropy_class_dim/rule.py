@@ -3,8 +3,8 @@ from collections.abc import Iterator
 from trainlint.facts.events import LossCall
 from trainlint.facts.evidence import numbers_of, shape_of, shown
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.raised import Failure
 from trainlint.facts.shapes import shape_read
-from trainlint.facts.step import Failure
 from trainlint.facts.training import Training
 from trainlint.facts.values import Op, Value
 from trainlint.finding import Because, Finding

@@ -4,14 +4,14 @@ from trainlint.finding import Finding
 from trainlint.fix import Proposal, Rewrite, unsafe
 
 _TENSORS = (
-    ("_new(_x.data)", "_x"),
-    ("_new(_x.detach())", "_x"),
-    ("_new(_x.detach().numpy())", "_x"),
-    ("_new(_x.detach().cpu().numpy())", "_x"),
-    ("_new(_x)", "_x"),
-    ("_new(_x, dtype=_type)", "_x.to(_type)"),
+    ("_imported(_x.data)", "_x"),
+    ("_imported(_x.detach())", "_x"),
+    ("_imported(_x.detach().numpy())", "_x"),
+    ("_imported(_x.detach().cpu().numpy())", "_x"),
+    ("_imported(_x)", "_x"),
+    ("_imported(_x, dtype=_type)", "_x.to(_type)"),
 )
-_LISTS = (("_new(_list)", "torch.stack(_list)"),)
+_LISTS = (("_imported(_list)", "torch.stack(_list)"),)
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:

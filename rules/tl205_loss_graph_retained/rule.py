@@ -1,23 +1,27 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Accumulated, Backward
+from trainlint.facts.events import Accumulated, Backward, ParametersRead
 from trainlint.facts.evidence import of_sum
-from trainlint.facts.flow import attachment, is_made_of, is_recurrence
-from trainlint.facts.training import Training
-from trainlint.facts.values import Op
+from trainlint.facts.flow import attachment, has_graph, is_made_of, is_recurrence
+from trainlint.facts.torch_api import MODULE
+from trainlint.facts.training import Training, contained
+from trainlint.facts.values import Object, Op, Value
 from trainlint.finding import Finding
 from trainlint.rule import rule
+
+_ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
     trained_on = [backward.loss for backward in training.events(Backward)]
+    trained_on += [by_hand.target for by_hand in training.events(ParametersRead)]
     returned = [event.value for event in training.handed_out()]
     for event in training.events(Accumulated):
-        if not (isinstance(event.result, Op) and event.result.records):
+        if not (isinstance(event.result, Op) and event.result.records) or _is_over_layers(training, event):
             continue
         found = attachment(event.value)
-        if not found.attached or found.uncertain or is_recurrence(event):
+        if not found.attached or found.uncertain or is_recurrence(event) or not has_graph(event.value):
             continue
         if not any(is_made_of(loss, event.result, with_graph=True) for loss in (*trained_on, *returned)):
             yield Finding(
@@ -26,3 +30,22 @@ def check(training: Training) -> Iterator[Finding]:
                 "Add `.item()` or `.detach()`.",
                 evidence=of_sum(training, event),
             )
+
+
+def _is_over_layers(training: Training, event: Accumulated) -> bool:
+    """Whether each round is one layer or parameter of a model, so that the sum is part of one step."""
+    loop = training.loops.get(event.loops[-1]) if event.loops else None
+    if loop is None or loop.over is None:
+        return False
+    held = (one for value in _gone_through(loop.over) for one in contained(value))
+    return any(
+        one.is_a(MODULE) if isinstance(one, Object) else isinstance(one, Op) and one.name == "parameters"
+        for one in held
+    )
+
+
+def _gone_through(value: Value) -> list[Value]:
+    """What a loop goes through, alone, counted, in part, or beside something else."""
+    if isinstance(value, Op) and value.name in _ORDERS:
+        return [inner for one in value.inputs for inner in _gone_through(one)]
+    return [value]

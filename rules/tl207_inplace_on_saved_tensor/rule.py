@@ -5,7 +5,8 @@ from trainlint.facts.events import Backward, Event, OptimizerStep, Overwritten, 
 from trainlint.facts.evidence import shown
 from trainlint.facts.flow import attachment, is_made_of
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import Failure
+from trainlint.facts.seen.raised import Failure
+from trainlint.facts.stale import stale
 from trainlint.facts.torch_api import SAVES_RESULT
 from trainlint.facts.training import Training
 from trainlint.facts.values import Op, Value, compatible, constant, parts
@@ -32,7 +33,7 @@ def _read(training: Training) -> Iterator[Finding]:
             continue
         if change.tensor.name not in SAVES_RESULT:
             if not training.events(RequiresGrad) and _wants_gradient(change.tensor):
-                yield _leaf(change.at, change.tensor.text or "this operation", "")
+                yield _leaf(change.at, "This", "")
             continue
         backward = _needs(training, change)
         if backward is not None and change.tensor.at is not None:
@@ -45,6 +46,20 @@ def _read(training: Training) -> Iterator[Finding]:
                     Because(backward.at, "and this backward needs it as it was"),
                 ),
             )
+    for one in stale(training):
+        yield _stepped(
+            one.step.at, (Because(one.backward.at, "and this backward needs them as they were"),), {}
+        )
+
+
+def _stepped(at: Place, because: tuple[Because, ...], evidence: dict[str, object]) -> Finding:
+    return Finding(
+        at,
+        "This step changes weights that a later `backward()` still needs as they were, so that raises. Run every "
+        "`backward()` of a forward pass before the step, or call the model again after it.",
+        because,
+        evidence=evidence,
+    )
 
 
 def _wants_gradient(parameter: Op) -> bool:
@@ -71,17 +86,17 @@ def _seen(run: Recorded) -> Iterator[Finding]:
         if SAVED in failure.message:
             yield _saved(run, failure)
         elif LEAF.search(failure.message):
-            yield _leaf(failure.at, failure.text, failure.message)
+            yield _leaf(failure.at, f"`{failure.text}`", failure.message)
     ending = run.ending
     is_told = any(LEAF.search(one.message) for one in run.facts(Failure))
     if ending.at is not None and LEAF.search(ending.error) and not is_told:
-        yield _leaf(ending.at, "this operation", ending.error)
+        yield _leaf(ending.at, "This", ending.error)
 
 
 def _leaf(at: Place, text: str, message: str) -> Finding:
     return Finding(
         at,
-        f"`{text}` changes a tensor in place that itself wants a gradient, which autograd refuses. Do it under "
+        f"{text} changes a tensor in place that itself wants a gradient, which autograd refuses. Do it under "
         "`torch.no_grad()` if it initialises or updates a parameter, and out of place if it is part of the model.",
         evidence={"error": message.splitlines()[0][:160]} if message else {},
     )
@@ -108,13 +123,7 @@ def _saved(run: Recorded, failure: Failure) -> Finding:
         )
     here = (Because(failure.at, "and this backward needs it as it was"),)
     if at in steps:
-        return Finding(
-            at,
-            "This step changes weights that a later `backward()` still needs as they were, so that raises. Run every "
-            "`backward()` of a forward pass before the step, or call the model again after it.",
-            here,
-            evidence=evidence,
-        )
+        return _stepped(at, here, evidence)
     return Finding(
         at,
         f"`{text}` overwrites a tensor that autograd has saved for the backward pass, which then raises. Write it out of "

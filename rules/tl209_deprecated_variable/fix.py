@@ -6,17 +6,17 @@ from trainlint.fix import Proposal, Rewrite, safe, unsafe
 _MAKERS = "rand randn randint zeros ones empty full arange linspace eye".split()
 _LEAVES = (
     *(
-        (f"_old(torch.{name}(*_more), requires_grad=True)", f"torch.{name}(*_more, requires_grad=True)")
+        (f"_imported(torch.{name}(*_more), requires_grad=True)", f"torch.{name}(*_more, requires_grad=True)")
         for name in _MAKERS
     ),
-    ("_old(_x, requires_grad=True)", "_x.detach().requires_grad_()"),
+    ("_imported(_x, requires_grad=True)", "_x.detach().requires_grad_()"),
 )
 _TENSORS = (
-    ("_old(_x)", "_x"),
-    ("_old(_x, requires_grad=False)", "_x"),
-    ("_old(_x, volatile=_v)", "_x"),
-    ("_old(_x, requires_grad=False, volatile=_v)", "_x"),
-    ("_old(_x, requires_grad=_wanted)", "_x.detach().requires_grad_(_wanted)"),
+    ("_imported(_x)", "_x"),
+    ("_imported(_x, requires_grad=False)", "_x"),
+    ("_imported(_x, volatile=_v)", "_x"),
+    ("_imported(_x, requires_grad=False, volatile=_v)", "_x"),
+    ("_imported(_x, requires_grad=_wanted)", "_x.detach().requires_grad_(_wanted)"),
 )
 
 

@@ -1,11 +1,13 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainlint.facts import step
 from trainlint.facts.events import Backward, Event, ModuleChanged, OptimizerStep
 from trainlint.facts.evidence import held
 from trainlint.facts.paths import Ways, ways
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.modules import ModuleSeen
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.torch_api import CONTAINERS
 from trainlint.facts.values import Op
 from trainlint.finding import Because, Finding, Place
@@ -20,8 +22,8 @@ class Starved(NamedTuple):
     """
 
     path: str
-    module: step.ModuleSeen | None
-    parameters: list[step.ParameterSeen]
+    module: ModuleSeen | None
+    parameters: list[ParameterSeen]
 
     @property
     def name(self) -> str:
@@ -37,7 +39,7 @@ def check(run: Recorded) -> Iterator[Finding]:
     if not any(not one.reached and one.gradient is None for one in judged):
         return
     found = ways(run)
-    modules = {(one.number, one.path): one for one in run.facts(step.ModuleSeen)}
+    modules = {(one.number, one.path): one for one in run.facts(ModuleSeen)}
     for starved in _starved(judged, modules):
         at = _place(run, starved)
         if at is None or _is_copy(starved, judged):
@@ -82,11 +84,11 @@ def _finding(
     )
 
 
-def _cut_before_step(run: Recorded, judged: list[step.ParameterSeen]) -> Iterator[Finding]:
+def _cut_before_step(run: Recorded, judged: list[ParameterSeen]) -> Iterator[Finding]:
     """Optimizers that step with no gradient at all, because the last loss does not reach what they hold, though
     another loss does."""
     events = run.events(Event)
-    for optimizer in run.facts(step.OptimizerSeen):
+    for optimizer in run.facts(OptimizerSeen):
         mine = [one for one in judged if optimizer.number in one.optimizers]
         if optimizer.idle < optimizer.parameters or not any(one.reached for one in mine):
             continue
@@ -107,7 +109,7 @@ def _cut_before_step(run: Recorded, judged: list[step.ParameterSeen]) -> Iterato
             )
 
 
-def _is_step_of(event: Event, optimizer: step.OptimizerSeen) -> bool:
+def _is_step_of(event: Event, optimizer: OptimizerSeen) -> bool:
     return isinstance(event, OptimizerStep) and event.at == optimizer.step_at
 
 
@@ -123,7 +125,7 @@ def _cut_by(cut: Op) -> str:
     )
 
 
-def _unused(starved: Starved, modules: dict[tuple[int, str], step.ModuleSeen], found: Ways) -> str:
+def _unused(starved: Starved, modules: dict[tuple[int, str], ModuleSeen], found: Ways) -> str:
     module = starved.module
     if module is not None and not any(one.training is not None for one in _inside(module, modules)):
         return "it was never called. Call it in `forward`, or remove it."
@@ -133,11 +135,9 @@ def _unused(starved: Starved, modules: dict[tuple[int, str], step.ModuleSeen], f
     return "nothing that a loss is made of depends on it. Use it in `forward`, or remove it."
 
 
-def _starved(
-    judged: list[step.ParameterSeen], modules: dict[tuple[int, str], step.ModuleSeen]
-) -> Iterator[Starved]:
+def _starved(judged: list[ParameterSeen], modules: dict[tuple[int, str], ModuleSeen]) -> Iterator[Starved]:
     """The parts of the models that got no gradient, each as large as can be."""
-    groups: dict[tuple[int, str], list[step.ParameterSeen]] = {}
+    groups: dict[tuple[int, str], list[ParameterSeen]] = {}
     for one in judged:
         if one.reached or one.gradient is not None:
             continue
@@ -155,7 +155,7 @@ def _starved(
         yield Starved(path, modules.get((model, path)), parameters)
 
 
-def _all_starved(judged: list[step.ParameterSeen], model: int, path: str) -> bool:
+def _all_starved(judged: list[ParameterSeen], model: int, path: str) -> bool:
     return not any(
         (one.reached or one.gradient is not None) and one.model == model and _is_in(one.module, path)
         for one in judged
@@ -166,9 +166,7 @@ def _is_in(path: str, outer: str) -> bool:
     return not outer or path == outer or path.startswith(f"{outer}.")
 
 
-def _inside(
-    module: step.ModuleSeen, modules: dict[tuple[int, str], step.ModuleSeen]
-) -> Iterator[step.ModuleSeen]:
+def _inside(module: ModuleSeen, modules: dict[tuple[int, str], ModuleSeen]) -> Iterator[ModuleSeen]:
     return (
         one for (model, path), one in modules.items() if model == module.number and _is_in(path, module.path)
     )
@@ -180,10 +178,10 @@ def _place(run: Recorded, starved: Starved) -> Place | None:
     if starved.parameters[0].at is not None:
         return starved.parameters[0].at
     number = starved.parameters[0].optimizers[0]
-    return next((one.at for one in run.facts(step.OptimizerSeen) if one.number == number), None)
+    return next((one.at for one in run.facts(OptimizerSeen) if one.number == number), None)
 
 
-def _is_copy(starved: Starved, judged: list[step.ParameterSeen]) -> bool:
+def _is_copy(starved: Starved, judged: list[ParameterSeen]) -> bool:
     """Whether these parameters began as others that are trained: a target network follows them by other means."""
     trained = {(one.shape, one.start) for one in judged if one.reached and one.start is not None}
     random = [one for one in starved.parameters if one.start is not None and one.start.std > 0]
@@ -191,7 +189,7 @@ def _is_copy(starved: Starved, judged: list[step.ParameterSeen]) -> bool:
 
 
 def _is_frozen_on_purpose(
-    run: Recorded, starved: Starved, modules: dict[tuple[int, str], step.ModuleSeen]
+    run: Recorded, starved: Starved, modules: dict[tuple[int, str], ModuleSeen]
 ) -> bool:
     """Whether what runs without autograd looks like a pretrained part: loaded, in evaluation, or from a library."""
     if run.events(ModuleChanged) or starved.module is None:
@@ -201,7 +199,7 @@ def _is_frozen_on_purpose(
 
 
 def _is_routed(
-    starved: Starved, judged: list[step.ParameterSeen], modules: dict[tuple[int, str], step.ModuleSeen]
+    starved: Starved, judged: list[ParameterSeen], modules: dict[tuple[int, str], ModuleSeen]
 ) -> bool:
     """Whether it is one of several in a list that others were called from: which ones may depend on the batch."""
     model, path = starved.parameters[0].model, starved.path
@@ -213,7 +211,7 @@ def _is_routed(
     return False
 
 
-def _is_of_a_library(starved: Starved, modules: dict[tuple[int, str], step.ModuleSeen]) -> bool:
+def _is_of_a_library(starved: Starved, modules: dict[tuple[int, str], ModuleSeen]) -> bool:
     """Whether it is a part of a library's model, whose outputs need not all be used."""
     model, path = starved.parameters[0].model, starved.path
     paths = [path] if starved.module is None else []

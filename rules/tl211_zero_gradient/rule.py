@@ -1,10 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts import step
 from trainlint.facts.events import Backward
 from trainlint.facts.evidence import held, numbers_of
 from trainlint.facts.paths import ways
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.batches import BatchSeen
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.values import Constant, Op, Value
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
@@ -67,28 +69,28 @@ def _most_samples(run: Recorded) -> int:
     """The largest batch that a model was given. In one sample a few units are off by chance."""
     sizes = [
         one.shape[0] if len(one.shape) > 1 else 1
-        for one in run.facts(step.BatchSeen)
+        for one in run.facts(BatchSeen)
         if one.role == "input" and one.shape
     ]
     return max(sizes, default=FEWEST_SAMPLES)
 
 
-def _by_module(silent: list[step.ParameterSeen]) -> Iterator[tuple[int, str, list[step.ParameterSeen]]]:
+def _by_module(silent: list[ParameterSeen]) -> Iterator[tuple[int, str, list[ParameterSeen]]]:
     """The module nearest the loss first: those before it have no gradient because it has none."""
-    groups: dict[tuple[int, str], list[step.ParameterSeen]] = {}
+    groups: dict[tuple[int, str], list[ParameterSeen]] = {}
     for one in sorted(silent, key=lambda one: -1 if one.order is None else one.order, reverse=True):
         groups.setdefault((one.model, one.module), []).append(one)
     for (model, path), parameters in groups.items():
         yield model, path, parameters
 
 
-def _only_bias(parameters: list[step.ParameterSeen], judged: list[step.ParameterSeen]) -> bool:
+def _only_bias(parameters: list[ParameterSeen], judged: list[ParameterSeen]) -> bool:
     """Whether the module's weights do learn: what follows may take a bias out again, as batch norm does."""
     first = parameters[0]
     return any(one.alive and one.model == first.model and one.module == first.module for one in judged)
 
 
-def _starts_at_zero(parameter: step.ParameterSeen) -> bool:
+def _starts_at_zero(parameter: ParameterSeen) -> bool:
     """Whether a weight or gate that was made as zeros has a gradient: once it has moved, what it multiplies wakes up."""
     start = parameter.start
     is_bias = parameter.name.rpartition(".")[2].endswith("bias")
@@ -114,16 +116,16 @@ def _flat(between: list[Op]) -> tuple[Because, ...]:
     return tuple(Because(op.at, f"`{op.text}` can be flat") for op in flat[-1:] if op.at is not None)
 
 
-def _named(parameters: list[step.ParameterSeen]) -> str:
+def _named(parameters: list[ParameterSeen]) -> str:
     return " and ".join(f"`{one.name}`" for one in parameters[:3])
 
 
-def _elements(parameter: step.ParameterSeen) -> int:
+def _elements(parameter: ParameterSeen) -> int:
     size = 1
     for one in parameter.shape:
         size *= one
     return size
 
 
-def _made(run: Recorded, parameter: step.ParameterSeen) -> Place | None:
-    return next((one.at for one in run.facts(step.OptimizerSeen) if one.number in parameter.optimizers), None)
+def _made(run: Recorded, parameter: ParameterSeen) -> Place | None:
+    return next((one.at for one in run.facts(OptimizerSeen) if one.number in parameter.optimizers), None)

@@ -1,11 +1,15 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts import step
 from trainlint.facts.events import Backward, Event, OptimizerStep
 from trainlint.facts.evidence import held, numbers_of, shown
 from trainlint.facts.paths import ways
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.batches import BatchSeen
+from trainlint.facts.seen.non_finite import NonFinite
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.parameters import ParameterSeen
+from trainlint.facts.seen.scalers import ScalerSeen
 from trainlint.facts.values import Op, Value, parts
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
@@ -17,7 +21,7 @@ MOST_VALUES = 100_000
 
 @rule(Recorded, level="error", by="T")
 def check(run: Recorded) -> Iterator[Finding]:
-    if any(event.scaler is not None for event in run.events(OptimizerStep)) or run.facts(step.ScalerSeen):
+    if any(event.scaler is not None for event in run.events(OptimizerStep)) or run.facts(ScalerSeen):
         return  # a scaler tries scales that are too high, and skips those steps
     judged = [one for one in held(run) if one.gradient is not None]
     broken = [one for one in judged if one.gradient is not None and one.gradient.non_finite]
@@ -58,7 +62,7 @@ def _from_forward(run: Recorded, backward: Backward, evidence: dict[str, object]
             evidence=evidence,
         )
     batch = next(
-        (one for one in run.facts(step.BatchSeen) if one.spread is not None and one.spread.non_finite), None
+        (one for one in run.facts(BatchSeen) if one.spread is not None and one.spread.non_finite), None
     )
     if batch is not None and batch.spread is not None:
         evidence["NaN or infinities in the batch"] = batch.spread.non_finite
@@ -76,11 +80,11 @@ def _from_forward(run: Recorded, backward: Backward, evidence: dict[str, object]
 
 
 def _from_backward(
-    run: Recorded, broken: list[step.ParameterSeen], evidence: dict[str, object]
+    run: Recorded, broken: list[ParameterSeen], evidence: dict[str, object]
 ) -> Iterator[Finding]:
     """The loss is finite and gradients are not: a derivative is infinite, or a number overflows on the way back."""
     first = max(broken, key=lambda one: -1 if one.order is None else one.order)
-    optimizer = next((one for one in run.facts(step.OptimizerSeen) if one.number in first.optimizers), None)
+    optimizer = next((one for one in run.facts(OptimizerSeen) if one.number in first.optimizers), None)
     between = ways(run).between([one.value for one in broken[:1] if one.value is not None])
     steep = {op.at: op for op in between if op.name in STEEP and op.at is not None and op.attached}
     only = next(iter(steep.values())) if len(steep) == 1 else None
@@ -147,7 +151,7 @@ def _kind(value: float) -> str:
 
 
 def _path(run: Recorded, origin: Op) -> str | None:
-    found = {one.module for one in run.facts(step.NonFinite) if one.at == origin.at and one.module}
+    found = {one.module for one in run.facts(NonFinite) if one.at == origin.at and one.module}
     return found.pop() if len(found) == 1 else None
 
 

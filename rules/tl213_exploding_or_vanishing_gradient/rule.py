@@ -3,9 +3,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from statistics import median
 
-from trainlint.facts import step
 from trainlint.facts.evidence import held
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.finding import Finding, Place
 from trainlint.rule import rule
 
@@ -28,7 +29,7 @@ def check(run: Recorded) -> Iterator[Finding]:
                 break
 
 
-def _judged(run: Recorded, parameters: list[step.ParameterSeen], kind: str) -> Finding | None:
+def _judged(run: Recorded, parameters: list[ParameterSeen], kind: str) -> Finding | None:
     """Compare the first, middle and last third of a model: where gradients shrink or grow all the way."""
     layers = [one for one in parameters if _is_layer(one, kind)]
     if len(layers) < FEWEST_LAYERS:
@@ -73,14 +74,14 @@ def _judged(run: Recorded, parameters: list[step.ParameterSeen], kind: str) -> F
     )
 
 
-def _is_one_leap(layers: list[step.ParameterSeen], ratio: float) -> bool:
+def _is_one_leap(layers: list[ParameterSeen], ratio: float) -> bool:
     """Whether it happens between two layers, as between the parts of a model that do not feed each other."""
     sizes = [math.log(_typical(one)) for one in layers]
     leaps = [later - earlier for earlier, later in pairwise(sizes)]
     return max(abs(one) for one in leaps) > ONE_LEAP * abs(math.log(ratio))
 
 
-def _is_layer(parameter: step.ParameterSeen, kind: str) -> bool:
+def _is_layer(parameter: ParameterSeen, kind: str) -> bool:
     gradient = parameter.gradient
     dimensions = len(parameter.shape) >= 2 if kind == "weight" else len(parameter.shape) == 1
     return (
@@ -95,16 +96,14 @@ def _is_layer(parameter: step.ParameterSeen, kind: str) -> bool:
     )
 
 
-def _typical(parameter: step.ParameterSeen) -> float:
+def _typical(parameter: ParameterSeen) -> float:
     """Root of the mean square of a gradient's elements."""
     return _norm(parameter) / math.sqrt(max(1, math.prod(parameter.shape)))
 
 
-def _norm(parameter: step.ParameterSeen) -> float:
+def _norm(parameter: ParameterSeen) -> float:
     return parameter.gradient.norm if parameter.gradient is not None else 0.0
 
 
-def _stepped_at(run: Recorded, parameter: step.ParameterSeen) -> Place | None:
-    return next(
-        (one.step_at for one in run.facts(step.OptimizerSeen) if one.number in parameter.optimizers), None
-    )
+def _stepped_at(run: Recorded, parameter: ParameterSeen) -> Place | None:
+    return next((one.step_at for one in run.facts(OptimizerSeen) if one.number in parameter.optimizers), None)

@@ -2,13 +2,20 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import Discarded
 from trainlint.facts.tensors import is_tensor
-from trainlint.facts.torch_api import UNMISTAKABLE
+from trainlint.facts.torch_api import MAKES_ANOTHER, UNMISTAKABLE
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
 @rule(Discarded, level="warning", by="S")
 def check(discarded: Discarded) -> Iterator[Finding]:
+    if discarded.name == MAKES_ANOTHER:
+        yield Finding(
+            discarded.at,
+            f"`{discarded.text}` leaves this layer as it is and gives a new one, which is thrown away here: the pretrained "
+            "weights are never used. Assign the result.",
+        )
+        return
     is_certain = not discarded.is_method or discarded.name in UNMISTAKABLE or is_tensor(discarded.tensor)
     if is_certain:
         yield Finding(

@@ -4,7 +4,8 @@ from dataclasses import replace
 from trainlint.facts.events import Backward, Event, OptimizerStep, ParametersRead, ZeroGrad
 from trainlint.facts.evidence import Evidence, of_idle
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import OptimizerSeen, ParameterSeen
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.torch_api import OPTIMIZER
 from trainlint.facts.training import Training, same_parameters
 from trainlint.facts.values import Object, alternatives

@@ -5,7 +5,7 @@ from torch import nn
 
 torch.manual_seed(0)
 x = torch.randn(256, 4)
-y = torch.sin(2 * x).sum(dim=1, keepdim=True)
+y = 10 * torch.sin(2 * x).sum(dim=1, keepdim=True)
 hidden, head = nn.Linear(4, 64), nn.Linear(64, 1)
 model = nn.Sequential(hidden, nn.Tanh(), head)
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)

@@ -1,13 +1,46 @@
 from collections.abc import Iterator
 
+from trainlint.facts.left_out import model_left_out, part_left_out
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import Gradient, OptimizerSeen, ParameterSeen
+from trainlint.facts.seen.gradients import Gradient
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.parameters import ParameterSeen
+from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
 
-@rule(Recorded, level="error", by="T")
-def check(recorded: Recorded) -> Iterator[Finding]:
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    yield from _in_run(training) if isinstance(training, Recorded) else _in_source(training)
+
+
+def _in_source(training: Training) -> Iterator[Finding]:
+    found = part_left_out(training) or model_left_out(training)
+    if found is None:
+        return
+    first, rest = found.layers[0], len(found.layers) - 1
+    names = f"this model's `{first.type.removeprefix('torch.')}`" + (
+        f" and {rest} more layers" if rest else ""
+    )
+    mistake = (
+        "holds just what another optimizer holds" if found.has_twin else "holds a model that is never called"
+    )
+    if found.is_part:
+        said = (
+            f"The parameters of {names} take part in the loss and get gradients, but no optimizer holds them, so they stay "
+            "as they were made. Hand them to the optimizer too, or freeze them with `requires_grad_(False)`."
+        )
+    else:
+        said = (
+            f"This optimizer {mistake}, while no optimizer holds the model that gets the gradients, so that model never "
+            "learns. Hand each optimizer the model that it is to train."
+        )
+    made = (Because(first.at, "what nobody trains is made here"),) if first.at not in (None, found.at) else ()
+    yield Finding(found.at, said, made, level="warning" if found.is_body else None)
+
+
+def _in_run(recorded: Recorded) -> Iterator[Finding]:
     optimizers = {one.number: one for one in recorded.facts(OptimizerSeen)}
     if recorded.ending.by_hand:  # a target network follows, or a whole model is updated so
         yield from _mistaken(recorded.facts(ParameterSeen), list(optimizers.values()))

@@ -11,7 +11,7 @@ from trainlint.facts.events import (
     StateLoaded,
 )
 from trainlint.facts.flow import is_made_of, made_of
-from trainlint.facts.modes import layer_with_modes, stays_in_training
+from trainlint.facts.modes import layer_with_modes, stays_in_training, switched_inside
 from trainlint.facts.torch_api import EQUALITIES
 from trainlint.facts.training import Training, is_part_of, modules_held
 from trainlint.facts.values import Items, Object, Op, Value, alternatives
@@ -40,11 +40,21 @@ def check(training: Training) -> Iterator[Finding]:
             reported.add(forward.at)
             name = module.type.removeprefix("torch.")
             kind = layer.type.removeprefix("torch.")
+            own = switched_inside(training, forward)
+            advice = (
+                "Call `eval()` before it, and `train()` before training goes on."
+                if own is None
+                else "Its own forward switches it to training, whatever the caller asks for: leave `train()` to the loop."
+            )
+            places = (
+                (own.at if own is not None else None, "it switches itself here"),
+                (layer.at, f"`{kind}` knows the difference"),
+            )
             yield Finding(
                 forward.at,
                 f"`{name}` is evaluated in training mode, so `{kind}` {_does(layer)}, and the result is not what the "
-                "model can do. Call `eval()` before it, and `train()` before training goes on.",
-                (Because(layer.at, f"`{kind}` knows the difference"),) if layer.at is not None else (),
+                f"model can do. {advice}",
+                tuple(Because(at, text) for at, text in places if at is not None),
                 evidence={"training": True} if forward.mode is not None else {},
             )
         elif forward.mode is not False:

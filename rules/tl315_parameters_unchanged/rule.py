@@ -3,7 +3,8 @@ from itertools import groupby
 
 from trainlint.facts.events import Built
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import OptimizerSeen, ParameterSeen
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.finding import Finding, Place
 from trainlint.rule import rule
 

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import Built
 from trainlint.facts.evidence import seen_optimizer
-from trainlint.facts.step import ParameterSeen
+from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.torch_api import OPTIMIZER, SCHEDULER
 from trainlint.facts.training import Training
 from trainlint.facts.values import Object, alternatives, constant

@@ -5,7 +5,8 @@ from trainlint.facts.events import Backward, Built, Forward, LossCall, ModeChang
 from trainlint.facts.evidence import numbers_of
 from trainlint.facts.flow import is_made_of
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import LoaderSeen, ParameterSeen
+from trainlint.facts.seen.loaders import LoaderSeen
+from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.torch_api import LOADER
 from trainlint.finding import Finding
 from trainlint.rule import rule

@@ -15,18 +15,18 @@ def _cases(name: str, device: str) -> tuple[tuple[str, str], ...]:
     match name:
         case "autocast":  # its arguments are in another order now
             return (
-                ("_old(**_more)", f'{new}("{device}", **_more)'),
-                ("_old(_on, **_more)", f'{new}("{device}", enabled=_on, **_more)'),
-                ("_old(_on, _type, **_more)", f'{new}("{device}", enabled=_on, dtype=_type, **_more)'),
+                ("_imported(**_more)", f'{new}("{device}", **_more)'),
+                ("_imported(_on, **_more)", f'{new}("{device}", enabled=_on, **_more)'),
+                ("_imported(_on, _type, **_more)", f'{new}("{device}", enabled=_on, dtype=_type, **_more)'),
                 (
-                    "_old(_on, _type, _cache)",
+                    "_imported(_on, _type, _cache)",
                     f'{new}("{device}", enabled=_on, dtype=_type, cache_enabled=_cache)',
                 ),
             )
         case "GradScaler":
-            return (("_old(*_more)", f'{new}("{device}", *_more)'),)
+            return (("_imported(*_more)", f'{new}("{device}", *_more)'),)
         case _:  # a decorator, with options or without
             return (
-                ("_old(*_more)", f'{new}(*_more, device_type="{device}")'),
-                ("_old", f'{new}(device_type="{device}")'),
+                ("_imported(*_more)", f'{new}(*_more, device_type="{device}")'),
+                ("_imported", f'{new}(device_type="{device}")'),
             )

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, Built, Escape, OptimizerStep
+from trainlint.facts.measuring import only_measures
 from trainlint.facts.precision import Casting, casts_of, is_unscaled, scaling
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.torch_api import SCALER
@@ -13,11 +14,11 @@ from trainlint.rule import rule
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
     backwards = [one for one in training.events(Backward) if not one.by_framework]
-    if _has_scaler(training, backwards):
+    if _has_scaler(training, backwards) or only_measures(training):
         return
     said: set[Place] = set()
     for backward in backwards:
-        if backward.at in said or _is_benchmark(backward.at) or not _is_used(training, backward):
+        if backward.at in said or not _is_used(training, backward):
             continue
         half = _half(training, backward)
         if half is not None and half.region.at is not None:
@@ -37,7 +38,7 @@ def check(training: Training) -> Iterator[Finding]:
 def _half(training: Training, backward: Backward) -> Casting | None:
     """The region of autocast to float16 that the gradients of a loss go through."""
     found = None
-    for one in casts_of(backward.loss):
+    for one in casts_of(backward.loss, backward.guards):
         if not one.dtype:
             training.leave_open(backward.at)
         if one.dtype == "float16" and compatible(one.guards, backward.guards):
@@ -66,11 +67,6 @@ def _is_used(training: Training, backward: Backward) -> bool:
         for step in training.events(OptimizerStep)
         if all(_is_plain(one) for one in alternatives(step.optimizer) if isinstance(one, Object))
     )
-
-
-def _is_benchmark(at: Place) -> bool:
-    """Whether a file only measures time and memory: what its model learns does not matter there."""
-    return at.path.rpartition("/")[2].startswith("bench")
 
 
 def _is_plain(optimizer: Object) -> bool:

@@ -21,7 +21,7 @@ def check(training: Training) -> Iterator[Finding]:
             if scaler is None or not scaler.is_a(SCALER):
                 continue
             scalers[scaler.uid] = scaler
-            found = list(casts_of(backward.loss))
+            found = list(casts_of(backward.loss, backward.guards))
             casts.setdefault(scaler.uid, []).extend(found)
             if not found:
                 plain.add(scaler.uid)

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import Converted, Event, Operation
 from trainlint.facts.precision import dtype_of, is_half, number
-from trainlint.facts.step import Failure
+from trainlint.facts.seen.raised import Failure
 from trainlint.facts.torch_api import LARGEST_HALF
 from trainlint.facts.training import Training, contained
 from trainlint.facts.values import alternatives

@@ -5,7 +5,8 @@ from trainlint.facts.events import Forward
 from trainlint.facts.placement import homes_of
 from trainlint.facts.precision import castings
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import AutocastSeen, Warned
+from trainlint.facts.seen.autocast import AutocastSeen
+from trainlint.facts.seen.raised import Warned
 from trainlint.facts.training import Training
 from trainlint.facts.values import Object, constant
 from trainlint.finding import Because, Finding, Place

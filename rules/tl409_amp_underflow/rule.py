@@ -1,7 +1,10 @@
 from collections.abc import Iterator
 
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import AutocastSeen, OptimizerSeen, ParameterSeen, ScalerSeen
+from trainlint.facts.seen.autocast import AutocastSeen
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.parameters import ParameterSeen
+from trainlint.facts.seen.scalers import ScalerSeen
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, Converted, OptimizerStep
+from trainlint.facts.measuring import only_measures
 from trainlint.facts.precision import dtype_of
-from trainlint.facts.step import ParameterSeen
+from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.training import Training
 from trainlint.facts.values import Carried, Choice, Items, Object, Op, Table, Value, alternatives, parts
 from trainlint.finding import Because, Finding
@@ -11,7 +12,7 @@ from trainlint.rule import rule
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
-    if all(dtype_of(one.dtype) != "float16" for one in training.events(Converted)):
+    if all(dtype_of(one.dtype) != "float16" for one in training.events(Converted)) or only_measures(training):
         return
     said: set[int] = set()
     for run in training.runs(Converted, Backward, OptimizerStep):

@@ -1,9 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Operation
-from trainlint.facts.flow import attachment
+from trainlint.facts.bounds import is_bounded_above
+from trainlint.facts.events import Backward, LossCall, Operation
+from trainlint.facts.flow import attachment, is_made_of
 from trainlint.facts.torch_api import KEEPS
-from trainlint.facts.values import Constant, Object, Op, Value
+from trainlint.facts.training import Training
+from trainlint.facts.values import Constant, Guards, Object, Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -21,21 +23,18 @@ FUSED = {
 _FOR_DIGITS = frozenset(("torch.log1p", "torch.expm1"))
 
 
-@rule(Operation, level="warning", by="S")
-def check(operation: Operation) -> Iterator[Finding]:
-    op = operation.output
-    if not op.inputs or op.records is False:
-        return
-    if op.name == "log":
-        found = _in_log(op.inputs[0])
-    elif op.name in ("-", "sub") and len(op.inputs) == 2 and _is_one(op.inputs[1]):
-        found = _of_exp(op.inputs[0])
-    elif op.name in ("/", "div") and len(op.inputs) == 2:
-        found = _by_hand(*op.inputs)
-    else:
-        found = None
-    if found and (found[2] is not None or _is_meant(op, found[0])):
+@rule(Training, level="warning", by="S")
+def check(training: Training) -> Iterator[Finding]:
+    for operation in training.events(Operation):
+        op = operation.output
+        found = _in(op, operation.guards)
+        if found is None:
+            continue
         instead, why, maker = found
+        if maker is None and not (
+            _is_meant(op) and (instead not in _FOR_DIGITS or _is_learned(training, op))
+        ):
+            continue
         because = (
             (Because(maker.at, "it is made here"),) if maker is not None and maker.at is not None else ()
         )
@@ -47,14 +46,34 @@ def check(operation: Operation) -> Iterator[Finding]:
         )
 
 
-def _is_meant(op: Op, instead: str) -> bool:
-    """Whether both steps stand in one expression, and a gradient may go through them.
+def _in(op: Op, guards: Guards) -> tuple[str, str, Op | None] | None:
+    """What to write instead of an operation and the one before it, why, and where that one is if it may be far away."""
+    if not op.inputs or op.records is False:
+        return None
+    if op.name == "log":
+        return _in_log(op.inputs[0], guards)
+    if op.name in ("-", "sub") and len(op.inputs) == 2 and _is_one(op.inputs[1]):
+        return _of_exp(op.inputs[0])
+    if op.name in ("/", "div") and len(op.inputs) == 2:
+        return _by_hand(*op.inputs)
+    return None
 
-    Where only digits are lost it has to be certain: coordinates, counts and the steps of a sampler are seldom that small.
-    """
+
+def _is_learned(training: Training, op: Op) -> bool:
+    """Whether a loss certainly follows from a result by a way that gradients take. Where only digits are lost it has
+    to: coordinates, counts and the steps of a sampler are seldom that small."""
+    if not attachment(op).attached:
+        return False
+    losses = [backward.loss for backward in training.events(Backward)]
+    losses += [call.output for call in training.events(LossCall)]
+    return any(is_made_of(loss, op, with_graph=True) for loss in losses)
+
+
+def _is_meant(op: Op) -> bool:
+    """Whether both steps stand in one expression, and a gradient may go through them."""
     inner = [one for one in op.inputs if isinstance(one, Op)]
     way = attachment(op)
-    return (way.attached or (way.uncertain and instead not in _FOR_DIGITS)) and all(
+    return (way.attached or way.uncertain) and all(
         one.at is not None
         and op.at is not None
         and one.at.path == op.at.path
@@ -68,7 +87,7 @@ def _of_exp(value: Value) -> tuple[str, str, Op | None] | None:
     return ("torch.expm1", lost, None) if _named(value, "exp") else None
 
 
-def _in_log(value: Value) -> tuple[str, str, Op | None] | None:
+def _in_log(value: Value, guards: Guards) -> tuple[str, str, Op | None] | None:
     inner = _looked_through(value)
     if not isinstance(inner, Op):
         return None
@@ -77,7 +96,9 @@ def _in_log(value: Value) -> tuple[str, str, Op | None] | None:
     if inner.name in ("+", "add") and len(inner.inputs) == 2:
         for one, other in (inner.inputs, inner.inputs[::-1]):
             if _is_one(one):
-                if _named(other, "exp"):
+                if isinstance(other, Op) and _named(other, "exp"):
+                    if is_bounded_above(other.inputs[0], guards):
+                        return None
                     return ("F.softplus", "`log(1 + exp(x))` is infinite where `exp(x)` is", None)
                 if not isinstance(other, (Constant, Object)):
                     return ("torch.log1p", "where x is small, `1 + x` is just 1, and its log 0", None)
@@ -88,9 +109,9 @@ def _in_log(value: Value) -> tuple[str, str, Op | None] | None:
 
 def _by_hand(first: Value, second: Value) -> tuple[str, str, Op | None] | None:
     """`exp(x) / exp(x).sum()`."""
-    second = _looked_through(second)
-    if isinstance(second, Op) and second.name == "sum" and second.inputs and _is_raw_exp(second.inputs[0]):
-        below = second.inputs[0]
+    total = _looked_through(second)
+    if isinstance(total, Op) and total.name == "sum" and total.inputs and _is_raw_exp(total.inputs[0]):
+        below = total.inputs[0]
         assert isinstance(below, Op)
         same = isinstance(first, Op) and (
             first is below or (first.name == "exp" and first.inputs[0] is below.inputs[0])
@@ -112,10 +133,13 @@ def _is_raw_exp(value: Value) -> bool:
     return not (isinstance(inner, Op) and inner.name in ("-", "sub", "-=", "clamp", "*", "neg", "/"))
 
 
-def _looked_through(value: Value) -> Value:
-    while isinstance(value, Op) and (value.name in KEEPS or value.name == "output") and value.inputs:
+def _looked_through(value: Value) -> Value | None:
+    """What a value was before operations that keep what it means; None where something was written into it."""
+    while isinstance(value, Op) and not value.written:
+        if not (value.name in KEEPS or value.name == "output") or not value.inputs:
+            return value
         value = value.inputs[0]
-    return value
+    return None
 
 
 def _named(value: Value, name: str) -> bool:

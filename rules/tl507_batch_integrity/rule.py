@@ -3,7 +3,10 @@ from math import isfinite, isnan, prod
 
 from trainlint.facts.events import LossCall
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import BatchSeen, Failure, NonFinite, ParameterSeen
+from trainlint.facts.seen.batches import BatchSeen
+from trainlint.facts.seen.non_finite import NonFinite
+from trainlint.facts.seen.parameters import ParameterSeen
+from trainlint.facts.seen.raised import Failure
 from trainlint.facts.values import Op
 from trainlint.finding import Finding, Place
 from trainlint.rule import rule

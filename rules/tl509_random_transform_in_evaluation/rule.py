@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.events import SettingChanged
 from trainlint.facts.loaders import uses
 from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Items, Object, Op, Value, alternatives
+from trainlint.facts.values import Constant, Items, Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -55,6 +55,13 @@ def _random_step(dataset: Value, depth: int = 0) -> Op | None:
     return None
 
 
+def _may_be_off(transform: Op) -> bool:
+    """Whether the chance that a step is taken may be 0, as in `p=0.5 if args.flip else 0`."""
+    first = 0 if transform.name.endswith(("Flip", "Grayscale", "Erasing")) else len(transform.inputs)
+    chance = transform.option(first, "p")
+    return chance is not None and not all(constant(one) for one in alternatives(chance))
+
+
 def _is_transform(value: Op) -> bool:
     return value.name.startswith("torchvision.transforms.")
 
@@ -63,7 +70,7 @@ def _random_in(transform: Op) -> Op | None:
     """The first random step of a transform, through `Compose`."""
     name = transform.name.rpartition(".")[2]
     if name in _AUGMENT or (name.startswith("Random") and name not in _FIXED):
-        return transform
+        return None if _may_be_off(transform) else transform
     steps = transform.inputs[0] if name == "Compose" and transform.inputs else None
     if isinstance(steps, Items) and steps.exact:
         found = (_random_in(one) for one in steps.items if isinstance(one, Op) and _is_transform(one))

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.loaders import workers
-from trainlint.facts.step import LoaderSeen
+from trainlint.facts.seen.loaders import LoaderSeen
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

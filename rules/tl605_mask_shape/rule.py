@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.step import MaskSeen
+from trainlint.facts.seen.masks import MaskSeen
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

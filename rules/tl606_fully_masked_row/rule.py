@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
-from trainlint.facts.step import MaskSeen, ParameterSeen
+from trainlint.facts.seen.masks import MaskSeen
+from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.training import Training
 from trainlint.finding import Finding, Level
 from trainlint.rule import rule

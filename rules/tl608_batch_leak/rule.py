@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.step import Layout, Probe
+from trainlint.facts.seen.layouts import Layout
+from trainlint.facts.seen.probes import Probe
 from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

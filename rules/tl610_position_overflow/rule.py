@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from trainlint.facts.events import Operation
 from trainlint.facts.positions import counted, reach
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import Failure
+from trainlint.facts.seen.raised import Failure
 from trainlint.facts.torch_api import EMBEDDING
 from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding

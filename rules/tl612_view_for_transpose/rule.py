@@ -10,9 +10,11 @@ from trainlint.rule import rule
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
-    for operation in training.events(Operation):
+    views = [one for one in training.events(Operation) if one.output.name in ("view", "reshape")]
+    shifted = {of.uid for one in views if (of := _cut_from(one.output)) is not None}
+    for operation in views:
         view = operation.output
-        if view.name not in ("view", "reshape"):
+        if view.uid in shifted:
             continue
         position = moved(view)
         if position is None:
@@ -30,3 +32,10 @@ def check(training: Training) -> Iterator[Finding]:
             "last axis is split where it is, and before it is merged again.",
             evidence=shapes,
         )
+
+
+def _cut_from(view: Op) -> Op | None:
+    """What a view was cut out of, as where rows are shifted: a view with one more column, its end, and a view of that."""
+    cut = view.inputs[0] if view.inputs else None
+    whole = cut.inputs[0] if isinstance(cut, Op) and cut.name in ("getitem", "narrow") else None
+    return whole if isinstance(whole, Op) else None

@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.targets import Aligned
 from trainlint.facts.sequences import batches, causal_by, lead, prediction, tokens
-from trainlint.facts.step import Aligned
 from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

@@ -4,8 +4,8 @@ from trainlint.facts.events import Forward, Ignored, LossCall
 from trainlint.facts.evidence import numbers_of
 from trainlint.facts.padding import Padded, is_padding_id, padded
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.targets import Padding
 from trainlint.facts.sequences import Batches, batches
-from trainlint.facts.step import Padding
 from trainlint.facts.torch_api import IGNORED
 from trainlint.facts.training import Training
 from trainlint.facts.values import Constant, Object, Op, Value, alternatives, constant

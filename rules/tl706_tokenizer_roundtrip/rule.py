@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import Tokenized
+from trainlint.facts.seen.texts import Tokenized
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

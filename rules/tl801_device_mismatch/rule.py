@@ -4,7 +4,10 @@ from trainlint.facts.events import Forward, Moved
 from trainlint.facts.flow import has_parameters, is_made_of
 from trainlint.facts.placement import device_of, homes_of
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import BatchSeen, Failure, OptimizerSeen, ParameterSeen
+from trainlint.facts.seen.batches import BatchSeen
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.parameters import ParameterSeen
+from trainlint.facts.seen.raised import Failure
 from trainlint.facts.training import Training
 from trainlint.facts.values import Object
 from trainlint.finding import Because, Finding

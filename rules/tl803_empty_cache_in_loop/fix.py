@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
 from trainlint.finding import Finding
-from trainlint.fix import DropStatement, Proposal, safe
+from trainlint.fix import DropStatement, Proposal, unsafe
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
-    yield safe("Leave the memory with torch", DropStatement(finding.at))
+    yield unsafe("Leave the memory with torch", DropStatement(finding.at))

@@ -3,7 +3,10 @@ from itertools import pairwise
 from statistics import median
 
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import BatchSeen, ModuleSeen, Pace, ParameterSeen
+from trainlint.facts.seen.batches import BatchSeen
+from trainlint.facts.seen.modules import ModuleSeen
+from trainlint.facts.seen.pace import Pace
+from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

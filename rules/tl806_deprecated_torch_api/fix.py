@@ -29,11 +29,11 @@ _RENAMED = {
 
 _INTERPOLATE = "torch.nn.functional.interpolate(*_more"
 _REWRITTEN = {
-    "torch.nn.functional.upsample_nearest": (("_old(*_more)", f'{_INTERPOLATE}, mode="nearest")'),),
+    "torch.nn.functional.upsample_nearest": (("_imported(*_more)", f'{_INTERPOLATE}, mode="nearest")'),),
     "torch.nn.functional.upsample_bilinear": (
-        ("_old(*_more)", f'{_INTERPOLATE}, mode="bilinear", align_corners=True)'),
+        ("_imported(*_more)", f'{_INTERPOLATE}, mode="bilinear", align_corners=True)'),
     ),
-    "torch.cholesky": (("_old(_x)", "torch.linalg.cholesky(_x)"),),
+    "torch.cholesky": (("_imported(_x)", "torch.linalg.cholesky(_x)"),),
     "torch.utils.data.Sampler.__init__": (("super().__init__(_x)", "super().__init__()"),),
     **{
         f"torch.Tensor.{name}": ((f"_x.{name}(_n, _t)", f"_x.{name}(_t, alpha=_n)"),)
@@ -56,7 +56,8 @@ def fix(finding: Finding) -> Iterator[Proposal]:
     name, argument = finding.clues["name"], finding.clues["argument"]
     if name in _RENAMED:
         yield safe(
-            f"Call {_RENAMED[name]}", Rewrite(finding.at, (("_old(*_more)", f"{_RENAMED[name]}(*_more)"),))
+            f"Call {_RENAMED[name]}",
+            Rewrite(finding.at, (("_imported(*_more)", f"{_RENAMED[name]}(*_more)"),)),
         )
     elif name in _REWRITTEN:
         yield safe("Write it as it is written now", Rewrite(finding.at, _REWRITTEN[name]))
@@ -68,7 +69,9 @@ def fix(finding: Finding) -> Iterator[Proposal]:
         for offer, given, instead in _ARGUMENTS[argument]:
             yield offer(
                 f"Pass `{instead}`",
-                Rewrite(finding.at, ((f"_old(*_more, {argument}={given})", f"_old(*_more, {instead})"),)),
+                Rewrite(
+                    finding.at, ((f"_imported(*_more, {argument}={given})", f"_imported(*_more, {instead})"),)
+                ),
             )
     elif argument == "epoch":
         yield unsafe("Let the scheduler count", Rewrite(finding.at, (("_s.step(_x)", "_s.step()"),)))

@@ -84,5 +84,5 @@ def _waits(event: Event) -> bool:
         case Moved():
             return event.waits and not isinstance(event.what, Object)
         case Called():
-            return event.name in SYNCHRONISES
+            return event.name in SYNCHRONISES or event.name in ("builtins.float", "builtins.int")
     return isinstance(event, ToHost)

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 from trainlint.facts.events import Built, RequiresGrad
 from trainlint.facts.flow import has_parameters, is_made_of
 from trainlint.facts.modules import is_kept
-from trainlint.facts.torch_api import MODULE
-from trainlint.facts.training import Training
+from trainlint.facts.torch_api import CONTAINERS, MODULE
+from trainlint.facts.training import Training, contained
 from trainlint.facts.values import Object, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
@@ -16,7 +16,12 @@ def check(training: Training) -> Iterator[Finding]:
         layer, module = built.object, built.within
         if module is None or not layer.is_a(MODULE) or has_parameters(layer) is not True:
             continue
-        if is_kept(training, layer) or _is_plain(layer) or _is_set(training, layer):
+        if (
+            is_kept(training, layer)
+            or _is_plain(layer)
+            or _is_set(training, layer)
+            or _is_of_old(training, layer)
+        ):
             continue
         yield Finding(
             built.at,
@@ -24,6 +29,14 @@ def check(training: Training) -> Iterator[Finding]:
             "weights: no optimizer holds them, so it never learns anything, and it is not saved. Make it once, in "
             "`__init__`.",
         )
+
+
+def _is_of_old(training: Training, layer: Object) -> bool:
+    """Whether it is a container, and nothing in it was made with it."""
+    if layer.definition is not None or not layer.is_a(*CONTAINERS):
+        return False
+    made = {one.object.uid for one in training.events(Built) if one.within is not None}
+    return all(one is layer or one.uid not in made for one in contained(layer))
 
 
 def _is_plain(layer: Object) -> bool:

@@ -2,7 +2,9 @@ from collections.abc import Iterator
 from math import prod
 
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import ModuleSeen, Rectified, Shape
+from trainlint.facts.seen.modules import ModuleSeen
+from trainlint.facts.seen.rectifiers import Rectified
+from trainlint.facts.seen.tensors import Shape
 from trainlint.finding import Finding, Place
 from trainlint.rule import rule
 

@@ -4,7 +4,9 @@ from math import prod, sqrt
 
 from trainlint.facts.events import ModuleChanged
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.step import ModuleSeen, ParameterSeen, Spread
+from trainlint.facts.seen.modules import ModuleSeen
+from trainlint.facts.seen.parameters import ParameterSeen
+from trainlint.facts.seen.tensors import Spread
 from trainlint.finding import Finding, Place
 from trainlint.rule import rule
 

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.step import Probe
+from trainlint.facts.seen.probes import Probe
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

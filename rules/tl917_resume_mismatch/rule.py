@@ -1,7 +1,7 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.step import Resumed
+from trainlint.facts.seen.resumes import Resumed
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

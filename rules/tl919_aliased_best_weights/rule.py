@@ -27,10 +27,15 @@ def check(training: Training) -> Iterator[Finding]:
 def _used(
     training: Training, taken: StateTaken | None, used: StateLoaded | Called, how: str
 ) -> Iterator[Finding]:
-    """A state is used after a loop that took it and goes on to step."""
-    if taken is None:
+    """A state is used after a loop that took it and goes on to step the same model."""
+    if taken is None or taken.output.owner is None:
         return
-    if any(loop not in used.loops and training.inside(loop, OptimizerStep) for loop in taken.loops):
+    if any(
+        loop not in used.loops
+        and loop not in taken.output.owner.loops
+        and training.inside(loop, OptimizerStep)
+        for loop in taken.loops
+    ):
         yield Finding(
             taken.at,
             "`state_dict()` hands out the weights themselves, not a copy: every step after this changes them too, so what is "

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Called
-from trainlint.facts.step import Disagreement
+from trainlint.facts.seen.ranks import Disagreement
 from trainlint.facts.training import Training
 from trainlint.facts.values import Constant, Op, Value
 from trainlint.finding import Finding

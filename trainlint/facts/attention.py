@@ -118,7 +118,8 @@ def _leads(value: Value, is_end: End, passes: frozenset[str]) -> bool:
     return False
 
 
-_STEPS = frozenset("masked_fill where setitem + - * /".split())
+_ARITHMETIC = frozenset("+ - * /".split())
+_STEPS = _ARITHMETIC | frozenset(("masked_fill", "where", "setitem"))
 
 
 def _way(value: Value, is_end: End, passes: frozenset[str], before: int) -> Way | None:
@@ -133,7 +134,8 @@ def _way(value: Value, is_end: End, passes: frozenset[str], before: int) -> Way 
             seen.add(way.uid)
             if not isinstance(way, Op) or len(seen) > _MOST:
                 return None
-            found.maskings.extend(_written(way, before))
+            if not _note_written(way, before, is_end, found):
+                return None
             if is_end(way):
                 found.ends.append(way)
                 continue
@@ -151,10 +153,20 @@ def _way(value: Value, is_end: End, passes: frozenset[str], before: int) -> Way 
     return found if found.ends else None
 
 
-def _written(op: Op, before: int) -> Iterator[Masking]:
+def _note_written(op: Op, before: int, is_end: End, found: Way) -> bool:
+    """Note what was done in place to the result of an operation; false where that is not known to leave it."""
     for write in reversed(op.written):
-        if write.uid < before:
-            yield _masking(write, plain(write)) or Masking(write, "setitem", Unknown(text=write.text))
+        if write.uid >= before:
+            continue
+        step = plain(write)
+        if step in _ARITHMETIC and len(write.inputs) == 2:
+            if not _note_met(write, step, write.inputs[1], is_end, found):
+                return False
+        else:
+            found.maskings.append(
+                _masking(write, step) or Masking(write, "setitem", Unknown(text=write.text))
+            )
+    return True
 
 
 def _masking(op: Op, step: str) -> Masking | None:
@@ -192,17 +204,23 @@ def _through(op: Op, step: str, is_end: End, passes: frozenset[str], found: Way)
         fill = _filled(op.inputs[other])
         found.maskings.append(Masking(op, step, op.inputs[condition], fill, is_kept=main != 2))
         return op.inputs[main]
-    other_value = op.inputs[1 - main]
-    mask = made(other_value)
-    if mask is not None and mask.parts:
-        found.maskings.append(Masking(op, step, other_value))
-    elif step in ("*", "/"):
-        if step == "/" and is_end is _is_softmax and not isinstance(other_value, Constant):
-            return None  # divided by their sum, it may be
-        found.factors.append(other_value)
-    else:
-        found.addends.append(other_value)
+    if not _note_met(op, step, op.inputs[1 - main], is_end, found):
+        return None
     return op.inputs[main] if step != "/" or main == 0 else None
+
+
+def _note_met(op: Op, step: str, other: Value, is_end: End, found: Way) -> bool:
+    """Note what was added or multiplied: a mask or a number. False for weights that are divided by their sum, it may be."""
+    mask = made(other)
+    if mask is not None and mask.parts:
+        found.maskings.append(Masking(op, step, other))
+    elif step in ("*", "/"):
+        if step == "/" and is_end is _is_softmax and not isinstance(other, Constant):
+            return False
+        found.factors.append(other)
+    else:
+        found.addends.append(other)
+    return True
 
 
 def is_given(masking: Masking, of: Op) -> bool:

@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 from trainlint.facts.events import StateLoaded
 from trainlint.facts.flow import attachment
-from trainlint.facts.torch_api import MODULE
+from trainlint.facts.torch_api import FILLS, MODULE
 from trainlint.facts.values import Choice, Object, Op, Value
 from trainlint.finding import Place
 
 if TYPE_CHECKING:
     from trainlint.facts.training import Training
-
-_FILLS = (".fill_(…)", ".zero_(…)", ".uniform_(…)", ".random_(…)")
-"""How calls of methods end that write numbers into a tensor."""
 
 Applied = Literal["item", "layer", "function"]
 
@@ -35,7 +32,7 @@ def has_no_graph(value: Value) -> bool:
     match value:
         case Op(name="type", inputs=(tensor, *_)):  # to what, is no matter
             return has_no_graph(tensor)
-        case Op(name="call", inputs=(_, *_)) if value.text.endswith(_FILLS):
+        case Op(name="call", inputs=(_, *_)) if value.text.endswith(FILLS):
             return all(map(has_no_graph, value.inputs))
         case Choice():
             return all(has_no_graph(one) for _, one in value.options)

@@ -1,4 +1,4 @@
-"""What happens in a training program, in which order: events, and the branches and loops around them."""
+"""What happens in a training program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainlint.facts.deprecated import Deprecated
-from trainlint.facts.torch_api import Meaning
+from trainlint.facts.torch_api import LOSS_SETTINGS, Meaning
 from trainlint.facts.values import Constant, Guards, Object, Op, Value
 from trainlint.finding import Because, Place
 
@@ -286,13 +286,15 @@ class LossCall(Event):
 
     def setting(self, name: str, default: object) -> Value | None:
         """An option such as `reduction`, of the call or of the loss object; None where it cannot be seen."""
-        given = dict(self.output.options)
-        if self.output.owner is not None:
-            given |= self.output.owner.options
+        names = LOSS_SETTINGS.get(self.function, ())
+        given = dict(zip(names, self.output.inputs[2:], strict=False)) | self.output.options
+        if (owner := self.output.owner) is not None:
+            given |= dict(zip(names, owner.args, strict=False)) | owner.options
         if name in given:
             return given[name]
-        replaced = {"size_average", "reduce"} & given.keys()
-        return None if self.is_open or replaced else Constant(value=default)
+        replacing = [given[old] for old in ("size_average", "reduce") if old in given]
+        is_replaced = any(not isinstance(one, Constant) or one.value is not None for one in replacing)
+        return None if self.is_open or is_replaced else Constant(value=default)
 
 
 @dataclass(eq=False)
@@ -520,41 +522,3 @@ class RegisteredEarly(Event):
 
     module: Object = field(default_factory=Object)
     attribute: str = ""
-
-
-@dataclass(eq=False)
-class Branch:
-    """Two ways to go. The same `key` in the same round of the loops in `varies` goes the same way."""
-
-    key: Any
-    varies: tuple[int, ...]
-    then: list[Node] = field(default_factory=list)
-    otherwise: list[Node] = field(default_factory=list)
-
-
-@dataclass(eq=False)
-class Loop:
-    """A loop that runs an unknown number of times."""
-
-    number: int
-    at: Place
-    body: list[Node] = field(default_factory=list)
-    over: Value | None = None
-    """What a `for` goes through, where it is known."""
-
-
-@dataclass(eq=False)
-class Body:
-    """The body of a function that was called: `return` leaves it."""
-
-    body: list[Node] = field(default_factory=list)
-
-
-@dataclass(eq=False)
-class Exit:
-    """`kind` is "return", "break", "continue" or "raise"."""
-
-    kind: str
-
-
-Node = Event | Branch | Loop | Body | Exit

@@ -6,8 +6,11 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from trainlint.facts import step
 from trainlint.facts.events import Accumulated, Backward, Built, Forward, LossCall
+from trainlint.facts.seen.modules import ModuleSeen
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.parameters import ParameterSeen
+from trainlint.facts.seen.tensors import Shape
 from trainlint.facts.torch_api import MODE_DEPENDENT
 from trainlint.facts.training import Training
 from trainlint.facts.values import Constant, Object, Op, Value, parts
@@ -25,11 +28,11 @@ def numbers_of(value: Value | None) -> dict[str, float]:
     return value.seen.numbers if isinstance(value, Op) and value.seen is not None else {}
 
 
-def shape_of(value: Value | None) -> step.Shape | None:
+def shape_of(value: Value | None) -> Shape | None:
     return value.seen.shape if isinstance(value, Op) and value.seen is not None else None
 
 
-def shown(shape: step.Shape) -> str:
+def shown(shape: Shape) -> str:
     return f"[{', '.join(map(str, shape))}]"
 
 
@@ -86,12 +89,12 @@ def of_gradients(training: Training, optimizer: Value) -> Evidence:
     return _without_gradient([one for one in held(training) if number in one.optimizers])
 
 
-def held(training: Training) -> list[step.ParameterSeen]:
+def held(training: Training) -> list[ParameterSeen]:
     """The trainable parameters that an optimizer holds."""
-    return [one for one in training.facts(step.ParameterSeen) if one.trainable and one.optimizers]
+    return [one for one in training.facts(ParameterSeen) if one.trainable and one.optimizers]
 
 
-def _without_gradient(parameters: Iterable[step.ParameterSeen]) -> Evidence:
+def _without_gradient(parameters: Iterable[ParameterSeen]) -> Evidence:
     judged = [one for one in parameters if one.stepped or one.expected]
     if not judged:
         return {}
@@ -101,14 +104,12 @@ def _without_gradient(parameters: Iterable[step.ParameterSeen]) -> Evidence:
     }
 
 
-def seen_optimizer(training: Training, optimizer: Value) -> step.OptimizerSeen | None:
+def seen_optimizer(training: Training, optimizer: Value) -> OptimizerSeen | None:
     """What a run has shown of an optimizer; None where several were made at its place, or none."""
     if not isinstance(optimizer, Object):
         return None
     found = [
-        one
-        for one in training.facts(step.OptimizerSeen)
-        if one.at == optimizer.at and one.type == optimizer.type
+        one for one in training.facts(OptimizerSeen) if one.at == optimizer.at and one.type == optimizer.type
     ]
     return found[0] if len(found) == 1 else None
 
@@ -144,7 +145,7 @@ def of_mode(training: Training, forward: Forward) -> Evidence:
         return {}
     layers = [
         one
-        for one in training.facts(step.ModuleSeen)
+        for one in training.facts(ModuleSeen)
         if one.model == module.type and one.type.removeprefix("torch.nn.") in MODE_DEPENDENT
     ]
     off = [one for one in layers if one.training is False]
@@ -194,4 +195,4 @@ def _recorded_operations(value: Value) -> int:
 
 
 def _is_run(training: Training) -> bool:
-    return bool(training.facts(step.ModuleSeen) or training.facts(step.OptimizerSeen))
+    return bool(training.facts(ModuleSeen) or training.facts(OptimizerSeen))

@@ -8,7 +8,20 @@ from dataclasses import dataclass, field
 from trainlint.facts import torch_api as api
 from trainlint.facts.events import Accumulated
 from trainlint.facts.torch_api import Meaning
-from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value, parts
+from trainlint.facts.values import (
+    Carried,
+    Choice,
+    Constant,
+    Guards,
+    Items,
+    Object,
+    Op,
+    Table,
+    Unknown,
+    Value,
+    compatible,
+    parts,
+)
 
 _SMALL = 1e-2
 """A constant below this, added to probabilities, leaves them what they are."""
@@ -192,6 +205,8 @@ class _Walk:
 
     def _of(self, value: Value) -> Attachment:
         match value:
+            case Object() if value.definition is not None and not value.is_a(api.MODULE):
+                return self._any_of([*value.args, *value.options.values()])
             case Constant() | Object():
                 return Attachment()
             case Op():
@@ -234,8 +249,8 @@ class _Walk:
     def _of_op(self, op: Op) -> Attachment:
         if op.attached is not None:
             return Attachment(attached=True) if op.attached else self._of_seen(op)
-        if op.reattached:
-            return self._of_hung(op)
+        if op.hung_on is not None:
+            return self._of_hung(op, op.hung_on)
         if op.name in (api.PARAMETER, "parameters"):
             return Attachment(attached=True)
         if op.name in api.CREATES or op.name.removeprefix("builtins.") in api.NO_GRADIENT or _is_index(op):
@@ -244,14 +259,15 @@ class _Walk:
             return self._of_output(op)
         if op.is_leaf and self._depth > 1:
             return Attachment(attached=True)
-        inputs = self._any_of([*op.inputs, *op.options.values()])
+        inputs = self._of_inputs(op)
         if op.records is not True:
             stopped = [op] if inputs.attached else inputs.unrecorded
             return Attachment(
                 cuts=inputs.cuts, unrecorded=stopped, uncertain=inputs.uncertain or op.records is None
             )
         if op.name == "iterate":
-            return Attachment(inputs.attached, cuts=inputs.cuts, unrecorded=inputs.unrecorded)
+            inputs.uncertain = inputs.uncertain and inputs.attached
+            return inputs
         is_fresh = not (inputs.attached or inputs.cuts or inputs.unrecorded)
         if is_fresh and _wants_gradient(op):
             return Attachment(attached=True)
@@ -270,17 +286,39 @@ class _Walk:
         if op.owner is not None and (is_forward or op.name == "framework"):
             trainable = has_parameters(op.owner)
             inputs.attached = inputs.attached or trainable is True
-            inputs.uncertain = inputs.uncertain or trainable is None
+            is_sure = is_forward and trainable is True  # whatever it was given
+            inputs.uncertain = not is_sure and (inputs.uncertain or trainable is None)
         elif op.name.startswith("numpy."):
             inputs.uncertain, inputs.attached = inputs.uncertain or inputs.attached, False
         elif op.name in ("call", "getattr") or ("." in op.name and not op.name.startswith(_PLAIN)):
-            inputs.uncertain = inputs.uncertain or bool(op.inputs)
+            inputs.uncertain = inputs.uncertain or (bool(op.inputs) and not _is_of_batch(op))
         return inputs
 
-    def _of_hung(self, op: Op) -> Attachment:
-        """A tensor that a small framework hangs into the graph by itself: connected to what its values come from."""
+    def _of_inputs(self, op: Op) -> Attachment:
+        """Of what an operation is given, and hands gradients on to: not of sizes, devices and indices."""
+        if op.name not in api.KEEPS or not op.inputs:
+            return self._any_of([*op.inputs, *op.options.values()])
+        found = self._any_of([op.inputs[0]])
+        index = op.options.get("index")
+        if found.attached and index is not None:
+            hidden = self._is_hidden(op.inputs[0]) or self.attachment(index).uncertain
+            found.uncertain = found.uncertain or hidden
+        return found
+
+    def _is_hidden(self, value: Value) -> bool:
+        """Whether it is not seen what a module gives: of several things, some may be without a gradient."""
+        if not (isinstance(value, Op) and value.name == "output"):
+            return False
+        inside = self.attachment(value.inputs[0])
+        return inside.uncertain and not inside.attached
+
+    def _of_hung(self, op: Op, function: Value) -> Attachment:
+        """A tensor that a small framework hangs into the graph by itself: connected to the tensors that its gradient
+        function was made of, or else to what its values come from."""
         found = Attachment()
-        pending: list[Value] = list(op.inputs)
+        given = [*function.args, *function.options.values()] if isinstance(function, Object) else []
+        pending: list[Value] = [one for one in given if isinstance(one, (Op, Items, Choice))]
+        pending = pending or list(op.inputs)
         seen: set[int] = set()
         while pending and len(seen) < _MAX_DEPTH:
             one = pending.pop()
@@ -319,6 +357,17 @@ def _is_index(op: Op) -> bool:
         case Op(name="getattr"):
             attribute = op.options.get("name")
             return isinstance(attribute, Constant) and attribute.value == "indices"
+    return False
+
+
+def _is_of_batch(op: Op) -> bool:
+    """Whether it is an attribute of what a loader has given, such as `batch.labels`."""
+    value: Value = op
+    while isinstance(value, Op) and value.inputs and (value.name == "getattr" or value.name in api.KEEPS):
+        value = value.inputs[0]
+    match value:
+        case Op(name="iterate", inputs=(Object() as loader,)):
+            return op.name == "getattr" and loader.is_a(api.LOADER)
     return False
 
 
@@ -396,10 +445,20 @@ def unrecorded(loss: Value) -> list[Op]:
 
 
 def _starved(loss: Value) -> Iterator[Attachment]:
-    for term in terms(loss):
+    summed = list(terms(loss))
+    for term in summed:
         found = attachment(term)
-        if found.is_starved:
+        if found.is_starved and not any(_faces(other, term) for other in summed):
             yield found
+
+
+def _faces(other: Value, term: Value) -> bool:
+    """Whether two terms are the halves of one, each of which holds one side still: `mse(x.detach(), q)` beside
+    `mse(x, q.detach())`, where `q` may be moved by other means."""
+    if not (isinstance(other, Op) and isinstance(term, Op) and other.name == term.name):
+        return False
+    still = [one for one in term.inputs if isinstance(one, Op) and cuts(one)]
+    return len(still) == 1 and still[0].inputs[0] in other.inputs
 
 
 def without_gradient(value: Value) -> Iterator[Op]:
@@ -413,8 +472,8 @@ def has_attached_input(op: Op) -> bool:
     return any(attachment(inner).attached for inner in op.inputs)
 
 
-def made_of(value: Value, ends: Callable[[Op], bool]) -> Iterator[Value]:
-    """A value and what it is made of, up to the operations that `ends` names."""
+def made_of(value: Value, ends: Callable[[Op], bool], under: Guards = ()) -> Iterator[Value]:
+    """A value and what it is made of, up to the operations that `ends` names, as far as conditions leave it open."""
     pending = [value]
     seen: set[int] = set()
     while pending:
@@ -422,7 +481,9 @@ def made_of(value: Value, ends: Callable[[Op], bool]) -> Iterator[Value]:
         if one.uid not in seen and len(seen) < 4000:
             seen.add(one.uid)
             yield one
-            if not (isinstance(one, Op) and ends(one)):
+            if isinstance(one, Choice):
+                pending.extend(option for guards, option in one.options if compatible(guards, under))
+            elif not (isinstance(one, Op) and ends(one)):
                 pending.extend(parts(one))
 
 
@@ -477,6 +538,24 @@ def is_recurrence(sum_up: Accumulated) -> bool:
     """Whether what is added follows from the sum so far, as in `x = x + layer(x)`."""
     before = [one for one in parts(sum_up.result) if one is not sum_up.value]
     return any(is_made_of(sum_up.value, one) for one in before if not isinstance(one, Constant))
+
+
+def has_graph(value: Value) -> bool:
+    """Whether a value holds what an operation on trainable parameters gave, and not the parameters alone."""
+    pending: list[Value] = [value]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
+        if not isinstance(one, Op):
+            pending.extend(parts(one))
+        elif one.name in ("getitem", "iterate", "items"):
+            pending.extend(one.inputs[:1])
+        elif one.name not in (api.PARAMETER, "parameters") and attachment(one).attached:
+            return True
+    return False
 
 
 def is_prediction(value: Value) -> bool:

@@ -87,7 +87,7 @@ def stays_in_training(training: Training, forward: Forward, module: Object) -> b
         last: ModeChange | None = None
         for event in run:
             if isinstance(event, ModeChange) and _concerns(event, module) is not False:
-                last, asked = event, True
+                last, asked = event, not _is_inside(event, forward)
             elif event is forward:
                 if last is not None and (
                     last.training is not True or asked or _concerns(last, module) is None
@@ -97,6 +97,23 @@ def stays_in_training(training: Training, forward: Forward, module: Object) -> b
             elif _is_call(event, module):
                 asked = False
     return found
+
+
+def switched_inside(training: Training, forward: Forward) -> ModeChange | None:
+    """Where a module switches itself to training in its own forward, whatever it was in."""
+    return next(
+        (
+            one
+            for one in training.events(ModeChange)
+            if one.training is True and one.module is forward.module and _is_inside(one, forward)
+        ),
+        None,
+    )
+
+
+def _is_inside(event: Event, forward: Forward) -> bool:
+    """Whether something happens in a forward itself."""
+    return event.calls[: len(forward.calls) + 1] == (*forward.calls, forward.at)
 
 
 def _is_call(event: Event, module: Object) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainlint.facts.events import Body, Branch, Event, Exit, Loop, Node
+from trainlint.facts.events import Event
+from trainlint.facts.nodes import Body, Branch, Exit, Loop, Node
 
 
 def events(nodes: list[Node]) -> Iterator[Event]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from trainlint.facts.step import GraphNode, Picture
+from trainlint.facts.seen.pictures import GraphNode, Picture
 from trainlint.facts.torch_api import CUTS, NO_GRADIENT
 
 

@@ -87,11 +87,11 @@ def dtype_of(value: Value | None) -> str:
     return api.FLOATS.get(value.name, "") if isinstance(value, Named) else ""
 
 
-def casts_of(loss: Value) -> Iterator[Casting]:
-    """What autocast casts to where the gradient of a loss goes through, each region once."""
+def casts_of(loss: Value, under: Guards = ()) -> Iterator[Casting]:
+    """What autocast casts to where the gradient of a loss goes through under some conditions, each region once."""
     seen: set[int] = set()
     looked_at = 0
-    for one in made_of(loss, _ends_graph):
+    for one in made_of(loss, _ends_graph, under):
         if not isinstance(one, Op) or not one.autocast or not _computes(one) or _ends_graph(one):
             continue
         innermost = one.autocast[-1].uid

@@ -7,7 +7,13 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from trainlint.facts import events as ev
-from trainlint.facts import step
+from trainlint.facts.nodes import Loop
+from trainlint.facts.seen.endings import Ending
+from trainlint.facts.seen.gradients import Remains
+from trainlint.facts.seen.loaders import LoaderSeen
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.raised import Failure
+from trainlint.facts.seen.ranks import Rank
 from trainlint.facts.training import Training
 from trainlint.facts.values import Value
 from trainlint.finding import Place
@@ -21,7 +27,7 @@ class Recorded(Training):
     """What one process of a program did until its recording ended.
 
     Args:
-        seen: facts that only a run can show, in the words of `trainlint.facts.step`.
+        seen: facts that only a run can show, in the words of `trainlint.facts.seen`.
         heads: where each loop begins, by number.
         remains: for each optimizer that stepped twice, what was left of the gradients of its first step at the
             second.
@@ -31,10 +37,10 @@ class Recorded(Training):
 
     seen: tuple[Any, ...] = ()
     heads: dict[int, Place] = field(default_factory=dict)
-    remains: tuple[step.Remains, ...] = ()
+    remains: tuple[Remains, ...] = ()
     lines: frozenset[tuple[str, int]] = frozenset()
-    ending: step.Ending = field(default_factory=lambda: step.Ending("finished", 0, 0, 0))
-    rank: step.Rank = field(default_factory=step.Rank)
+    ending: Ending = field(default_factory=lambda: Ending("finished", 0, 0, 0))
+    rank: Rank = field(default_factory=Rank)
     torch: str = ""
     argv: tuple[str, ...] = ()
     unsettled: set[Place] = field(default_factory=set)
@@ -44,9 +50,9 @@ class Recorded(Training):
         return [*(one for one in self.seen if isinstance(one, kind)), *super().facts(kind)]
 
     @property
-    def fatal(self) -> step.Failure | None:
+    def fatal(self) -> Failure | None:
         """The operation whose failure ended the program, or which kept it from ever taking a step."""
-        last = next(iter(self.facts(step.Failure)[::-1]), None)
+        last = next(iter(self.facts(Failure)[::-1]), None)
         if last is None:
             return None
         if self.ending.how == "failed":
@@ -55,8 +61,8 @@ class Recorded(Training):
         return last if never else None
 
     @cached_property
-    def loops(self) -> dict[int, ev.Loop]:
-        return {number: ev.Loop(number, at) for number, at in self.heads.items()}
+    def loops(self) -> dict[int, Loop]:
+        return {number: Loop(number, at) for number, at in self.heads.items()}
 
     def leave_open(self, place: Place) -> None:
         self.unsettled.add(place)
@@ -64,7 +70,7 @@ class Recorded(Training):
     def may_touch(self, optimizer: Value, loop: int | None) -> bool:
         """Also whether the run ended before an optimizer could step, or a scaler left its steps out."""
         is_cut_short = self.ending.how in ("failed", "interrupted", "exited")
-        if loop is None and (is_cut_short or any(one.skipped for one in self.facts(step.OptimizerSeen))):
+        if loop is None and (is_cut_short or any(one.skipped for one in self.facts(OptimizerSeen))):
             return True
         return super().may_touch(optimizer, loop)
 
@@ -75,7 +81,7 @@ class Recorded(Training):
         return known is None or known.cleared
 
     def rounds_of(self, drawn: ev.Drawn) -> Place | None:
-        known = next((one for one in self.facts(step.LoaderSeen) if one.loader is drawn.loader), None)
+        known = next((one for one in self.facts(LoaderSeen) if one.loader is drawn.loader), None)
         if known is None or known.rounds < 2:
             self.leave_open(drawn.loader.at or drawn.at)
             return None
@@ -92,5 +98,5 @@ class Recorded(Training):
             return None
         return {"in each of the last": f"{len(others)} {type(others[0]).__name__.lower()}s"}
 
-    def _remains(self, event: ev.OptimizerStep) -> step.Remains | None:
+    def _remains(self, event: ev.OptimizerStep) -> Remains | None:
         return next((one for one in self.remains if one.optimizer is event.optimizer), None)

@@ -6,7 +6,13 @@ from trainlint.facts import torch_api as api
 from trainlint.facts.values import Choice, Object, Op, Value
 
 _TENSOR_MAKERS = frozenset(
-    (*api.MAKES, *api.CREATES, *api.LOSS_FUNCTIONS, *(api.REBUILDS - {"Tensor"}), api.PARAMETER)
+    (
+        *api.MAKES,
+        *(api.CREATES - {"manual_seed", "device"}),
+        *api.LOSS_FUNCTIONS,
+        *(api.REBUILDS - {"Tensor"}),
+        api.PARAMETER,
+    )
 )
 _ARITHMETIC = frozenset(
     "+ - * / @ ** % // matmul bmm mm mean sum pow exp log sqrt abs relu tanh where".split()
@@ -30,7 +36,9 @@ def is_tensor(value: Value, depth: int = 0) -> bool:
             return value.name in api.MAKES or value.owner.type.removeprefix("torch.nn.") in _ONE_TENSOR
         case Op() if value.name in _TENSOR_MAKERS:
             return True
-        case Op() if value.name in _ARITHMETIC or value.name in api.KEEPS:
+        case Op() if value.name in api.KEEPS:
+            return bool(value.inputs) and is_tensor(value.inputs[0], depth + 1)
+        case Op() if value.name in _ARITHMETIC:
             return any(is_tensor(one, depth + 1) for one in value.inputs)
         case Choice():
             return all(is_tensor(one, depth + 1) for _, one in value.options)

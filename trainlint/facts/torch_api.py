@@ -72,7 +72,7 @@ NO_GRADIENT = frozenset(
     "argmax argmin eq ne lt le gt ge == != < <= > >= in is round floor ceil sign long int bool byte short "
     "shape size dim ndim numel dtype device isnan isinf isfinite one_hot topk_indices bincount randint "
     "multinomial bernoulli len zeros_like ones_like rand_like randn_like full_like empty_like "
-    "new_zeros new_ones new_tensor new_full argsort searchsorted bucketize nonzero unique is_floating_point "
+    "new_zeros new_ones new_tensor new_full new_empty argsort searchsorted bucketize nonzero unique is_floating_point "
     "any all not and or isclose allclose equal state_dict".split()
 )
 """Operations through which no gradient flows, by their nature rather than by a mistake."""
@@ -88,6 +88,9 @@ CREATES = frozenset(
 
 FRESH = frozenset("zeros ones full empty arange linspace logspace eye rand randn randint randperm".split())
 """Operations that make a tensor on any device that they are told."""
+
+FILLS = (".fill_(…)", ".zero_(…)", ".uniform_(…)", ".random_(…)")
+"""How calls of methods end that write numbers into a tensor."""
 
 ADDITIVE = frozenset(("+", "-", "add", "sub", "sum", "mean", "neg"))
 """Operations that keep the terms of a loss apart."""
@@ -123,6 +126,15 @@ LOSSES: dict[str, tuple[str, Meaning | None]] = {
 
 LOSS_FUNCTIONS: dict[str, Meaning | None] = dict(LOSSES.values())
 
+LOSS_SETTINGS: dict[str, tuple[str, ...]] = {
+    "cross_entropy": ("weight", "size_average", "ignore_index", "reduce", "reduction", "label_smoothing"),
+    "nll_loss": ("weight", "size_average", "ignore_index", "reduce", "reduction"),
+    "binary_cross_entropy": ("weight", "size_average", "reduce", "reduction"),
+    "binary_cross_entropy_with_logits": ("weight", "size_average", "reduce", "reduction", "pos_weight"),
+    "kl_div": ("size_average", "reduce", "reduction", "log_target"),
+}
+"""What may follow the input and the target of a loss by position, and comes first where its object is made."""
+
 LAYERS: dict[str, str] = {
     "Linear": "linear",
     "LazyLinear": "linear",
@@ -157,6 +169,15 @@ MODE_DEPENDENT = frozenset(
     "TransformerEncoderLayer TransformerDecoderLayer".split()
 )
 """Classes of `torch.nn` that behave, or can behave, otherwise in training than in evaluation."""
+
+MODE_DEPENDENT_IF = {
+    "LSTM": (5, "dropout"),
+    "GRU": (5, "dropout"),
+    "RNN": (6, "dropout"),
+    "MultiheadAttention": (2, "dropout"),
+    **{f"InstanceNorm{n}d": (4, "track_running_stats") for n in (1, 2, 3)},
+}
+"""Those that only do where an argument is given that is off by default: its position and name."""
 
 DROPOUTS = {
     **dict.fromkeys(
@@ -201,6 +222,7 @@ ALIASES: dict[str, str] = {
     "torch.utils.data.distributed.DistributedSampler": "torch.utils.data.DistributedSampler",
     "torch_geometric.data.DataLoader": LOADER,
     "torch_geometric.loader.DataLoader": LOADER,
+    "torch.GradScaler": SCALER,
     "torch.cuda.amp.GradScaler": SCALER,
     "torch.cuda.amp.grad_scaler.GradScaler": SCALER,
     "torch.cpu.amp.GradScaler": SCALER,
@@ -343,14 +365,19 @@ MODULE_MAKERS = (
     "timm.create_model",
     "timm.models.create_model",
     "torch.hub.load",
-    "segmentation_models_pytorch.",
-    "torch_geometric.nn.",
+    "segmentation_models_pytorch.create_model",
     "efficientnet_pytorch.EfficientNet.",
 )
 """Libraries' functions and classes, by prefix, whose result is a module."""
 
+MODULE_CLASSES = ("segmentation_models_pytorch.", "torch_geometric.nn.")
+"""Where libraries keep classes of modules, by prefix; functions stand beside them."""
+
 PRETRAINED = (".from_pretrained", ".from_config")
 """Endings of library constructors that give a module, where the class is a model."""
+
+NOT_TORCH = ("paddle", "tensorflow", "keras", "flax", "jax", "mindspore", "mlx")
+"""Beginnings of libraries whose models are no modules of torch's."""
 
 OPAQUE_LOOPS: dict[str, dict[str, str]] = {
     "lightning.LightningModule": {
@@ -389,6 +416,8 @@ ASKED_PLAINLY = frozenset("< <= > >= / - data".split())
 
 VIEWS = frozenset(("view", "reshape"))
 EMBEDDING = "torch.nn.Embedding"
+MAKES_ANOTHER = "from_pretrained"
+"""A method of embeddings that leaves its own as it is."""
 
 ASKED = (
     COMPARISONS
@@ -542,6 +571,7 @@ def library_bases(name: str) -> frozenset[str]:
         or (name.startswith("torch.nn.") and last[:1].isupper() and name != PARAMETER)
         or (name.startswith("torch.nn.") and last == "?")
         or name.startswith(MODULE_MAKERS)
+        or (name.startswith(MODULE_CLASSES) and last[:1].isupper())
         or (name.endswith(PRETRAINED) and _is_model(name))
         or shifts_labels(name)
         or name == "lightning.LightningModule"
@@ -569,6 +599,8 @@ def shifts_labels(name: str) -> bool:
 
 def _is_model(name: str) -> bool:
     owner = name.split(".")[-2]
+    if name.startswith(NOT_TORCH) or (name.startswith("transformers.") and owner.startswith(("TF", "Flax"))):
+        return False
     return not any(
         word in owner for word in ("Tokenizer", "Config", "Processor", "Extractor", "Scheduler", "Pipeline")
     )

@@ -11,7 +11,8 @@ from trainlint.facts import events as ev
 from trainlint.facts import order
 from trainlint.facts.attention import MaskMet, masks_met
 from trainlint.facts.modules import Unread, Unregistered, unregistered
-from trainlint.facts.torch_api import CONTAINERS, MODE_DEPENDENT, OPTIMIZER
+from trainlint.facts.nodes import Loop, Node
+from trainlint.facts.torch_api import CONTAINERS, MODE_DEPENDENT, MODE_DEPENDENT_IF, OPTIMIZER
 from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, constant, parts
 from trainlint.finding import Place
 
@@ -34,7 +35,7 @@ class Training:
 
     path: str
     entry: str
-    nodes: list[ev.Node] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
     objects: tuple[Object, ...] = ()
     unread: tuple[Unread, ...] = ()
 
@@ -91,7 +92,7 @@ class Training:
         return frozenset(one.uid for value in given for one in (value, *_leaves(value)))
 
     @cached_property
-    def loops(self) -> dict[int, ev.Loop]:
+    def loops(self) -> dict[int, Loop]:
         return {loop.number: loop for loop in order.loops(self.nodes)}
 
     def inside(self, loop: int, kind: type[E]) -> list[E]:
@@ -194,9 +195,9 @@ class Training:
         return tuple(guard for guard in inside[0].guards if all(guard in one.guards for one in inside))
 
     def is_replaced(self, module: Object, loop: int) -> bool:
-        """Whether the weights of a module are loaded or copied in a loop: it starts anew, and so may its optimizer."""
+        """Whether weights of a module are loaded or made anew in a loop: it starts over, and so may its optimizer."""
         return any(
-            event.what == "load_state_dict" and event.module is module
+            event.what in ("load_state_dict", "reset_parameters") and event.module.uid in self.held_in(module)
             for event in self.inside(loop, ev.ModuleChanged)
         )
 
@@ -236,7 +237,13 @@ def modules_held(optimizer: Value) -> tuple[list[Value], bool]:
     """The modules whose parameters an optimizer holds, and whether that is all that it holds."""
     modules: list[Value] = []
     complete = True
-    for one in alternatives(optimizer):
+    pending = list(alternatives(optimizer))
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop(0)
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
         if not isinstance(one, Object) or not (one.args or "params" in one.options):
             complete = False
             continue
@@ -247,10 +254,8 @@ def modules_held(optimizer: Value) -> tuple[list[Value], bool]:
             for leaf in _leaves(value):
                 if isinstance(leaf, Op) and leaf.name == "parameters":
                     modules.extend(leaf.inputs[:1])
-                elif isinstance(leaf, Object) and leaf.is_a(OPTIMIZER) and leaf is not one:
-                    inner, whole = modules_held(leaf)
-                    modules.extend(inner)
-                    complete = complete and whole
+                elif isinstance(leaf, Object) and leaf.is_a(OPTIMIZER):
+                    pending.append(leaf)
                 elif isinstance(leaf, Object):
                     modules.append(leaf)
                 elif isinstance(leaf, (Unknown, Op)):
@@ -360,7 +365,7 @@ def depends_on_mode(module: Object, depth: int = 0) -> bool:
     """Whether a module may behave otherwise in training than in evaluation, as far as its layers are known."""
     is_layer = module.type.startswith("torch.nn.") and module.type not in CONTAINERS
     if is_layer and module.definition is None:
-        return module.type.removeprefix("torch.nn.") in MODE_DEPENDENT
+        return _layer_depends_on_mode(module, module.type.removeprefix("torch.nn."))
     if module.definition is None and not module.type.startswith("torch.nn."):
         return True
     layers = [one for value in module.attributes.values() for one in _leaves(value)]
@@ -370,6 +375,15 @@ def depends_on_mode(module: Object, depth: int = 0) -> bool:
         ):
             return True
     return False
+
+
+def _layer_depends_on_mode(layer: Object, name: str) -> bool:
+    if name not in MODE_DEPENDENT_IF or layer.is_open:
+        return name in MODE_DEPENDENT
+    asked = layer.argument(*MODE_DEPENDENT_IF[name])
+    return asked is not None and not (
+        isinstance(asked, Constant) and not asked.is_default and not asked.value
+    )
 
 
 def _steps_all(optimizer: Value, parameters: Value) -> bool:

@@ -19,8 +19,6 @@ MAX_OPTIONS = 8
 Guards = tuple[tuple[Any, bool], ...]
 """Conditions, as opaque keys, and how each turned out."""
 
-_uids = itertools.count()
-
 
 @dataclass(frozen=True)
 class TensorSeen:
@@ -33,9 +31,8 @@ class TensorSeen:
     node: str = ""
 
 
-def new_uid() -> int:
-    """A number that no other value has; later ones are larger."""
-    return next(_uids)
+new_uid = itertools.count().__next__
+"""A number that no other value has; later ones are larger."""
 
 
 @dataclass(eq=False)
@@ -151,8 +148,8 @@ class Op(Value):
     loops: tuple[int, ...] = ()
     is_leaf: bool = False
     """The program asked for its gradient, by `requires_grad`."""
-    reattached: bool = False
-    """The program itself hung a gradient function on it, as a small autograd framework does."""
+    hung_on: Value | None = None
+    """The gradient function, or the parents, that the program itself hung it on, as a small autograd framework does."""
     attached: bool | None = None
     """Whether its result required a gradient, where a run has shown it."""
     in_place: bool = False

@@ -11,7 +11,7 @@ from trainlint.facts.values import Constant, Op, Value
 def zeros(value: Value | None) -> tuple[Op, str] | None:
     """Why a value can be exactly 0, and the operation that makes it so; None where that is not certain."""
     value = _unwrapped(value)
-    if not isinstance(value, Op):
+    if not isinstance(value, Op) or value.written:
         return None
     if value.name in ("relu", "torch.nn.ReLU", "torch.nn.ReLU6"):
         return value, "everything below 0 becomes 0 here"
@@ -29,7 +29,7 @@ def zeros(value: Value | None) -> tuple[Op, str] | None:
 
 def _ones(value: Value | None) -> tuple[Op, str] | None:
     """Why a value can be exactly 1."""
-    if not isinstance(value, Op):
+    if not isinstance(value, Op) or value.written:
         return None
     if value.name in ("softmax", "sigmoid"):
         return value, "a large score makes this exactly 1"
@@ -53,6 +53,9 @@ def _single(number: float) -> float:
 
 
 def _unwrapped(value: Value | None) -> Value | None:
+    """What a value was before operations that keep what it means, as far back as nothing was written into it."""
     while isinstance(value, Op) and (value.name in api.KEEPS or value.name == "output") and value.inputs:
+        if value.written:
+            return None
         value = value.inputs[0]
     return value

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
+from operator import eq
 from typing import Any
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -74,7 +76,9 @@ class Document:
 
     def position(self, cell: Cell, offset: int) -> tuple[int, int]:
         """Line and column in the file of a character of a cell's source, or of its end."""
-        at = self._offset(cell, offset)
+        return self._position(self._offset(cell, offset))
+
+    def _position(self, at: int) -> tuple[int, int]:
         return self.text.count("\n", 0, at) + 1, at - self.text.rfind("\n", 0, at)
 
     def _offset(self, cell: Cell, offset: int) -> int:
@@ -96,6 +100,15 @@ class Document:
             if cell.number in sources:
                 text = text[: cell.start] + self._written(cell, sources[cell.number]) + text[cell.end :]
         return text.encode("utf-8")
+
+    def change(self, number: int, source: str) -> tuple[tuple[int, int], tuple[int, int], str]:
+        """What `with_sources` comes to for one cell: from where to where the text is replaced, and by what."""
+        cell = next(cell for cell in self.cells if cell.number == number)
+        old, new = self.text[cell.start : cell.end], self._written(cell, source)
+        first = _alike(old, new)
+        last = _alike(reversed(old[first:]), reversed(new[first:]))
+        end = self._position(cell.end - last)
+        return self._position(cell.start + first), end, new[first : len(new) - last]
 
     def _written(self, cell: Cell, source: str) -> str:
         """A source in the way in which the cell's own is written: as one string, or as a list of lines."""
@@ -123,6 +136,11 @@ class Document:
     def _string(self, value: str) -> str:
         text = json.dumps(value, ensure_ascii=self.text.isascii())
         return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def _alike(one: Iterable[str], other: Iterable[str]) -> int:
+    """With how many equal characters two texts begin."""
+    return sum(takewhile(bool, map(eq, one, other)))
 
 
 def _cut_like(old: list[str], source: str) -> list[str]:

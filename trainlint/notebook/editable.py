@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from trainlint.editable import Editable, Undecodable, file_lines
 from trainlint.finding import Edit, Place
@@ -34,29 +34,8 @@ class EditableNotebook:
 
     def edited(self, edits: Iterable[Edit]) -> EditableNotebook:
         """With edits that do not overlap."""
-        by_cell: dict[int, list[Edit]] = defaultdict(list)
-        for edit in edits:
-            block = self._block(edit.at.line)
-            above = block.first - 1
-            at = edit.at._replace(line=edit.at.line - above, end_line=edit.at.end_line - above)
-            by_cell[block.cell.number].append(Edit(at, edit.replacement))
-        return self._with(
-            {number: _edited(self._source(number), changes) for number, changes in by_cell.items()}
-        )
-
-    @property
-    def pieces(self) -> dict[int, str]:
-        """The Python of each cell, by number."""
-        return {block.cell.number: block.text for block in self._notebook.blocks}
-
-    def tidied(self, before: Mapping[int, str], tidy: Callable[[str, str], str]) -> EditableNotebook:
-        """With the lines of changed pieces that `tidy` leaves, which is told what was in them and what is."""
-        sources = {}
-        for block in self._notebook.blocks:
-            number = block.cell.number
-            if before.get(number, block.text) != block.text:
-                sources[number] = _with_lines_of(block, tidy(before[number], block.text))
-        return self._with(sources)
+        sources = _sources(self._notebook, edits)
+        return EditableNotebook(self._notebook.path, self._notebook.document.with_sources(sources))
 
     @property
     def broken(self) -> frozenset[int]:
@@ -71,7 +50,7 @@ class EditableNotebook:
             yield f"{self._notebook.path}:cell {cell.number}", file_lines(ended(cell.source))
 
     def _holds(self, at: Place) -> bool:
-        block = self._block(at.line)
+        block = _block(self._notebook, at.line)
         if not block.first <= at.line <= at.end_line < block.end:
             return False
         last = at.end_line if at.end_column > 1 else at.end_line - 1
@@ -82,16 +61,32 @@ class EditableNotebook:
         touched = slice(at.line - block.first, last - block.first + 1)
         return source[touched] == program[touched]
 
-    def _block(self, line: int) -> Block:
-        block = self._notebook.block(line)
-        assert block is not None
-        return block
 
-    def _source(self, number: int) -> str:
-        return next(cell.source for cell in self._notebook.document.cells if cell.number == number)
+def in_file(notebook: Notebook, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Edits of a notebook's program as those of its file, one for each cell."""
+    changes = (
+        notebook.document.change(number, source) for number, source in _sources(notebook, edits).items()
+    )
+    return tuple(Edit(Place(notebook.path, *start, *end), text) for start, end, text in changes)
 
-    def _with(self, sources: Mapping[int, str]) -> EditableNotebook:
-        return EditableNotebook(self._notebook.path, self._notebook.document.with_sources(sources))
+
+def _sources(notebook: Notebook, edits: Iterable[Edit]) -> dict[int, str]:
+    """The sources of the cells that edits change, by number."""
+    blocks: dict[int, Block] = {}
+    by_cell: dict[int, list[Edit]] = defaultdict(list)
+    for edit in edits:
+        block = _block(notebook, edit.at.line)
+        above = block.first - 1
+        at = edit.at._replace(line=edit.at.line - above, end_line=edit.at.end_line - above)
+        blocks[block.cell.number] = block
+        by_cell[block.cell.number].append(Edit(at, edit.replacement))
+    return {number: _edited(blocks[number].cell.source, changes) for number, changes in by_cell.items()}
+
+
+def _block(notebook: Notebook, line: int) -> Block:
+    block = notebook.block(line)
+    assert block is not None
+    return block
 
 
 def _edited(source: str, edits: Iterable[Edit]) -> str:
@@ -99,18 +94,6 @@ def _edited(source: str, edits: Iterable[Edit]) -> str:
     is_ended = source.endswith(("\n", "\r"))
     text = Editable(ended(source), "utf-8", is_ended).edited(edits).text
     return text if is_ended else text.removesuffix("\n")
-
-
-def _with_lines_of(block: Block, text: str) -> str:
-    """A cell's source, in which only those lines are left that stand in a text."""
-    left = file_lines(text)
-    kept = []
-    for line, source in zip(file_lines(block.text), file_lines(ended(block.cell.source)), strict=False):
-        if left and left[0] == line:
-            kept.append(source)
-            del left[0]
-    text = "".join(kept)
-    return text if block.cell.source.endswith(("\n", "\r")) else text.removesuffix("\n")
 
 
 def _compiles(text: str) -> bool:

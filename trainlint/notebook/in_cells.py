@@ -28,4 +28,10 @@ def _finding(finding: Finding, texts: SourceTexts) -> Finding:
 
 
 def _fix(fix: Fix, texts: SourceTexts) -> Fix:
-    return replace(fix, edits=tuple(Edit(texts.located(at), new) for at, new in fix.edits))
+    notebook = texts.notebook(fix.edits[0].at.path)
+    if notebook is None:
+        return fix
+    from trainlint.notebook.editable import in_file
+
+    by_cell = tuple(Edit(texts.located(at), new) for at, new in fix.edits)
+    return replace(fix, edits=by_cell, in_notebook=in_file(notebook, fix.edits))

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from trainlint.finding import Because, Cell, Finding, Fix
-from trainlint.output.json_run import as_json, run_as_json
+from trainlint.output.as_json import as_json
 from trainlint.output.well_formed import well_formed
 from trainlint.report import Report
 
@@ -38,6 +38,8 @@ def json_report(report: Report) -> str:
         },
     }
     if report.run is not None:
+        from trainlint.output.json_run import run_as_json
+
         document["run"] = run_as_json(report.run, report.not_checked)
     return json.dumps(well_formed(document), indent=2) + "\n"
 

@@ -14,7 +14,7 @@ from trainlint import __version__
 from trainlint.catalogue import describe, page
 from trainlint.finding import Because, Finding, Fix, Level, Place, Problem
 from trainlint.fingerprint import stable_ids
-from trainlint.output.json_run import as_json
+from trainlint.output.as_json import as_json
 from trainlint.output.well_formed import well_formed
 from trainlint.report import Report
 from trainlint.source_texts import Lines
@@ -90,7 +90,7 @@ def _result(finding: Finding, index: int, known: str, lines: Lines) -> dict[str,
     elif finding.verdict == "refuted":
         said = "a recorded step came by and did not show it"
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
-    if finding.fix is not None and finding.at.cell is None:
+    if finding.fix is not None:
         result["fixes"] = [_fix(finding.fix)]
     if finding.verdict is not None:
         result["properties"] = {
@@ -110,7 +110,8 @@ def _related(number: int, because: Because, lines: Lines) -> dict[str, Any]:
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    by_path = {edit.at.path: [one for one in fix.edits if one.at.path == edit.at.path] for edit in fix.edits}
+    edits = fix.in_file
+    by_path = {edit.at.path: [one for one in edits if one.at.path == edit.at.path] for edit in edits}
     return {
         "description": {"text": _message(f"{fix.title} ({fix.applicability})")},
         "artifactChanges": [
@@ -118,10 +119,10 @@ def _fix(fix: Fix) -> dict[str, Any]:
                 "artifactLocation": _artifact(path),
                 "replacements": [
                     {"deletedRegion": _region(edit.at), "insertedContent": {"text": edit.replacement}}
-                    for edit in edits
+                    for edit in here
                 ],
             }
-            for path, edits in by_path.items()
+            for path, here in by_path.items()
         ],
     }
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trainlint.facts import step
 from trainlint.facts.events import LossCall
 from trainlint.facts.pictures import cut_on, shown, way_out
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.masks import MaskSeen
+from trainlint.facts.seen.modules import ModuleSeen
+from trainlint.facts.seen.parameters import ParameterSeen
+from trainlint.facts.seen.pictures import Picture
+from trainlint.facts.seen.raised import Warned
+from trainlint.facts.seen.ranks import Disagreement
 from trainlint.output.printable import printable
 from trainlint.output.style import Piece
 
@@ -21,12 +26,12 @@ def step_report(run: Recorded, not_checked: Sequence[str]) -> Iterator[Piece]:
     """How the run ended, the gradients by module, updates, masks, and what was not checked."""
     yield from _ending(run)
     yield from _losses(run)
-    yield from _gradients(run.facts(step.ParameterSeen))
-    yield from _lost_ways(run.facts(step.ParameterSeen), run.facts(step.Picture))
-    yield from _masks(run.facts(step.MaskSeen))
-    yield from _unused(run.facts(step.ModuleSeen), run.facts(step.ParameterSeen))
-    yield from _warnings(run.facts(step.Warned))
-    yield from _disagreements(run.facts(step.Disagreement))
+    yield from _gradients(run.facts(ParameterSeen))
+    yield from _lost_ways(run.facts(ParameterSeen), run.facts(Picture))
+    yield from _masks(run.facts(MaskSeen))
+    yield from _unused(run.facts(ModuleSeen), run.facts(ParameterSeen))
+    yield from _warnings(run.facts(Warned))
+    yield from _disagreements(run.facts(Disagreement))
     if not_checked:
         yield Piece("Not checked\n", "strong")
         for sentence in not_checked:
@@ -65,9 +70,9 @@ def _losses(run: Recorded) -> Iterator[Piece]:
         yield from _table("Loss", ("", "at", "value"), rows)
 
 
-def _gradients(parameters: Sequence[step.ParameterSeen]) -> Iterator[Piece]:
+def _gradients(parameters: Sequence[ParameterSeen]) -> Iterator[Piece]:
     """By module, from input to output."""
-    modules: dict[str, list[step.ParameterSeen]] = {}
+    modules: dict[str, list[ParameterSeen]] = {}
     last = len(parameters)
     for one in sorted(parameters, key=lambda one: last if one.order is None else one.order):
         modules.setdefault(one.module, []).append(one)
@@ -81,7 +86,7 @@ def _gradients(parameters: Sequence[step.ParameterSeen]) -> Iterator[Piece]:
         yield from _table("Gradients, from input to output", heads, rows)
 
 
-def _module_row(name: str, held: list[step.ParameterSeen]) -> Row:
+def _module_row(name: str, held: list[ParameterSeen]) -> Row:
     trained = [one for one in held if one.trainable]
     gradients = [one.gradient for one in trained if one.gradient is not None]
     updates = [one.update for one in trained if one.update is not None]
@@ -99,7 +104,7 @@ def _module_row(name: str, held: list[step.ParameterSeen]) -> Row:
     )
 
 
-def _lost_ways(parameters: Sequence[step.ParameterSeen], pictures: Sequence[step.Picture]) -> Iterator[Piece]:
+def _lost_ways(parameters: Sequence[ParameterSeen], pictures: Sequence[Picture]) -> Iterator[Piece]:
     """For modules that were called and got no gradient, the way from them to the output."""
     lost = [one for one in parameters if one.trainable and one.gradient is None and one.order is not None]
     rows: list[Row] = []
@@ -112,7 +117,7 @@ def _lost_ways(parameters: Sequence[step.ParameterSeen], pictures: Sequence[step
         yield from _table("Ways on which gradients are lost", ("from", "way", ""), rows[:_MOST_ROWS])
 
 
-def _masks(masks: Sequence[step.MaskSeen]) -> Iterator[Piece]:
+def _masks(masks: Sequence[MaskSeen]) -> Iterator[Piece]:
     rows = [
         (
             f"{one.at.path}:{one.at.line}",
@@ -130,7 +135,7 @@ def _masks(masks: Sequence[step.MaskSeen]) -> Iterator[Piece]:
         yield from _table("Attention masks", heads, rows[:_MOST_ROWS])
 
 
-def _unused(modules: Sequence[step.ModuleSeen], parameters: Sequence[step.ParameterSeen]) -> Iterator[Piece]:
+def _unused(modules: Sequence[ModuleSeen], parameters: Sequence[ParameterSeen]) -> Iterator[Piece]:
     """Modules that were not called, and whose weights nobody has used past them either."""
     used = {one.module for one in parameters if one.reached}
     unused = [one for one in modules if one.order is None and one.parameters and one.path not in used]
@@ -141,7 +146,7 @@ def _unused(modules: Sequence[step.ModuleSeen], parameters: Sequence[step.Parame
         yield Piece("\n")
 
 
-def _warnings(warned: Sequence[step.Warned]) -> Iterator[Piece]:
+def _warnings(warned: Sequence[Warned]) -> Iterator[Piece]:
     """What the libraries themselves complained of, at the program's own lines."""
     said = dict.fromkeys((one.at, one.message) for one in warned if one.at is not None)
     if said:
@@ -152,7 +157,7 @@ def _warnings(warned: Sequence[step.Warned]) -> Iterator[Piece]:
         yield Piece("\n")
 
 
-def _disagreements(found: Sequence[step.Disagreement]) -> Iterator[Piece]:
+def _disagreements(found: Sequence[Disagreement]) -> Iterator[Piece]:
     if found:
         yield Piece("Ranks disagree\n", "strong")
         for one in found:

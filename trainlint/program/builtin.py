@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint.facts.events import Drawn, Escape, Operation
 from trainlint.facts.layers import layer_of
-from trainlint.facts.torch_api import CONTAINERS, LOADER
+from trainlint.facts.torch_api import CONTAINERS, LOADER, MODULE, PARAMETER
 from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value, one_of
-from trainlint.program import classes, host, library
+from trainlint.program import classes, conditions, host, library
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments, ClassValue, FunctionValue, Library
 
@@ -35,6 +35,7 @@ _FOLDED: dict[str, Callable[..., Any]] = {
     ">=": operator.ge,
 }
 _MAX_ITEMS = 200
+_NO_MODULES = frozenset((PARAMETER, "torch.Tensor"))
 _PASSED_THROUGH = frozenset(("list", "tuple", "iter", "reversed", "sorted", "set", "frozenset"))
 _HARMLESS = frozenset(
     "print repr str len range isinstance issubclass hasattr id type hash format round abs min max sum any all "
@@ -74,11 +75,8 @@ def fold(name: str, operands: tuple[Value, ...]) -> Value | None:
 def _identical(first: Value, second: Value) -> bool | None:
     """Whether two values certainly are, or certainly are not, the same; None where that is open."""
     for one, other in ((first, second), (second, first)):
-        if isinstance(one, Constant) and one.value is None and not one.is_default:
-            if isinstance(other, (Object, Items, Table, FunctionValue, ClassValue, Library)):
-                return False
-            if isinstance(other, Constant) and not other.is_default:
-                return other.value is None
+        if conditions.is_none(one):
+            return conditions.is_none(other)
     return None
 
 
@@ -322,6 +320,8 @@ def call(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> V
                 ev.set_attribute(args[0], args[1].value, args[2], at)
             elif isinstance(args[0], Object):
                 ev.store.set((args[0].uid, f"attribute set at {at[0]}"), args[2])
+            else:
+                ev.emit(Escape, at, values=(args[2],))
             return Constant(value=None)
         case "float" | "int" if first is not None:
             if isinstance(first, Constant):
@@ -392,6 +392,11 @@ def _isinstance(ev: Evaluator, args: tuple[Value, ...], at: s.Span, text: str) -
         and isinstance(value.definition, ClassValue)
     ):
         return Constant(value=wanted in list(classes.ancestry(value.definition)))
+    if isinstance(wanted, Library) and isinstance(value, Object) and value.is_a(MODULE):
+        if value.is_a(wanted.name):
+            return Constant(value=True)
+        if wanted.name in _NO_MODULES:
+            return Constant(value=False)
     if isinstance(wanted, Library) and isinstance(value, (Items, Table)):
         kind = value.kind if isinstance(value, Items) else "dict"
         return Constant(value=wanted.name == f"builtins.{kind}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainlint.facts.events import Built, RegisteredEarly
+from trainlint.facts.guards import needs_failed_import
 from trainlint.facts.torch_api import (
     AUTOCAST,
     LOADER,
@@ -17,7 +18,7 @@ from trainlint.facts.torch_api import (
     canonical,
     library_bases,
 )
-from trainlint.facts.values import Constant, Items, Object, Op, Table, Value, alternatives
+from trainlint.facts.values import Constant, Items, Object, Op, Table, Value, alternatives, ways
 from trainlint.program import library, statements
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
@@ -71,7 +72,7 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
     bases: list[Value] = []
     for base in code.bases:
         if base.keyword is None:
-            bases.extend(alternatives(ev.expr(base.value)))
+            bases.extend(_meant(ev.expr(base.value)))
     known: set[str] = set()
     has_unknown = False
     fields: list[str] = []
@@ -112,6 +113,12 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
         if isinstance(decorator, FunctionValue):
             ev.call_function(decorator, Arguments((made,)), expr.at)
     return made
+
+
+def _meant(base: Value) -> list[Value]:
+    """What a class may inherit from, without what only stands in for something that cannot be imported."""
+    found = list(ways(base))
+    return [one for guards, one in found if not needs_failed_import(guards)] or [one for _, one in found]
 
 
 def _is_dataclass(decorator: Value) -> bool:
@@ -186,7 +193,7 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
     """`Class(...)`."""
     if cls.code.name == "Tensor":
         made_of = ev.op("Tensor", given.args, at, "Tensor(…)", given.options)
-        made_of.reattached = _names_parents(given)
+        made_of.hung_on = _parents(given)
         return made_of
     if any(name.startswith("enum.") for name in cls.library_bases):
         return ev.unknown(cls.code.name)
@@ -206,12 +213,12 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
     return made
 
 
-def _names_parents(given: Arguments) -> bool:
-    """Whether a small framework's tensor is told, beside its values, of which tensors it was made."""
-    beside = (*given.args[1:], *given.options.values())
-    return any(
-        isinstance(one, Items) and any(not isinstance(held, Constant) for held in one.items) for one in beside
-    )
+def _parents(given: Arguments) -> Items | None:
+    """The tensors of which a small framework's tensor is told, beside its values, that it was made."""
+    for one in (*given.args[1:], *given.options.values()):
+        if isinstance(one, Items) and any(not isinstance(held, Constant) for held in one.items):
+            return one
+    return None
 
 
 def prototype(ev: Evaluator, cls: ClassValue) -> Object | None:

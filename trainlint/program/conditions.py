@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainlint.facts.tensors import is_tensor
 from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value
 from trainlint.program.values import ClassValue, FunctionValue, Library
 
@@ -30,6 +31,8 @@ def key(value: Value, depth: int = 0) -> Any:
         case Op() if value.name in PURE and depth < _MAX_DEPTH:
             named = [part.value for part in value.options.values() if isinstance(part, Constant)]
             return (value.name, *(key(one, depth + 1) for one in value.inputs), *map(repr, named))
+        case Op(inputs=(_, *_)) if value.name.endswith("_version"):
+            return (value.name, value.uid)
         case Op(inputs=(_, *_)):
             return ("result", value.uid)
         case _:
@@ -39,7 +42,11 @@ def key(value: Value, depth: int = 0) -> Any:
 def guard(test: Value) -> Guard:
     """The condition without its negations, and whether the test is that condition or its opposite."""
     polarity = True
-    while isinstance(test, Op):
+    while isinstance(test, (Op, Choice)):
+        if (behind := _asks_which(test)) is not None:
+            return behind[0], behind[1] == polarity
+        if isinstance(test, Choice):
+            break
         if test.name == "not":
             polarity, test = not polarity, test.inputs[0]
         elif test.name in _OPPOSITES:
@@ -49,6 +56,45 @@ def guard(test: Value) -> Guard:
         else:
             break
     return key(test), polarity
+
+
+def _asks_which(test: Value) -> Guard | None:
+    """The condition behind a value that is one thing or another, where a test asks which: `made is not None` after
+    `made = f() if flag else None` asks for `flag`. With the outcome that makes the test true."""
+    match test:
+        case Choice():
+            found = [(guards, truth(one, {})) for guards, one in test.options]
+        case Op(
+            name="is" | "is not" | "==" | "!=",
+            inputs=(Choice() as choice, Constant(value=None, is_default=False)),
+        ):
+            wanted = test.name in ("is", "==")
+            found = [(guards, _agree(is_none(one), wanted)) for guards, one in choice.options]
+        case _:
+            return None
+    match found:
+        case [(((condition, outcome),), True), (((same, other),), False)] | [
+            (((same, other),), False),
+            (((condition, outcome),), True),
+        ] if condition == same and outcome is not other:
+            return condition, outcome
+    return None
+
+
+def is_none(value: Value) -> bool | None:
+    """Whether a value certainly is None, or certainly is not; None where that is open."""
+    match value:
+        case Constant(is_default=False):
+            return value.value is None
+        case Object() | Items() | Table() | FunctionValue() | ClassValue() | Library():
+            return False
+        case Op() if is_tensor(value):
+            return False
+    return None
+
+
+def _agree(found: bool | None, wanted: bool) -> bool | None:
+    return None if found is None else found == wanted
 
 
 def implied(test: Value, outcome: bool) -> Iterator[Guard]:
@@ -106,7 +152,8 @@ def truth(value: Value, known: dict[Any, bool]) -> bool | None:
             return truth_of_link(value, truth(first, known), truth(second, known), known)
         case Choice():
             found = {truth(one, known) for _, one in value.options}
-            return found.pop() if len(found) == 1 else None
+            if len(found) == 1 and None not in found:
+                return found.pop()
     return _known(value, known)
 
 

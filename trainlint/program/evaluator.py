@@ -19,16 +19,14 @@ from trainlint.facts.attention import weights_in
 from trainlint.facts.events import (
     Attended,
     AttributeSet,
-    Body,
-    Branch,
     Escape,
     Event,
-    Node,
     Operation,
     PadIsEnd,
     SettingChanged,
     ZeroGrad,
 )
+from trainlint.facts.nodes import Body, Branch, Node
 from trainlint.facts.torch_api import ASKED_PLAINLY, MIXES, MODULE, is_like_requires_grad
 from trainlint.facts.values import (
     Carried,
@@ -52,6 +50,7 @@ from trainlint.program import (
     conditions,
     expressions,
     library,
+    lived,
     methods,
     shape,
     statements,
@@ -129,10 +128,13 @@ class Evaluator:
         self.contexts: dict[int, tuple[bool | None, tuple[Value, ...]]] = {}
         """What the program's own context managers have inside: whether autograd records, and regions of autocast."""
         self.guards: list[conditions.Guard] = []
+        self.varying: dict[Any, frozenset[int]] = {}
+        """The loops in which conditions may change from one round to the next."""
         self.nodes: list[Node] = []
         self.asking = 0
         """How many tests of a version stand around the code at work."""
         self.loop_numbers = itertools.count()
+        self.uses = lived.Uses()
         self._modules: dict[str, Env] = {}
         self._running: list[str] = []
         """Files whose bodies are being evaluated, each because the one before needs it."""
@@ -252,7 +254,7 @@ class Evaluator:
 
     def in_fallback(self) -> bool:
         """Whether the program only comes here when something newer is missing."""
-        return self.asking > 0 or any(_is_for_older(*guard) for guard in self.guards)
+        return self.asking > 0 or any(_is_for_older(*one) for one in (*self.guards, *self.known.items()))
 
     # Places, scopes, events
 
@@ -316,9 +318,12 @@ class Evaluator:
         return made
 
     def write(self, target: Op, made: Op) -> None:
-        """An operation writes into a tensor that was made before."""
-        self.store.touch(target)
-        target.written = (*target.written, made)
+        """An operation writes into a tensor that was made before, and into what it shares its memory with."""
+        holder: Value | None = target
+        while isinstance(holder, Op):
+            self.store.touch(holder)
+            holder.written = (*holder.written, made)
+            holder = holder.inputs[0] if holder.name in ("data", "detach") and holder.inputs else None
 
     def unknown(self, text: str = "") -> Unknown:
         return Unknown(text=text, loops=self.loops)
@@ -432,8 +437,8 @@ class Evaluator:
     def attribute(self, value: Value, name: str, at: s.Span, text: str = "") -> Value:
         """`value.name`."""
         match value:
-            case Library():
-                return Library(name=f"{value.name}.{name}")
+            case Library():  # `torch.torch` is torch
+                return value if value.name == name == "torch" else Library(name=f"{value.name}.{name}")
             case FileModule():
                 return self.settle(self.imported(value.path, name))
             case Choice():
@@ -445,6 +450,8 @@ class Evaluator:
                 return classes.super_attribute(self, value, name)
             case Object():
                 held = self.store.get((value.uid, name))
+                if isinstance(held, Constant):
+                    return lived.in_use(self, value, name, held)
                 if held is not None:
                     return self.settle(held)
                 return classes.object_attribute(self, value, name, at)
@@ -464,15 +471,19 @@ class Evaluator:
         self.store.set((value.uid, name), missing)
         return missing
 
-    def set_attribute(self, target: Value, name: str, value: Value, at: s.Span) -> None:
-        """`target.name = value`."""
+    def set_attribute(
+        self, target: Value, name: str, value: Value, at: s.Span, is_certain: bool = True
+    ) -> None:
+        """`target.name = value`, where the target certainly is this value, or may be."""
         if isinstance(target, Choice):
             for _, one in target.options:
-                self.set_attribute(one, name, value, at)
+                self.set_attribute(one, name, value, at, is_certain=False)
             return
+        if isinstance(value, Constant) and self.loops:  # a value of its own, for when it was set matters
+            value = Constant(value=value.value, at=value.at, is_default=value.is_default)
         is_layer = isinstance(target, Object) and MODULE in target.bases and target.definition is None
         is_misspelt = is_like_requires_grad(name) and name not in self.project.reads
-        if is_misspelt or (is_layer and name == "requires_grad"):
+        if is_misspelt or (is_layer and is_certain and name == "requires_grad"):
             self.emit(AttributeSet, at, target=target, name=name)
         if name in ("pad_token", "pad_token_id") and library.is_end_token(value):
             self.emit(PadIsEnd, at, tokenizer=target)
@@ -485,7 +496,7 @@ class Evaluator:
                 self.emit(SettingChanged, at, name=name, value=value)
             if name in library.GRADIENT_FUNCTIONS:
                 self.store.touch(target)
-                target.reattached = True
+                target.hung_on = value
             library.written_by_hand(self, target, name, at)
         elif isinstance(target, Object):
             classes.note_registration(self, target, name, value, at)
@@ -516,12 +527,14 @@ class Evaluator:
     def call(self, func: Value, given: Arguments, at: s.Span, text: str) -> Value:
         """`func(...)`, whatever it is."""
         match func:
+            case FunctionValue(owner=ClassValue(), kind="function") if given.args:
+                return self.call_function(func, given, at, given.args[0])
             case FunctionValue():
                 return self.call_function(func, given, at)
             case ClassValue():
                 return classes.instantiate(self, func, given, at)
             case Bound(function=FunctionValue() as function):
-                if func.name == "forward":
+                if func.name == "forward" and text.endswith(".forward(…)"):
                     library.note_forward(self, func.receiver, at)
                 return self.call_function(function, _with_receiver(func.receiver, given), at, func.receiver)
             case Bound():
@@ -569,14 +582,16 @@ class Evaluator:
     ) -> Value:
         """A function of the program: its body, here and now. Beyond the limits, an unknown result."""
         code = id(func.code)
+        is_constructor = func.code.name == "__init__"
         if (
             self._active.get(code, 0) >= MAX_SAME_FUNCTION
             or len(self.frames) > MAX_DEPTH
             or self.steps > PROGRAM_STEPS
         ):
+            if is_constructor and given.args:
+                self.store.set((given.args[0].uid, classes.INITIALISED), Constant(value=True))
             self.emit(Escape, at, values=given.all())
             return self.op("call", given.all(), at, func.code.name + "(…)")
-        is_constructor = func.code.name == "__init__"
         if not is_constructor and self.project.is_library_code(func.env.path, self.env.path):
             owner = receiver if isinstance(receiver, Object) else None
             return self.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
@@ -640,5 +655,5 @@ def _asks_for_version(condition: object) -> bool:
     if isinstance(condition, tuple):
         return any(_asks_for_version(part) for part in condition)
     return isinstance(condition, str) and (
-        condition == "builtins.hasattr" or condition.endswith(("__version__", ".version"))
+        condition == "builtins.hasattr" or condition.endswith(("_version", "__version__", ".version"))
     )

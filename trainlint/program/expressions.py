@@ -212,6 +212,7 @@ def _conditional(ev: Evaluator, node: s.Conditional) -> Value:
     otherwise = ev.expr(node.otherwise)
     ev.known = known
     condition, polarity = conditions.guard(test)
+    ev.varying.setdefault(condition, conditions.varies(test))
     return one_of(((((condition, polarity),), then), (((condition, not polarity),), otherwise)))
 
 

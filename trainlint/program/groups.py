@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import gc
 import os
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from trainlint.bytes_on_disk import Contents
 from trainlint.cache import Cache, Checked
 from trainlint.finding import Finding, Problem
-from trainlint.program import reading, sieve, workers
+from trainlint.program import reading, sieve
 from trainlint.program import syntax as s
 from trainlint.program.connected import connected
 from trainlint.program.group import check
 from trainlint.program.project import Files
 from trainlint.superseded import is_still_wanted
-from trainlint.usage_error import UsageError
+
+if TYPE_CHECKING:
+    from trainlint.program.processes import Processes
 
 Progress = Callable[[int, int], None] | None
 
@@ -65,11 +63,7 @@ class _Program:
         self._unreadable(path for path in self._paths if not self._contents.hash(path))
         size = sum(len(self._contents.get(path)) for path in wanted if not self._is_read(path))
         if self._jobs > 1 and size > _WORTH_A_POOL:
-            try:
-                return self._in_processes(wanted)
-            except BrokenProcessPool:
-                said = "a worker process died, perhaps for lack of memory: try again with --jobs 1"
-                raise UsageError(said) from None
+            return self._in_processes(wanted)
         self._read_all(wanted, None)
         return self._collect(self._evaluated(None))
 
@@ -78,14 +72,13 @@ class _Program:
         return self._cache.knows("imports", reading.key(self._contents.get(path), self._cache))
 
     def _in_processes(self, wanted: set[str]) -> Checked:
-        with ExitStack() as stack:
-            if not self._lasts:  # processes hand on what they find through files
-                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="trainlint-"))
-                self._cache = Cache(Path(folder))
-            pool = stack.enter_context(workers.pool(self._jobs))
-            self._look_ahead(wanted, pool)
-            self._read_all(wanted - self._read.keys(), pool)
-            return self._collect(self._evaluated(pool))
+        from trainlint.program.processes import Processes  # a few files are done before this is imported
+
+        with Processes(self._jobs, self._paths, self._contents, self._cache) as processes:
+            self._cache = processes.cache
+            self._look_ahead(wanted, processes)
+            self._read_all(wanted - self._read.keys(), processes)
+            return self._collect(self._evaluated(processes))
 
     def _unreadable(self, paths: Iterator[str]) -> None:
         for path in paths:
@@ -96,7 +89,7 @@ class _Program:
 
     # Reading
 
-    def _look_ahead(self, wanted: set[str], pool: ProcessPoolExecutor) -> None:
+    def _look_ahead(self, wanted: set[str], processes: Processes) -> None:
         """Have groups, as far as their bytes show them, read and checked by one process each.
 
         A group that would keep one process busy while the others wait is left to be read by all of them.
@@ -113,18 +106,7 @@ class _Program:
                 room = share / _TASKS_EACH
             chunks[-1].extend(group)
             room -= size
-        self._await(
-            [
-                pool.submit(
-                    workers.check_ahead,
-                    self._texts(chunk),
-                    self._folder,
-                    self._paths,
-                    lasts=self._lasts,
-                )
-                for chunk in chunks
-            ]
-        )
+        self._note_all(processes.check_ahead(chunks), len(chunks))
 
     def _guessed(self, wanted: set[str]) -> list[list[str]]:
         """Groups by the imports that can be seen in the bytes of files."""
@@ -137,32 +119,30 @@ class _Program:
                 pending.extend(imports[path])
         return connected(imports)
 
-    def _read_all(self, wanted: set[str], pool: ProcessPoolExecutor | None) -> None:
+    def _read_all(self, wanted: set[str], processes: Processes | None) -> None:
         """Read files, then the files that those import, until there are no more."""
         while wanted:
             before = set(self._read)
-            self._read_wave(sorted(path for path in wanted if self._contents.hash(path)), pool)
+            self._read_wave(sorted(path for path in wanted if self._contents.hash(path)), processes)
             new = [self._read[path] for path in self._read.keys() - before]
             wanted = {target for one in new for target in one.imports} - self._read.keys() - wanted
 
-    def _read_wave(self, paths: list[str], pool: ProcessPoolExecutor | None) -> None:
-        if pool is None or len(paths) < 2 * self._jobs:
+    def _read_wave(self, paths: list[str], processes: Processes | None) -> None:
+        if processes is None or len(paths) < 2 * self._jobs:
             for path in paths:
                 self._note(self._read_one(path))
                 self._step(len(paths))
             return
         size = max(1, len(paths) // (self._jobs * _TASKS_EACH))
         chunks = [paths[start : start + size] for start in range(0, len(paths), size)]
-        self._await(
-            [pool.submit(workers.read_files, self._texts(one), self._folder, self._paths) for one in chunks]
-        )
+        self._note_all(processes.read(chunks), len(chunks))
 
-    def _await(self, tasks: list[Future[list[reading.Read]]]) -> None:
-        for task in as_completed(tasks):
-            for one in task.result():
+    def _note_all(self, results: Iterable[list[reading.Read]], total: int) -> None:
+        for result in results:
+            for one in result:
                 self._note(one)
                 self._look_for_imports(one)
-            self._step(len(tasks))
+            self._step(total)
 
     def _note(self, found: reading.Read) -> None:
         self._read[found.path] = found
@@ -174,17 +154,8 @@ class _Program:
         if self._lasts:
             reading.look_for(found, self._cache, self._files)
 
-    def _texts(self, paths: list[str]) -> list[workers.Text]:
-        return [(path, self._contents.get(path)) for path in paths]
-
     def _size(self, path: str) -> int:
         return len(self._contents.get(path))
-
-    @property
-    def _folder(self) -> Path:
-        """Where the processes find the cache."""
-        assert self._cache.folder is not None
-        return self._cache.folder.parent
 
     def _read_one(self, path: str) -> reading.Read:
         found, module = reading.read(path, self._contents.get(path), self._cache, self._files)
@@ -201,35 +172,25 @@ class _Program:
 
     # Evaluating
 
-    def _evaluated(self, pool: ProcessPoolExecutor | None) -> Iterator[Checked]:
+    def _evaluated(self, processes: Processes | None) -> Iterator[Checked]:
         pending = []
         for group in self._groups():
             key = self._cache.key((path, self._contents.hash(path)) for path in group)
             kept = self._cache.load_findings("groups", key)
             if kept is not None:
                 yield kept
-            elif pool is None:
+            elif processes is None:
                 yield check(
                     key, [self._read[path] for path in group], self._module, self._cache, lasts=self._lasts
                 )
             else:
-                pending.append((key, group))
-        if pool is None or not pending:
+                pending.append((key, [self._read[path] for path in group]))
+        if processes is None:
             return
-        pending.sort(key=lambda one: -sum(map(self._size, one[1])))
-        tasks = [
-            pool.submit(
-                workers.check_read,
-                key,
-                [(self._read[path], self._contents.get(path)) for path in group],
-                self._folder,
-                lasts=self._lasts,
-            )
-            for key, group in pending
-        ]
-        for task in as_completed(tasks):
-            self._step(self._done + len(tasks))
-            yield task.result()
+        pending.sort(key=lambda one: -sum(self._size(read.path) for read in one[1]))
+        for checked in processes.check(pending):
+            self._step(self._done + len(pending))
+            yield checked
 
     def _module(self, path: str) -> s.Module | None:
         if path not in self._modules:

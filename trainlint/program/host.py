@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.events import ToHost
+from trainlint.facts.events import Called, ToHost
 from trainlint.facts.tensors import is_tensor
 from trainlint.facts.torch_api import TO_HOST
 from trainlint.facts.values import Constant, Op, Value
@@ -32,6 +32,8 @@ def note_builtin(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: s
             if isinstance(one, Op) and is_tensor(one):
                 _note(ev, name, one, at, text)
                 return
+            if not isinstance(one, Constant) and name != "print":  # a tensor, for all that is known
+                ev.emit(Called, at, name=f"builtins.{name}", args=given.args)
 
 
 def note_function(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> None:

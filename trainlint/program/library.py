@@ -540,7 +540,7 @@ def noted(ev: Evaluator, made: Op, at: s.Span, function: str = "") -> Op:
     The log-softmax in a function of the program's own makes that function a loss, or the end of a model.
     """
     frame = ev.frames[-1]
-    if made.name in api.ASKED:
+    if made.name in api.ASKED and not ev.project.is_of_framework(ev.env.path):
         ev.emit(Operation, at, output=made, function=function)
     if made.name in _OVERWRITES and len(made.inputs) > 2:
         tensor, where, value = made.inputs[:3] if made.name != "where" else _overwritten(made.inputs)

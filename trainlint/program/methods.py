@@ -145,9 +145,21 @@ def _optimizer_method(
         return result
     elif name == "load_state_dict":
         return _state_loaded(ev, value, given, at, text)
-    elif name == "add_param_group" and given.args:
-        value.args = (*value.args, *given.args)
+    elif name == "add_param_group" and (group := given.get(0, "param_group")) is not None:
+        _add_group(ev, value, group)
     return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _add_group(ev: Evaluator, optimizer: Object, group: Value) -> None:
+    """Make a group one more of those that an optimizer holds."""
+    held = optimizer.argument(0, "params")
+    before = held.items if isinstance(held, Items) else [held] if held is not None else []
+    ev.store.touch(optimizer)
+    groups = Items(items=[*before, group])
+    if "params" in optimizer.options:
+        optimizer.options = {**optimizer.options, "params": groups}
+    else:
+        optimizer.args = (groups, *optimizer.args[1:])
 
 
 def _state_loaded(ev: Evaluator, target: Value, given: Arguments, at: s.Span, text: str) -> Op:
@@ -191,6 +203,8 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
     elif name == "load_state_dict":
         ev.emit(ModuleChanged, at, module=value, what=name)
         return _state_loaded(ev, value, given, at, text)
+    elif name == "reset_parameters":
+        ev.emit(ModuleChanged, at, module=value, what=name)
     elif name == "state_dict":
         state = ev.op("state_dict", (), at, text, owner=value)
         ev.emit(StateTaken, at, output=state)
@@ -226,7 +240,7 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
             found = builtin.container_method(ev, inside, name, given, at)
             return value if name in ("append", "extend", "insert") else found or ev.unknown(name)
     elif name in ("forward", "__call__"):
-        if name == "forward":
+        if text.endswith(".forward(…)"):
             library.note_forward(ev, value, at)
         return calling.call_object(ev, value, given, at, text)
     elif name == "backward" and first is not None:
@@ -296,7 +310,7 @@ def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: 
     first = given.args[0] if given.args else None
     match name:
         case "backward":
-            if isinstance(value, Unknown) and first is not None and not isinstance(first, Constant):
+            if _is_unseen(value) and first is not None and not isinstance(first, Constant):
                 ev.emit(Backward, at, loss=first, by_framework=True)
                 ev.emit(Escape, at, values=(value,))
             else:
@@ -371,6 +385,13 @@ _IN_PLACE = frozenset(
     "tanh_ addcmul_ addcdiv_ lerp_ floor_ round_ scatter_ index_fill_".split()
 )
 """Methods that change a tensor in place."""
+
+
+def _is_unseen(value: Value) -> bool:
+    """Whether a value is a parameter, or an attribute, of which nothing is known."""
+    while isinstance(value, Op) and value.name == "getattr" and value.inputs:
+        value = value.inputs[0]
+    return isinstance(value, Unknown) or (isinstance(value, Constant) and value.value is None)
 
 
 def _is_foreign(value: Value) -> bool:

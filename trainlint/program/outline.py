@@ -72,7 +72,7 @@ def _defined(block: s.Block) -> Iterator[str]:
             case s.ImportFrom():
                 yield from (alias or name for name, alias in node.names if name != "*")
             case _:
-                for part in _blocks(node):
+                for part in shape.blocks(node):
                     yield from _defined(part)
 
 
@@ -82,22 +82,5 @@ def _declared(block: s.Block) -> Iterator[str]:
             if node.kind == "global":
                 yield from node.names
         else:
-            for part in _blocks(node):
+            for part in shape.blocks(node):
                 yield from _declared(part)
-
-
-def _blocks(node: s.Statement) -> Iterator[s.Block]:
-    """The blocks of a statement that has some, and opens no scope."""
-    match node:
-        case s.If() | s.For() | s.While():
-            yield node.body
-            yield node.orelse
-        case s.With():
-            yield node.body
-        case s.Try():
-            yield node.body
-            yield from (handler.body for handler in node.handlers)
-            yield node.orelse
-            yield node.final
-        case s.Match():
-            yield from (body for _, body in node.cases)

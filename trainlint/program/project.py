@@ -178,6 +178,10 @@ class Project:
                     found.add(folder + os.sep)
         return tuple(sorted(found))
 
+    def is_of_framework(self, path: str) -> bool:
+        """Whether a file is part of a small autograd framework: its tensors need not be torch's."""
+        return path.startswith(self.frameworks)
+
     def is_library_code(self, path: str, caller: str) -> bool:
         """Whether a function in `path` belongs to a small autograd framework that `caller` only uses.
 

@@ -8,14 +8,16 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
-
-import libcst as cst
+from typing import TYPE_CHECKING, Any
 
 from trainlint.program import syntax as s
 from trainlint.program.nesting import too_deep
+from trainlint.program.parser import nodes as cst
+from trainlint.program.parser import parse
 from trainlint.program.tokens import Tokens
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _OPERATORS = {
     cst.Add: "+",
@@ -77,8 +79,7 @@ def read(text: str) -> s.Module:
     gc.disable()  # a parse only makes objects: collecting in between costs a fifth of the time
     sys.setrecursionlimit(max(depth, _FRAMES))
     try:
-        with _trusting_the_parser():
-            tree = cst.parse_module(text)
+        tree = parse(text)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's own, about escapes in the strings of the file
             return _Reader(text).module(tree)
@@ -90,17 +91,6 @@ def read(text: str) -> s.Module:
         sys.setrecursionlimit(depth)
         if collecting:
             gc.enable()
-
-
-@contextmanager
-def _trusting_the_parser() -> Iterator[None]:
-    """Skip the check that each node makes of itself: it guards trees made by hand, and costs a quarter of a parse."""
-    checked = cst.CSTNode.__post_init__
-    cst.CSTNode.__post_init__ = lambda self: None  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        cst.CSTNode.__post_init__ = checked  # type: ignore[method-assign]
 
 
 class _Reader:

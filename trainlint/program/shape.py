@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 
 from trainlint.program import syntax as s
 
@@ -91,6 +92,36 @@ def assigned(block: s.Block) -> Iterator[str]:
             case s.Match():
                 for _, body in node.cases:
                     yield from assigned(body)
+
+
+def names(block: s.Block) -> Iterator[str]:
+    """Every name and attribute in a block."""
+    pending: list[object] = [block]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tuple):
+            pending.extend(node)
+        elif is_dataclass(node) and not isinstance(node, type):
+            if isinstance(node, (s.Name, s.Attribute)):
+                yield node.name
+            pending.extend(getattr(node, one.name) for one in fields(node))
+
+
+def blocks(node: s.Statement) -> Iterator[s.Block]:
+    """The blocks of a statement that has some, and opens no scope."""
+    match node:
+        case s.If() | s.For() | s.While():
+            yield node.body
+            yield node.orelse
+        case s.With():
+            yield node.body
+        case s.Try():
+            yield node.body
+            yield from (handler.body for handler in node.handlers)
+            yield node.orelse
+            yield node.final
+        case s.Match():
+            yield from (body for _, body in node.cases)
 
 
 def _names(target: s.Expr) -> Iterator[str]:

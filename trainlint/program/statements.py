@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from trainlint.facts.events import Accumulated, Branch, Called, Discarded, Exit, Loop, Node
-from trainlint.facts.torch_api import AUTOCAST, OUT_OF_PLACE
+from trainlint.facts.events import Accumulated, Called, Discarded
+from trainlint.facts.nodes import Branch, Exit, Loop, Node
+from trainlint.facts.torch_api import AUTOCAST, EMBEDDING, MAKES_ANOTHER, OUT_OF_PLACE
 from trainlint.facts.values import (
     Carried,
     Choice,
@@ -105,6 +106,8 @@ def _note_discarded(ev: Evaluator, node: s.Call, value: Op) -> None:
     """`x.clamp(0)` as a statement."""
     name = node.func.name if isinstance(node.func, s.Attribute) else ""
     is_trial = ev.frames[-1].trying > 0
+    if name == MAKES_ANOTHER and value.owner is not None and value.owner.type == EMBEDDING and not is_trial:
+        ev.emit(Discarded, node.at, name=name, tensor=value.owner, text=value.text)
     if (
         name in OUT_OF_PLACE
         and value.inputs
@@ -144,13 +147,18 @@ def _note_running_sum(ev: Evaluator, target: s.Expr, expr: s.Expr, value: Value)
         isinstance(target, s.Subscript) and isinstance(target.index, s.Constant)
     ):
         ev.emit(Accumulated, expr.at, total=shape.label(target), value=added, result=value)
-    elif isinstance(target, s.Name) and _carried(ev, before):
+    elif isinstance(target, s.Name) and _lives_on(ev, before):
         ev.emit(Accumulated, expr.at, total=target.name, value=added, result=value)
 
 
 def _carried(ev: Evaluator, value: Value | None) -> bool:
     """Whether a value came into the present loop from before it."""
     return isinstance(value, Carried) and value.loop in ev.loops
+
+
+def _lives_on(ev: Evaluator, total: Value) -> bool:
+    """Whether a sum goes from one round to the next, and does not end with the forward of a module."""
+    return ev.forwards == 0 and ev.forwarding() is None and _carried(ev, total)
 
 
 def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:
@@ -196,10 +204,9 @@ def _augmented(ev: Evaluator, node: s.AugmentedAssign) -> None:
         builtin.extend(ev, before, value)
         return
     result = expressions.arithmetic(ev, node.operator, (before, value), node.at)
-    if ev.loops and node.operator == "+":
-        lives_on = _carried(ev, before) if isinstance(node.target, s.Name) else True
-        if lives_on:
-            ev.emit(Accumulated, node.at, total=shape.label(node.target), value=value, result=result)
+    lives_on = not isinstance(node.target, s.Name) or _lives_on(ev, before)
+    if ev.loops and node.operator in ("+", "-") and lives_on:
+        ev.emit(Accumulated, node.at, total=shape.label(node.target), value=value, result=result)
     if isinstance(node.target, s.Attribute):
         library.written_by_hand(ev, ev.expr(node.target.value), node.target.name, node.at)
     elif isinstance(before, Op):
@@ -235,7 +242,8 @@ def _decide(ev: Evaluator, node: s.If, test: Value, outcome: bool | None) -> Sig
 
 def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
     guard = conditions.guard(test)
-    branch = Branch(guard[0], tuple(sorted(conditions.varies(test))))
+    varies = ev.varying.setdefault(guard[0], conditions.varies(test))
+    branch = Branch(guard[0], tuple(sorted(varies)))
     yes, no = _branch(ev, test, True, node.body), _branch(ev, test, False, node.orelse)
     branch.then, branch.otherwise = (yes[0], no[0]) if guard[1] else (no[0], yes[0])
     ev.nodes.append(branch)
@@ -318,7 +326,7 @@ def _loop(
 ) -> Signal:
     """One round that stands for many: names that the body assigns are carried into it."""
     carried: dict[str, Carried] = {}
-    with loop(ev, node.at, over) as number:
+    with loop(ev, node.at, over, body) as number:
         for name in _names_assigned(ev, node, body):
             before = ev.store.get((ev.env.declared.get(name, ev.env).uid, name))
             if before is not None:
@@ -336,9 +344,10 @@ def _loop(
 
 
 @contextmanager
-def loop(ev: Evaluator, at: s.Span, over: Value | None = None) -> Iterator[int]:
+def loop(ev: Evaluator, at: s.Span, over: Value | None = None, body: s.Block = ()) -> Iterator[int]:
     """What happens inside happens in every round of a loop, which has this number."""
     number = next(ev.loop_numbers)
+    ev.uses.begin(number, body, len(ev.frames))
     loop = Loop(number, ev.place(at), over=over)
     nodes, loops, known, guards = ev.nodes, ev.loops, ev.known, len(ev.guards)
     ev.nodes, ev.loops = loop.body, (*loops, number)
@@ -369,7 +378,11 @@ def _with(ev: Evaluator, node: s.With) -> Signal:
             assign(ev, target, _entered(ev, value, context))
     awaits = sum("raises" in ev.label(context).lower() for context, _ in node.items)
     ev.frames[-1].trying += awaits
+    outer = ev.nodes
+    if awaits:  # what is meant to fail is no training
+        ev.nodes = []
     signal = block(ev, node.body)
+    ev.nodes = outer
     ev.frames[-1].trying -= awaits
     ev.records, ev.autocast = records, autocast
     return signal

@@ -1,14 +1,10 @@
-"""Other processes, and what they do. They hand modules and findings on through the cache."""
+"""What other processes do for a check. They hand modules and findings on through the cache."""
 
 from __future__ import annotations
 
 import gc
 import signal
-import sys
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 from trainlint.bytes_on_disk import Contents
@@ -22,13 +18,7 @@ Text = tuple[str, bytes]
 """A path, and what is in the file."""
 
 
-def pool(jobs: int) -> ProcessPoolExecutor:
-    """Processes that share what is imported by now, where that is safe; else they start from nothing."""
-    alone = sys.platform == "linux" and threading.active_count() == 1
-    return ProcessPoolExecutor(jobs, get_context("fork" if alone else "spawn"), initializer=_quiet)
-
-
-def _quiet() -> None:
+def make_quiet() -> None:
     """Leave Ctrl-C to the process that the user sees."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()

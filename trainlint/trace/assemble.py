@@ -9,8 +9,13 @@ from dataclasses import replace
 import torch
 
 from trainlint.facts import events as ev
-from trainlint.facts import step
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.endings import Ending
+from trainlint.facts.seen.gradients import Remains
+from trainlint.facts.seen.non_finite import NonFinite
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.raised import Failure
+from trainlint.facts.seen.ranks import Rank
 from trainlint.facts.values import Items, Object, Op, Value, parts
 from trainlint.finding import Place
 from trainlint.trace.recorder import Recorder
@@ -19,7 +24,7 @@ from trainlint.trace.survey import survey
 from trainlint.trace.unread import unread
 
 
-def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterable[object] = ()) -> Recorded:
+def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[object] = ()) -> Recorded:
     """Everything that was recorded, with the loops and texts of the source around it.
 
     Args:
@@ -39,9 +44,7 @@ def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterab
             event.total = source.target(event.at) or "this sum"
     with recorder.aside():
         surveyed = survey(recorder)
-        if not any(
-            isinstance(one, step.OptimizerSeen) for one in surveyed
-        ):  # they have ended with their function
+        if not any(isinstance(one, OptimizerSeen) for one in surveyed):  # they have ended with their function
             surveyed = recorder.steps.surveyed
         seen: list[object] = [
             *recorder.facts,
@@ -51,7 +54,7 @@ def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterab
             *recorder.loaders.seen(),
             *recorder.texts.seen(),
             *recorder.clock.seen(),
-            *recorder.seen_regions(),
+            *recorder.autocast.seen(),
             *unread(recorder),
             *extra,
         ]
@@ -62,7 +65,7 @@ def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterab
     _describe(events, source)
     seen = [
         replace(one, text=source.text(one.at) or one.text)
-        if isinstance(one, (step.Failure, step.NonFinite)) and one.at is not None
+        if isinstance(one, (Failure, NonFinite)) and one.at is not None
         else one
         for one in seen
     ]
@@ -74,13 +77,13 @@ def assemble(recorder: Recorder, ending: step.Ending, folder: str, extra: Iterab
         seen=tuple(seen),
         heads={number: place for place, number in heads.items()},
         remains=tuple(
-            step.Remains(one.object, *one.remains)
+            Remains(one.object, *one.remains)
             for one in recorder.steps.optimizers.values()
             if one.remains is not None
         ),
         lines=frozenset(recorder.lines),
         ending=ending,
-        rank=step.Rank(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))),
+        rank=Rank(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))),
         torch=torch.__version__,
     )
 

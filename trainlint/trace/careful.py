@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from trainlint.facts.step import Missed
+from trainlint.facts.seen.blind_spots import Missed
 
 _MOST = 20
 

@@ -9,13 +9,13 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 HANDS_OVER = "handle_torch_function"
 """The function of torch's with which its Python functions call a mode, which then calls them again."""
 
 
 def is_ours(frame: FrameType) -> bool:
-    return os.path.dirname(frame.f_code.co_filename) == _FOLDER
+    return frame.f_code.co_filename.startswith(_FOLDER)
 
 
 def unwatched(stack: Iterable[T], frame_of: Callable[[T], FrameType]) -> list[T]:

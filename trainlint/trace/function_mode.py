@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from trainlint.trace.failed import note_failed
 from trainlint.trace.genuine import genuine
 from trainlint.trace.names import Name, name_of
 
@@ -42,9 +43,9 @@ class FunctionMode(TorchFunctionMode):
         except Exception as error:
             if recorder.listens:
                 with recorder.careful:
-                    recorder.failed(name.text, args, kwargs or {}, error)
+                    note_failed(recorder, name.text, args, kwargs or {}, error)
             raise
         if recorder.listens:
             with recorder.careful:
-                recorder.operation(name, args, kwargs or {}, result)
+                recorder.operations.returned(name, args, kwargs or {}, result)
         return result

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import builtins
 import contextlib
-import importlib.abc
-import importlib.machinery
 import os
 import sys
 import threading
 import traceback
-import types
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from trainlint.trace.frames import unwatched
+from trainlint.trace.arrivals import Arrivals
+from trainlint.trace.main_module import Unrunnable, of_module, of_script
 from trainlint.trace.stop import ENDS, Stop
+from trainlint.trace.tracebacks import clean, last_line, show
 
 if TYPE_CHECKING:
     from trainlint.facts.recorded import Recorded
@@ -122,12 +119,12 @@ class Launch:
         self._is_over = True
         try:
             if self._session is None:
-                self._outcome.with_suffix(".none").write_text(f"{how}\n{_last_line(error)}\n{self.children}")
+                self._outcome.with_suffix(".none").write_text(f"{how}\n{last_line(error)}\n{self.children}")
                 return
             session = self._session
             session.recorder.is_on = False
             at = _where(session, error) if isinstance(error, Exception) else None
-            said = _last_line(error)
+            said = last_line(error)
             self._recorded = session.facts(how, error=said, at=at, children=self.children)
             self._keep(self._recorded)
         except Exception:
@@ -145,7 +142,7 @@ class Launch:
         """After the program, so that nothing in it notices: experiments on its models, and pictures of them."""
         if self._session is None or self._recorded is None or os.getpid() != self._pid:
             return
-        from trainlint.trace.experiments import experiments
+        from trainlint.trace.experiments.all import experiments
         from trainlint.trace.picture import pictures
 
         recorder = self._session.recorder
@@ -178,53 +175,21 @@ class Launch:
             self._look_further()
 
 
-class _TorchComes(importlib.abc.MetaPathFinder):
-    """Waits for torch to be imported, and is gone then."""
-
-    def __init__(self, launch: Launch) -> None:
-        self._launch = launch
-        self._looks = False
-
-    def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name != "torch" or self._looks:
-            return None
-        self._looks = True
-        try:
-            spec = find_spec("torch")
-        finally:
-            self._looks = False
-        if spec is None or spec.loader is None:
-            return spec
-        loader = spec.loader
-        run = loader.exec_module
-
-        def exec_module(module: types.ModuleType) -> None:
-            loader.exec_module = run  # type: ignore[method-assign]
-            run(module)
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
-                self._launch.torch_is_here()
-
-        loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
-
-
 def main(arguments: Sequence[str]) -> None:
     """Run the program that the arguments name, as `child.py` says."""
     outcome, status, steps, max_wait, kind, target, *rest = arguments
     root = os.path.dirname(os.path.realpath(target)) if kind == "script" else None
     launch = Launch(Path(outcome), Path(status), int(steps), int(max_wait), root)
     launch.waits_for("torch to be imported")
-    finder = _TorchComes(launch)
-    sys.meta_path.insert(0, finder)
+    arrivals = Arrivals({"torch": lambda _: launch.torch_is_here()})
     sys.addaudithook(_children(launch))
     try:
-        code, module = _script(target, rest) if kind == "script" else _module(target, rest)
+        code, module = of_script(target, rest) if kind == "script" else of_module(target, rest)
         exec(code, module.__dict__)
     except Stop:
         launch.finish("recorded")
         raise SystemExit(0) from None
-    except _Unrunnable as error:
+    except Unrunnable as error:
         launch.give_up(str(error))
     except SystemExit as error:
         if error.code in (None, 0):
@@ -235,94 +200,14 @@ def main(arguments: Sequence[str]) -> None:
         raise
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
-        _clean(error)
+        clean(error)
         launch.finish("interrupted" if interrupted else "failed", error)
-        _show(error)
+        show(error)
         raise SystemExit(130 if interrupted else 1) from None
     else:
         launch.finish("finished")
     finally:
-        if finder in sys.meta_path:
-            sys.meta_path.remove(finder)
-
-
-class _Unrunnable(Exception):
-    """There is no such program."""
-
-
-def _script(target: str, rest: Sequence[str]) -> tuple[types.CodeType, types.ModuleType]:
-    """The code of a script, and a fresh `__main__` for it; `sys` is as under `python`."""
-    file = os.path.abspath(target)
-    sys.argv = [target, *rest]
-    if not _is_safe_path():
-        sys.path[0] = os.path.dirname(os.path.realpath(target))
-    module = _fresh_main()
-    module.__file__ = file
-    module.__loader__ = importlib.machinery.SourceFileLoader("__main__", file)
-    module.__dict__["__cached__"] = None
-    with open(target, "rb") as source:
-        data = source.read()
-    try:
-        return compile(data, file, "exec", dont_inherit=True), module
-    except (SyntaxError, ValueError) as error:
-        _show(error.with_traceback(None))
-        raise _Unrunnable(f"{target} cannot be compiled: {error}") from None
-
-
-def _module(name: str, rest: Sequence[str]) -> tuple[types.CodeType, types.ModuleType]:
-    """The code of a module, or of the `__main__` of a package, as `python -m` finds it."""
-    if not _is_safe_path():
-        sys.path[0] = os.getcwd()
-    sys.argv = ["-m", *rest]
-    try:
-        spec = find_spec(name)
-        if spec is not None and spec.submodule_search_locations is not None:
-            name = f"{name}.__main__"
-            spec = find_spec(name)
-    except (ImportError, ValueError) as error:
-        raise _Unrunnable(f"the module `{name}` cannot be found: {error}") from None
-    loader = spec.loader if spec is not None else None
-    try:
-        code = getattr(loader, "get_code", lambda _: None)(name)
-    except SyntaxError as error:
-        _show(error.with_traceback(None))
-        raise _Unrunnable(f"{error.filename} cannot be compiled: {error}") from None
-    if spec is None or code is None:
-        raise _Unrunnable(f"no module named `{name}` can be run")
-    module = _fresh_main()
-    made = vars(module_from_spec(spec))
-    kept = {key: value for key, value in made.items() if key not in ("__name__", "__builtins__")}
-    module.__dict__.update(kept)
-    sys.argv[0] = spec.origin or name
-    return code, module
-
-
-def _fresh_main() -> types.ModuleType:
-    module = types.ModuleType("__main__")
-    module.__dict__["__builtins__"] = builtins
-    if sys.version_info < (3, 14):
-        vars(module).update(__annotations__={})
-    sys.modules["__main__"] = module
-    return module
-
-
-def _is_safe_path() -> bool:
-    """Whether Python was told not to look for modules beside the program; `child.py` has added no path then."""
-    return bool(getattr(sys.flags, "safe_path", False))
-
-
-def _show(error: BaseException) -> None:
-    """Show an exception as Python does at the end of a program."""
-    try:
-        sys.excepthook(type(error), error, error.__traceback__)
-    except SystemExit:
-        raise
-    except BaseException as another:
-        print("Error in sys.excepthook:", file=sys.stderr)
-        _clean(another)
-        traceback.print_exception(type(another), another, another.__traceback__)
-        print("\nOriginal exception was:", file=sys.stderr)
-        traceback.print_exception(type(error), error, error.__traceback__)
+        arrivals.remove()
 
 
 def _children(launch: Launch) -> Any:
@@ -333,37 +218,6 @@ def _children(launch: Launch) -> Any:
             launch.children += 1
 
     return hook
-
-
-def _clean(error: BaseException) -> None:
-    """Take our own frames out of an exception and of all that belong to it."""
-    seen: set[int] = set()
-    pending: list[BaseException | None] = [error]
-    while pending:
-        one = pending.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        one.__traceback__ = _without_us(one.__traceback__)
-        pending += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
-
-
-def _without_us(found: types.TracebackType | None) -> types.TracebackType | None:
-    entries = []
-    while found is not None:
-        entries.append(found)
-        found = found.tb_next
-    result: types.TracebackType | None = None
-    for one in reversed(unwatched(entries, lambda entry: entry.tb_frame)):
-        result = types.TracebackType(result, one.tb_frame, one.tb_lasti, one.tb_lineno)
-    return result
-
-
-def _last_line(error: BaseException | None) -> str:
-    if error is None:
-        return ""
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
 
 
 def _where(session: Session, error: BaseException) -> Any:

@@ -12,7 +12,7 @@ import torch
 from torch.utils import data
 
 from trainlint.facts import events as ev
-from trainlint.facts.step import LoaderSeen
+from trainlint.facts.seen.loaders import LoaderSeen
 from trainlint.facts.torch_api import SAMPLER
 from trainlint.facts.values import Constant, Items, Object, Op, Unknown, Value
 from trainlint.trace.graph import seen, tensors

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.step import MaskSeen, Shape
+from trainlint.facts.seen.masks import MaskSeen
+from trainlint.facts.seen.tensors import Shape
 from trainlint.facts.values import Op, Value
 from trainlint.finding import Place
 from trainlint.trace import mask_history, numbers

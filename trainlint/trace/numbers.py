@@ -6,7 +6,8 @@ import math
 
 import torch
 
-from trainlint.facts.step import Gradient, Spread
+from trainlint.facts.seen.gradients import Gradient
+from trainlint.facts.seen.tensors import Spread
 
 _SAMPLE = 4096
 """Elements of a weight that are compared before and after a step."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from trainlint.facts.step import Gradient, Spread
+from trainlint.facts.seen.gradients import Gradient
+from trainlint.facts.seen.tensors import Spread
 from trainlint.facts.torch_api import PARAMETER
 from trainlint.facts.values import Object, Op
 from trainlint.finding import Place

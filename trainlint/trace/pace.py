@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from trainlint.facts.step import Pace
+from trainlint.facts.seen.pace import Pace
 from trainlint.finding import Place
 
 _MOST = 1_000

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from trainlint.facts.step import Padding
+from trainlint.facts.seen.targets import Padding
 from trainlint.finding import Place
 
 

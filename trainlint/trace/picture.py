@@ -13,9 +13,8 @@ from typing import Any
 import torch
 import torch.fx
 
-from trainlint.facts.step import GraphNode, Picture
+from trainlint.facts.seen.pictures import GraphNode, Picture
 from trainlint.trace.again import LOST
-from trainlint.trace.models import models
 from trainlint.trace.recorder import Recorder
 
 _MOST_ELEMENTS = 50_000_000
@@ -26,10 +25,10 @@ _MOST_NODES = 2_000
 
 def pictures(recorder: Recorder) -> Iterator[Picture]:
     """One picture of each model that the recorded step called. Runs the model's code, so it comes last."""
-    for root in models(recorder.modules):
+    for root in recorder.models.all():
         name = recorder.objects.of(root).type
         with torch.no_grad(), _silence():
-            graph, by, because = _traced(root, recorder.modules.inputs.get(id(root)))
+            graph, by, because = _traced(root, recorder.models.inputs.get(id(root)))
         nodes = _nodes(graph, root, by) if graph is not None else _calls(recorder, root)
         yield Picture(name, by, tuple(islice(nodes, _MOST_NODES)), because)
 
@@ -73,8 +72,7 @@ def _calls(recorder: Recorder, root: torch.nn.Module) -> Iterator[GraphNode]:
     called = sorted(
         (order, path)
         for path, module in root.named_modules()
-        if (order := recorder.modules.order_of(module)) is not None
-        and not any(True for _ in module.children())
+        if (order := recorder.lives.order_of(module)) is not None and not any(True for _ in module.children())
     )
     before: tuple[str, ...] = ()
     for _, path in called:

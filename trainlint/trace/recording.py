@@ -20,7 +20,7 @@ from trainlint.output.text import closing, text
 from trainlint.report import Report
 from trainlint.select import Selection, selected
 from trainlint.source_texts import SourceTexts
-from trainlint.trace.experiments import experiments
+from trainlint.trace.experiments.all import experiments
 from trainlint.trace.session import Session
 from trainlint.trace.supported import require_torch
 from trainlint.verdict import joined, not_checked

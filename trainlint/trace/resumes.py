@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.step import Resumed
+from trainlint.facts.seen.resumes import Resumed
 from trainlint.facts.values import Object
 from trainlint.finding import Place
 from trainlint.trace.optimizers import number, parameters_of

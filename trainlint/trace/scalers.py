@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts import events as ev
-from trainlint.facts.step import ScalerSeen
+from trainlint.facts.seen.scalers import ScalerSeen
 from trainlint.facts.training import may_be_disabled
 from trainlint.facts.values import Constant, Object, Op, Value
 from trainlint.trace.graph import seen
@@ -58,7 +58,7 @@ class Scalers:
             owner=made,
             attached=result.requires_grad,
             seen=seen(result),
-            autocast=recorder.autocast,
+            autocast=recorder.autocast.open,
         )
         recorder.graph.note(result, op)
 

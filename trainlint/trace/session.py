@@ -6,11 +6,11 @@ import os
 import time
 from collections.abc import Callable, Iterable
 
-from trainlint.facts import step
 from trainlint.facts.recorded import Recorded
+from trainlint.facts.seen.endings import Ending
 from trainlint.finding import Place
 from trainlint.trace.assemble import assemble
-from trainlint.trace.patches import Installed
+from trainlint.trace.patches.installed import Installed
 from trainlint.trace.recorder import Recorder
 
 
@@ -55,7 +55,7 @@ class Session:
     ) -> Recorded:
         """What was recorded, and how it ended."""
         steps = self.recorder.steps
-        ending = step.Ending(
+        ending = Ending(
             how=how,
             steps=steps.done,
             backwards=steps.backwards,

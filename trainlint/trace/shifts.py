@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from trainlint.facts.step import Padding
+from trainlint.facts.seen.targets import Padding
 from trainlint.finding import Place
 from trainlint.trace.again import arguments, had_again
 from trainlint.trace.padding import Targets, padding_of
@@ -63,7 +63,7 @@ class Shifts:
         if self._tries >= _MOST_TRIES or not isinstance(target, torch.Tensor) or target.numel() < _ENOUGH:
             return
         ignored = kwargs.get("ignore_index", -100)
-        inputs = self._recorder.modules.inputs
+        inputs = self._recorder.models.inputs
         for model, given in inputs.items():
             known = self.found.get(model)
             shift = self._found(model, target, ignored, given, at) if known is None else known
@@ -79,7 +79,7 @@ class Shifts:
     ) -> Shift | None:
         """How the target is made of a model's inputs; the next input counts for more than others."""
         other = None
-        called = self._recorder.modules.roots[model]()
+        called = self._recorder.models.called[model]()
         for name, value in arguments(*given):
             tensor = had_again(value)
             if (
@@ -105,7 +105,7 @@ class Shifts:
         ignored: Any,
         at: Place,
     ) -> None:
-        model = self._recorder.modules.roots[key]()
+        model = self._recorder.models.called[key]()
         tokens = had_again(dict(arguments(*given)).get(shift.name))
         if model is None or not isinstance(tokens, torch.Tensor) or tokens.is_floating_point():
             return

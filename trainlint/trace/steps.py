@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts import events as ev
-from trainlint.facts.step import Elsewhere
+from trainlint.facts.seen.blind_spots import Elsewhere
 from trainlint.facts.values import Constant, Object, Op, Value
 from trainlint.finding import Place
 from trainlint.trace import numbers
 from trainlint.trace.losses import note_value
-from trainlint.trace.models import models
 from trainlint.trace.objects import dotted
 from trainlint.trace.optimizers import Optimizer, Parameter, number, parameter_behind, parameters_of
 from trainlint.trace.survey import survey
@@ -174,7 +173,7 @@ class Steps:
             recorder.end("waited")
             return
         self.backwards += 1
-        recorder.operations = 0
+        recorder.operations.since_backward = 0
         if self.backwards == 1:
             recorder.phase("the first optimizer step")
         for loss in losses:
@@ -299,7 +298,7 @@ class Steps:
 
     def _survey(self) -> None:
         """Look at the weights of all models that are called, before any step changes them."""
-        for root in models(self._recorder.modules):
+        for root in self._recorder.models.all():
             for one in root.parameters():
                 known = self.known(one)
                 if known.start is None and not known.stepped:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from trainlint.facts.step import OptimizerSeen, ParameterSeen
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.torch_api import PARAMETER
 from trainlint.facts.values import Items, Op, Value
 from trainlint.trace import numbers
-from trainlint.trace.models import models
 from trainlint.trace.objects import dotted
 from trainlint.trace.optimizers import number, parameter_behind, parameters_of
 
@@ -23,13 +23,11 @@ def survey(recorder: Recorder) -> list[object]:
     """Facts of every model, parameter and optimizer that lives."""
     looking = _Survey(recorder)
     looking.describe_optimizers()
-    roots = models(recorder.modules)
+    roots = recorder.models.all()
     for root in roots:
         recorder.objects.describe(root)
     modules = [
-        replace(one, number=number)
-        for number, root in enumerate(roots)
-        for one in recorder.modules.seen_modules(root)
+        replace(one, number=number) for number, root in enumerate(roots) for one in recorder.lives.seen(root)
     ]
     return [*looking.parameters(), *looking.optimizers(), *modules]
 
@@ -40,7 +38,7 @@ class _Survey:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._steps = recorder.steps
-        self._models = models(recorder.modules)
+        self._models = recorder.models.all()
 
     def optimizers(self) -> list[OptimizerSeen]:
         """Every optimizer that lives."""
@@ -104,7 +102,7 @@ class _Survey:
                         module=path,
                         module_type=made.type,
                         at=made.at,
-                        order=recorder.modules.order_of(holder),
+                        order=recorder.lives.order_of(holder),
                         shape=tuple(one.shape),
                         dtype=str(one.dtype).removeprefix("torch."),
                         device=one.device.type,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from trainlint.facts.step import Tokenized
+from trainlint.facts.seen.texts import Tokenized
 from trainlint.finding import Place
 
 if TYPE_CHECKING:

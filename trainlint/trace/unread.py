@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import torch
 
 from trainlint.facts.modules import BY_ANY_NAME, Unread
-from trainlint.trace.models import models
 
 if TYPE_CHECKING:
     from trainlint.trace.recorder import Recorder
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 def unread(recorder: Recorder) -> Iterator[Unread]:
     """What of the models nothing reads. Files are only looked into where a layer was not called."""
     sources: list[str] | None = None
-    for root in models(recorder.modules):
+    for root in recorder.models.all():
         for module in root.modules():
             made = recorder.objects.of(module)
             if made.definition is None:
@@ -37,7 +36,7 @@ def unread(recorder: Recorder) -> Iterator[Unread]:
 
 def _is_idle(recorder: Recorder, layer: torch.nn.Module) -> bool:
     trainable = [one for one in layer.parameters() if one.requires_grad]
-    called = any(recorder.modules.order_of(one) is not None for one in layer.modules())
+    called = any(recorder.lives.order_of(one) is not None for one in layer.modules())
     return bool(trainable) and not called and all(one.grad is None for one in trainable)
 
 

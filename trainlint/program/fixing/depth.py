@@ -1,7 +1,8 @@
-"""Room for trees that nest deeply, as a sum of many terms does."""
+"""Room for trees: for those that nest deeply, as a sum of many terms does, and for those of many nodes."""
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,3 +19,15 @@ def deep() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(depth)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Let no garbage be looked for while much is made that stays."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -38,7 +38,7 @@ def is_stored(node: cst.CSTNode, parent: cst.CSTNode) -> bool:
 
 
 class Names:
-    """The imports of a file, and the names that it uses for other things."""
+    """The imports of a file, and the names that it uses for other things; how it would write something new."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -54,6 +54,11 @@ class Names:
                 for name in _stored(getattr(node, _STORES[type(node)])):
                     self._bind(node, name, None)
 
+    @property
+    def quote(self) -> str:
+        """The quotation mark of the file's strings."""
+        return self._tree.quote
+
     def full(self, node: cst.BaseExpression) -> str | None:
         """`torch.nn.Linear` for what the file calls `nn.Linear`; None for what is no name of a library's."""
         if isinstance(node, cst.Name):
@@ -63,8 +68,18 @@ class Names:
             return None if inner is None else f"{inner}.{node.attr.value}"
         return None
 
-    def written(self, full: str, where: cst.CSTNode) -> tuple[str, str | None] | None:
-        """How a full name is written at a node, and the module to import for it, if any; None if it cannot be."""
+    def written(
+        self, full: str, where: cst.CSTNode, instead: cst.BaseExpression | None = None
+    ) -> tuple[str, str | None] | None:
+        """How a full name is written at a node, and the module to import for it, if any; None if it cannot be.
+
+        Args:
+            instead: the name that it takes the place of: what that begins with is kept if it can be.
+        """
+        root = _dotted(instead).partition(".")[0] if instead is not None else ""
+        meaning = self._meaning(where, root)
+        if root and meaning is not None and f"{full}.".startswith(f"{meaning}."):
+            return root + full.removeprefix(meaning), None
         best: tuple[str, str] | None = None
         for name, meaning in self._visible(where).items():
             fits = meaning is not None and f"{full}.".startswith(f"{meaning}.")

@@ -24,10 +24,10 @@ from trainlint.fix import (
 )
 from trainlint.program.fixing import changes, statements
 from trainlint.program.fixing.changes import CannotBeMade, Replacement
-from trainlint.program.fixing.depth import deep
+from trainlint.program.fixing.depth import deep, uncollected
 from trainlint.program.fixing.imports import imported
 from trainlint.program.fixing.names import Names
-from trainlint.program.fixing.tree import Tree
+from trainlint.program.fixing.tree import NotAsRead, Tree
 
 _MAKE: dict[type, Callable[[Any, Tree, Names], Replacement]] = {
     Rewrite: changes.rewritten,
@@ -44,7 +44,7 @@ _MAKE: dict[type, Callable[[Any, Tree, Names], Replacement]] = {
 
 
 class Unparsable(Exception):
-    """A file that libcst cannot take apart and put together again."""
+    """A file that libcst cannot take apart."""
 
 
 class Resolver:
@@ -52,9 +52,9 @@ class Resolver:
 
     def __init__(self, path: str, text: str) -> None:
         try:
-            with deep():
+            with deep(), uncollected():
                 self._tree = Tree(path, text)
-        except (cst.ParserSyntaxError, ValueError, RecursionError) as error:
+        except (cst.ParserSyntaxError, RecursionError) as error:
             raise Unparsable from error
         self._names = Names(self._tree)
 
@@ -77,7 +77,7 @@ class Resolver:
                 edit = self._tree.replaced(made.old, made.new)
                 edits += [edit] if edit is not None else []
                 edits += [imported(module, self._tree) for module in sorted(made.imports)]
-            except CannotBeMade:
+            except (CannotBeMade, NotAsRead):
                 return ()
         return tuple(sorted(set(edits)))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from trainlint.finding import Place
@@ -10,6 +12,9 @@ from trainlint.program.fixing.changes import CannotBeMade, Replacement, filled
 from trainlint.program.fixing.names import Names
 from trainlint.program.fixing.patterns import Found, found
 from trainlint.program.fixing.tree import Tree
+
+_HARMLESS = {"torch", "len", "isinstance", "hasattr", "getattr", "int", "bool"}
+"""Packages and functions that only look."""
 
 
 def inserted(change: Insert, tree: Tree, names: Names) -> Replacement:
@@ -57,7 +62,7 @@ def dropped(change: DropStatement, tree: Tree, names: Names) -> Replacement:
     while isinstance(block, cst.IndentedBlock) and len(block.body) == 1:
         line = tree.parent(block)
         is_elif = isinstance(tree.parent(line), cst.If)
-        if not isinstance(line, cst.If) or line.orelse is not None or is_elif:
+        if not isinstance(line, cst.If) or line.orelse is not None or is_elif or _does_more(line.test, names):
             raise CannotBeMade
         block = tree.parent(line)
     return Replacement(line, [])
@@ -69,6 +74,9 @@ def moved_last(change: MoveLast, tree: Tree, names: Names) -> Replacement:
     if not isinstance(block, cst.IndentedBlock) or not isinstance(tree.parent(block), (cst.For, cst.While)):
         raise CannotBeMade
     others = [one for one in block.body if one is not line]
+    behind = others[next(number for number, one in enumerate(block.body) if one is line) :]
+    if any(map(_may_leave, behind)):
+        raise CannotBeMade
     return Replacement(block, block.with_changes(body=[*others, line]))
 
 
@@ -88,11 +96,40 @@ def put_under(change: PutUnder, tree: Tree, names: Names) -> Replacement:
     if node is None:
         raise CannotBeMade
     statement = _loop(tree, node)
+    if any(isinstance(one, cst.Yield) for one in _inner(statement)):
+        raise CannotBeMade  # whoever asks for the next would do its own work below the context
     context, imports = filled(change.context, Found(), names, statement)
     assert isinstance(context, cst.BaseExpression)
     block = cst.IndentedBlock([statement.with_changes(leading_lines=[])])
     under = cst.With([cst.WithItem(context)], block, leading_lines=statement.leading_lines)
     return Replacement(statement, under, imports)
+
+
+def _inner(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """A node and what is in it, without the bodies of functions."""
+    pending = [node]
+    while pending:
+        one = pending.pop()
+        yield one
+        if not isinstance(one, (cst.FunctionDef, cst.Lambda)):
+            pending.extend(one.children)
+
+
+def _may_leave(node: cst.CSTNode) -> bool:
+    """Whether a round of the loop around may end there."""
+    if isinstance(node, (cst.Return, cst.Break, cst.Continue)):
+        return True
+    if isinstance(node, (cst.For, cst.While)):
+        return any(isinstance(one, cst.Return) for one in _inner(node))
+    return not isinstance(node, cst.FunctionDef) and any(map(_may_leave, node.children))
+
+
+def _does_more(test: cst.BaseExpression, names: Names) -> bool:
+    """Whether a condition may do something, as a call of what is not torch's may."""
+    calls = (one for one in _inner(test) if isinstance(one, (cst.Call, cst.NamedExpr, cst.Await, cst.Yield)))
+    return not all(
+        isinstance(one, cst.Call) and (names.full(one.func) or "").split(".")[0] in _HARMLESS for one in calls
+    )
 
 
 def _loop(tree: Tree, node: cst.CSTNode) -> cst.For | cst.While | cst.SimpleStatementLine:

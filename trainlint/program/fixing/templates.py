@@ -83,13 +83,18 @@ class _Filling(cst.CSTTransformer):
         put = self._found.holes[original_node.value]
         return put if id(original_node) in self.bare else parenthesized(put)
 
+    def leave_SimpleString(
+        self, original_node: cst.SimpleString, updated_node: cst.SimpleString
+    ) -> cst.SimpleString:
+        return updated_node.with_changes(value=updated_node.value.replace('"', self._names.quote))
+
     def leave_Attribute(
         self, original_node: cst.Attribute, updated_node: cst.Attribute
     ) -> cst.BaseExpression:
         full = dotted(original_node)
         if full is None:
             return updated_node
-        written = self._names.written(full, self._where)
+        written = self._names.written(full, self._where, self._found.holes.get("_imported"))
         if written is None:
             raise CannotBeWritten(full)
         source, module = written

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from functools import cache, cached_property
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
+from libcst.metadata import MetadataWrapper, PositionProvider
 
 from trainlint.finding import Edit, Place
 
@@ -16,8 +17,12 @@ _LINE = re.compile(r"\r\n|\r|\n")
 _Span = tuple[int, int, int, int]
 
 
+class NotAsRead(Exception):
+    """A statement that libcst does not write as it was read."""
+
+
 class Tree:
-    """One file's text, parsed. Raises libcst.ParserSyntaxError, and ValueError where libcst does not give it back."""
+    """One file's text, parsed. Raises libcst.ParserSyntaxError."""
 
     def __init__(self, path: str, text: str) -> None:
         wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
@@ -25,24 +30,27 @@ class Tree:
         self._path = path
         self._text = text
         self._lines = [0, *(match.end() for match in _LINE.finditer(text))]
-        self._parents = wrapper.resolve(ParentNodeProvider)
+        self._parents = _parents(self.module)
         self._by_span: dict[_Span, list[cst.CSTNode]] = {}
-        for node, found in wrapper.resolve(PositionProvider).items():
+        positions = wrapper.resolve(PositionProvider)
+        for node, found in positions.items():
             start, end = found.start, found.end
             span = (start.line, start.column + 1, end.line, end.column + 1)
             self._by_span.setdefault(span, []).append(node)
-        header = sum(len(self.module.code_for_node(line)) for line in self.module.header)
-        codes = [self.module.code_for_node(statement) for statement in self.module.body]
-        self._codes = dict(zip(map(id, self.module.body), codes, strict=True))
-        starts = accumulate(map(len, codes), initial=header)
-        self._starts = dict(zip(map(id, self.module.body), starts, strict=False))
-        if not text.startswith("".join(codes), header):
-            raise ValueError(f"{path}: what was parsed is not what was read")
+        self._positions = positions
+        self._code_of = cache(self.module.code_for_node)
+        """What is there of a statement, which several changes may be of."""
 
     @property
     def nodes(self) -> Iterator[cst.CSTNode]:
         """Every node but the module."""
         return iter(self._parents)
+
+    @cached_property
+    def quote(self) -> str:
+        """The quotation mark that most strings of the file stand in."""
+        marks = Counter(one.quote for one in self.nodes if isinstance(one, cst.SimpleString))
+        return "'" if marks["'"] > marks['"'] else '"'
 
     def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """What holds a node, innermost first; the module last."""
@@ -83,7 +91,7 @@ class Tree:
     def replaced(self, old: cst.CSTNode, new: cst.CSTNode | Sequence[cst.CSTNode]) -> Edit | None:
         """The edit that puts other nodes in the place of one; None where nothing changes.
 
-        Several can take the place of a statement.
+        Several can take the place of a statement. Raises NotAsRead.
         """
         node: cst.CSTNode = old
         put: list[cst.CSTNode] = [new] if isinstance(new, cst.CSTNode) else list(new)
@@ -92,15 +100,27 @@ class Tree:
                 break
             put = [_with_child(holder, node, put)]
             node = holder
-        before = self._codes[id(node)]
+        before = self._code_of(node)
+        start = self._start(node) - self._above(node)
+        if not self._text.startswith(before, start):
+            raise NotAsRead
         after = "".join(self.module.code_for_node(one) for one in put)
-        return self._edit(self._starts[id(node)], before, after)
+        return self._edit(start, before, after)
 
     def inserted(self, statement: cst.BaseStatement, code: str) -> Edit:
         """The edit that puts lines above a statement of the module, below the comments that stand over it."""
-        leading = getattr(statement, "leading_lines", ())
-        offset = self._starts[id(statement)] + sum(len(self.module.code_for_node(line)) for line in leading)
+        offset = self._start(statement)
         return Edit(self._place(offset, offset), code)
+
+    def _start(self, statement: cst.CSTNode) -> int:
+        """The offset of a statement of the module, without the lines that stand over it."""
+        decorators = getattr(statement, "decorators", ())
+        first = decorators[0] if decorators else statement
+        return self._lines[self._positions[first].start.line - 1]
+
+    def _above(self, statement: cst.CSTNode) -> int:
+        """How many characters the empty lines and comments over a statement take."""
+        return sum(len(self.module.code_for_node(line)) for line in getattr(statement, "leading_lines", ()))
 
     def _edit(self, start: int, before: str, after: str) -> Edit | None:
         """What differs, from word to word."""
@@ -131,6 +151,22 @@ class Tree:
 
     def _offset(self, line: int, column: int) -> int:
         return self._lines[min(line, len(self._lines)) - 1] + column - 1
+
+
+def _parents(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode]:
+    """What holds each node, in the order of the text. libcst's own way to find out takes many times as long."""
+    parents: dict[cst.CSTNode, cst.CSTNode] = {}
+    pending: list[cst.CSTNode] = [module]
+    while pending:
+        node = pending.pop()
+        inner: list[cst.CSTNode] = []
+        for name in node.__dataclass_fields__:
+            value = getattr(node, name)
+            several = value if isinstance(value, (list, tuple)) else (value,)
+            inner += (one for one in several if isinstance(one, cst.CSTNode))
+        parents.update(dict.fromkeys(inner, node))
+        pending += reversed(inner)
+    return parents
 
 
 def _with_child(holder: cst.CSTNode, old: cst.CSTNode, put: list[cst.CSTNode]) -> cst.CSTNode:

@@ -1,0 +1,33 @@
+"""How a recording ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainlint.finding import Place
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the recording ended.
+
+    Args:
+        how: `recorded` (the steps that were asked for), `block` (the block of code that was to be), `finished`
+            (the program ended before), `failed` (it raised), `interrupted`, `waited` (too long without a step), `exited` (by `os._exit`).
+        error: last line of the traceback, where it raised.
+        at: the program's line that raised.
+    """
+
+    how: str
+    steps: int
+    backwards: int
+    forwards: int
+    by_hand: int = 0
+    """Updates of parameters by hand, past any optimizer."""
+    by_hand_at: Place | None = None
+    imported_torch: bool = True
+    children: int = 0
+    """Processes that the program started."""
+    error: str = ""
+    at: Place | None = None
+    seconds: float = 0.0

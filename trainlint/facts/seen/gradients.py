@@ -1,0 +1,38 @@
+"""Gradients as an optimizer used them, and what was left of them at its next step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainlint.facts.values import Object
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """A gradient as the optimizer was about to use it, unscaled.
+
+    Args:
+        norm: Euclidean norm.
+        largest: largest absolute value.
+        zeros: share of elements that are exactly 0.
+        non_finite: how many elements are NaN or infinite.
+    """
+
+    norm: float
+    largest: float
+    zeros: float
+    non_finite: int
+
+
+@dataclass(frozen=True)
+class Remains:
+    """What was left of the gradients of an optimizer's step when it stepped again.
+
+    Args:
+        cleared: whether they were cleared between the two.
+        numbers: where they were not, how many were left, of how many, and their norm.
+    """
+
+    optimizer: Object
+    cleared: bool
+    numbers: dict[str, float | str]

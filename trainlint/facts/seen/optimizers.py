@@ -1,0 +1,36 @@
+"""The optimizers of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainlint.finding import Place
+
+
+@dataclass(frozen=True)
+class OptimizerSeen:
+    """An optimizer.
+
+    Args:
+        at: where it is made.
+        step_at: where it stepped first; None if it never did.
+        learning_rates: one for each parameter group.
+        parameters: how many parameters it holds.
+        elsewhere: how many of them belong to no module that the recorded step called.
+        skipped: steps that a scaler left out because of non-finite gradients.
+        state_devices: devices of its state.
+        idle: how many of them had no gradient at its first step.
+    """
+
+    number: int
+    type: str
+    at: Place | None
+    step_at: Place | None
+    steps: int
+    learning_rates: tuple[float, ...]
+    weight_decays: tuple[float, ...]
+    parameters: int
+    elsewhere: int
+    skipped: int = 0
+    state_devices: tuple[str, ...] = ()
+    idle: int = 0

@@ -1,0 +1,18 @@
+"""A tensor in a few numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The elements of a tensor in five numbers; `non_finite` counts NaN and infinities."""
+
+    mean: float
+    std: float
+    smallest: float
+    largest: float
+    non_finite: int = 0

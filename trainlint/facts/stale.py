@@ -1,0 +1,157 @@
+"""Forward passes whose weights a step has changed before their backward came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trainlint.facts.events import Backward, Event, Forward, OptimizerStep, RequiresGrad
+from trainlint.facts.flow import attachment, cuts, is_made_of
+from trainlint.facts.torch_api import NO_GRADIENT, OPTIMIZER
+from trainlint.facts.training import Training, is_part_of, modules_held
+from trainlint.facts.values import Items, Object, Op, Value
+
+_KEEP_WEIGHTS = frozenset(
+    f"torch.nn.{name}"
+    for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LSTM GRU RNN".split()
+)
+"""Layers that hand a gradient on by multiplying it with their weights."""
+
+_MOST_VALUES = 2000
+
+
+@dataclass(frozen=True)
+class Stale:
+    """A backward through weights that are not those of its forward any more, for an optimizer has stepped them."""
+
+    forward: Forward
+    step: OptimizerStep
+    backward: Backward
+
+
+def stale(training: Training) -> Iterator[Stale]:
+    """Steps between a forward and its backward, on gradients that another backward has left in between."""
+    steps = [one for one in training.events(OptimizerStep) if _is_known(one.optimizer)]
+    backwards = training.events(Backward)
+    if not steps or len(backwards) < 2 or training.events(RequiresGrad):
+        return
+    users = _Users(training, steps)
+    said: set[int] = set()
+    for backward in backwards:
+        for forward in _forwards(training, backward):
+            for step in users.of_layers(forward):
+                one = Stale(forward, step, backward)
+                if (
+                    id(step) not in said
+                    and set(step.guards) <= set(backward.guards)
+                    and _happens(training, one, users)
+                ):
+                    said.add(id(step))
+                    yield one
+
+
+def _is_known(optimizer: Value) -> bool:
+    return isinstance(optimizer, Object) and optimizer.is_a(OPTIMIZER) and optimizer.definition is None
+
+
+def _forwards(training: Training, backward: Backward) -> list[Forward]:
+    """The recorded forwards through which the gradient of a loss certainly goes."""
+    inside = {one.uid for one in _graph(backward.loss)}
+    return [
+        one
+        for one in training.events(Forward)
+        if one.records is True and isinstance(one.output, Op) and one.output.uid in inside
+    ]
+
+
+def _kept(forward: Forward) -> list[Object]:
+    """The layers of a module whose weights the backward of one of its forwards needs."""
+    return [
+        one.owner
+        for one in _graph(forward.output)
+        if one.owner is not None
+        and one.name != "output"
+        and one.owner.type in _KEEP_WEIGHTS
+        and one.inputs
+        and attachment(one.inputs[0]).attached
+        and isinstance(forward.module, Object)
+        and is_part_of(one.owner, forward.module)
+    ]
+
+
+def _graph(value: Value) -> Iterator[Op]:
+    """The operations that a gradient certainly goes back through: nothing that may be something else."""
+    pending = [value]
+    seen: set[int] = set()
+    while pending and len(seen) < _MOST_VALUES:
+        one = pending.pop()
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
+        if isinstance(one, Items) and one.exact:
+            pending.extend(one.items)
+        elif isinstance(one, Op) and one.records is True and _is_followed(one):
+            yield one
+            pending.extend(one.inputs)
+
+
+def _is_followed(op: Op) -> bool:
+    if cuts(op) or op.name in NO_GRADIENT:
+        return False
+    return op.owner is not None or not (op.name in ("call", "getattr", "iterate") or "." in op.name)
+
+
+def _steps(training: Training, step: OptimizerStep, layers: list[Object]) -> bool:
+    held = [training.held_in(one) for one in modules_held(step.optimizer)[0] if isinstance(one, Object)]
+    return any(layer.uid in inside for layer in layers for inside in held)
+
+
+class _Users:
+    """Which steps use what forwards and backwards leave; each is worked out once."""
+
+    def __init__(self, training: Training, steps: list[OptimizerStep]) -> None:
+        self._training = training
+        self._steps = steps
+        self._of_layers: dict[Forward, list[OptimizerStep]] = {}
+        self._trains: dict[tuple[Backward, OptimizerStep], bool] = {}
+
+    def of_layers(self, forward: Forward) -> list[OptimizerStep]:
+        """The steps of layers whose weights the backward of a forward needs."""
+        if forward not in self._of_layers:
+            layers = _kept(forward)
+            self._of_layers[forward] = [one for one in self._steps if _steps(self._training, one, layers)]
+        return self._of_layers[forward]
+
+    def has_gradients(self, step: OptimizerStep, backward: Backward) -> bool:
+        """Whether a backward leaves gradients for a step to use."""
+        key = backward, step
+        if key not in self._trains:
+            self._trains[key] = any(
+                isinstance(one.module, Object)
+                and _steps(self._training, step, [one.module])
+                and is_made_of(backward.loss, one.output, with_graph=True)
+                for one in self._training.events(Forward)
+            )
+        return self._trains[key]
+
+
+def _happens(training: Training, stale: Stale, users: _Users) -> bool:
+    """Whether a step comes between a forward and its backward, after another backward, on some way through."""
+    runs = training.runs(Forward, OptimizerStep, Backward)
+    return any(_is_between(run, stale, users) for run in runs)
+
+
+def _is_between(run: list[Event], stale: Stale, users: _Users) -> bool:
+    made = stepped = trained = False
+    for event in run:
+        if event is stale.forward:
+            made, stepped, trained = True, False, False
+        elif event is stale.backward and made and stepped:
+            return True
+        elif event is stale.step:
+            stepped = stepped or trained
+        elif isinstance(event, Backward) and made and not trained:
+            trained = set(event.guards) <= set(stale.backward.guards) and users.has_gradients(
+                stale.step, event
+            )
+    return False

@@ -1,0 +1,1 @@
+"""Experiments on copies of the models, after the recorded step: each is one question."""
