@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.fixing import Check, fixed
@@ -518,3 +520,60 @@ def test_an_import_goes_below_those_of_everything(check: Check) -> None:
 def test_strings_stand_in_the_marks_of_the_file(check: Check, strings: str, put: str) -> None:
     text = training(f"import torch\n\nnames = ({strings})\n", "torch.cuda.amp.autocast()")
     assert f"torch.amp.autocast({put})" in fixed(check, text)
+
+
+def test_a_name_that_another_file_gives_may_be_more_than_it_says(check: Check) -> None:
+    Path("compat.py").write_text(
+        "from functools import partial\n\nimport torch\n\nhalf = partial(torch.cuda.amp.autocast, enabled=False)\n"
+    )
+    Path("star.py").write_text("from torch.cuda.amp import autocast\n")
+    text = training("import torch\nfrom compat import half", "half()")
+    assert fixed(check, text, "--select", "TL401") == text
+    text = training("import torch\nfrom star import *", "autocast()")
+    assert 'torch.amp.autocast("cuda")' in fixed(check, text, "--select", "TL401")
+
+
+@pytest.mark.parametrize("cut", ["{}.detach()", "{}.detach().clone()", "{}.clone().detach()", "{}"])
+def test_a_tensor_is_cut_off_once(check: Check, cut: str) -> None:
+    text = """import torch
+from torch.autograd import Variable
+
+y = torch.nn.Linear(4, 2)(torch.ones(1, 4))
+x = {}
+x.sum().backward()
+"""
+    after = cut.format("y") if cut != "{}" else "y.detach()"
+    assert fixed(check, text.format(f"Variable({cut.format('y')}, requires_grad=True)")) == text.format(
+        f"{after}.requires_grad_()"
+    )
+
+
+def test_what_one_function_trains_and_evaluates_is_left(check: Check) -> None:
+    text = """import torch
+
+model = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+def epoch(optimizer=None):
+    total = 0.0
+    for x in torch.ones(3, 1, 1):
+        loss = model(x).mean()
+        total += loss.item()
+        if optimizer is not None:
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    return total
+
+
+for _ in range(3):
+    model.train()
+    epoch(optimizer)
+    model.eval()
+    print(epoch())
+"""
+    file = Path("train.py")
+    file.write_text(text)
+    assert [one["code"] for one in check("--output-format", "json", "train.py").findings] == ["TL312"]
+    assert fixed(check, text, "--unsafe-fixes") == text

@@ -74,7 +74,7 @@ def test_a_browser_shows_the_report(step: Any, tmp_path: Path) -> None:
         ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=True,
     ).stdout
     assert "softmax-before-cross-entropy" in shown

@@ -7,7 +7,7 @@ Patterns and templates are Python. A name that begins with an underscore stands 
 `*_more` for all other arguments of a call, and `**_more` for them if they are given by name. Other names are full names: `torch.log(_x)` also finds `log(a)`
 below `from torch import log`, and in a template becomes what the file calls it, with an import where there
 is none. `_the_...` stands for names and attributes alone, so that a template can say it twice, and `_imported` for
-what the file's imports name alone: not for a choice between functions, nor for one with arguments of its own.
+what is imported from torch: not for a choice between functions, nor for one that has got arguments already.
 """
 
 from __future__ import annotations

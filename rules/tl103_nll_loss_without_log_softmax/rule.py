@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall
 from trainlint.facts.evidence import numbers_of, of_loss
-from trainlint.facts.flow import origins
+from trainlint.facts.meaning import origins
 from trainlint.facts.torch_api import Meaning
 from trainlint.facts.values import Op, Value, parts
 from trainlint.finding import Finding

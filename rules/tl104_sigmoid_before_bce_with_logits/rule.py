@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.clues import applied
 from trainlint.facts.events import LossCall
 from trainlint.facts.evidence import of_loss
-from trainlint.facts.flow import origins
+from trainlint.facts.meaning import origins
 from trainlint.facts.torch_api import Meaning
 from trainlint.finding import Finding
 from trainlint.rule import rule

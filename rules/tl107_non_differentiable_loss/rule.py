@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import attachment
 from trainlint.facts.events import Backward, RequiresGrad
 from trainlint.facts.evidence import of_cut
-from trainlint.facts.flow import attachment
 from trainlint.facts.stops import is_compared, stopped
 from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import attachment, terms
 from trainlint.facts.events import Backward, LossCall
 from trainlint.facts.evidence import shape_of
-from trainlint.facts.flow import attachment, terms
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.seen.raised import Failure
 from trainlint.facts.shapes import Sizes, shape_read

@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import is_prediction
 from trainlint.facts.events import LossCall
 from trainlint.facts.evidence import of_arguments
-from trainlint.facts.flow import is_data, is_prediction
+from trainlint.facts.flow import is_data
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

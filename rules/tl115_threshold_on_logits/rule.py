@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import LossCall, Operation
 from trainlint.facts.evidence import numbers_of
-from trainlint.facts.flow import origins
+from trainlint.facts.meaning import origins
 from trainlint.facts.torch_api import COMPARISONS, Meaning
 from trainlint.facts.training import Training
 from trainlint.facts.values import Value, constant

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import starving
 from trainlint.facts.events import Backward
 from trainlint.facts.evidence import of_cut
-from trainlint.facts.flow import starving
 from trainlint.facts.torch_api import REBUILDS
 from trainlint.facts.training import Training
 from trainlint.facts.values import Items, constant

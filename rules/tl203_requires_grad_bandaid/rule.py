@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import attachment, starving, terms
 from trainlint.facts.events import Backward, RequiresGrad
 from trainlint.facts.evidence import of_cut
-from trainlint.facts.flow import attachment, starving, terms, without_gradient
+from trainlint.facts.flow import without_gradient
 from trainlint.facts.training import Training
 from trainlint.facts.values import Op, constant
 from trainlint.finding import Because, Finding

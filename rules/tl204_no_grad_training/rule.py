@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import unrecorded
 from trainlint.facts.events import Backward
 from trainlint.facts.evidence import of_cut
-from trainlint.facts.flow import unrecorded
 from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import attachment, has_graph
 from trainlint.facts.events import Accumulated, Backward, ParametersRead
 from trainlint.facts.evidence import of_sum
-from trainlint.facts.flow import attachment, has_graph, is_made_of, is_recurrence
+from trainlint.facts.flow import is_made_of, is_recurrence
 from trainlint.facts.torch_api import MODULE
 from trainlint.facts.training import Training, contained
 from trainlint.facts.values import Object, Op, Value

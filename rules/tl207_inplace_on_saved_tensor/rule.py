@@ -1,9 +1,10 @@
 import re
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import attachment
 from trainlint.facts.events import Backward, Event, OptimizerStep, Overwritten, RequiresGrad
 from trainlint.facts.evidence import shown
-from trainlint.facts.flow import attachment, is_made_of
+from trainlint.facts.flow import is_made_of
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.seen.raised import Failure
 from trainlint.facts.stale import stale

@@ -9,6 +9,10 @@ _LEAVES = (
         (f"_imported(torch.{name}(*_more), requires_grad=True)", f"torch.{name}(*_more, requires_grad=True)")
         for name in _MAKERS
     ),
+    *(
+        (f"_imported({cut}, requires_grad=True)", f"{cut}.requires_grad_()")
+        for cut in ("_x.detach()", "_x.detach().clone()", "_x.clone().detach()")
+    ),
     ("_imported(_x, requires_grad=True)", "_x.detach().requires_grad_()"),
 )
 _TENSORS = (

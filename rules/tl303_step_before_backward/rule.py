@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, OptimizerStep
+from trainlint.facts.events import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.evidence import of_gradients
 from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding
@@ -11,7 +11,7 @@ from trainlint.rule import rule
 def check(training: Training) -> Iterator[Finding]:
     early: dict[int, tuple[OptimizerStep, Backward]] = {}
     fine: set[int] = set()
-    for run in training.runs(Backward, OptimizerStep):
+    for run in training.runs(Backward, OptimizerStep, ZeroGrad):
         for position, event in enumerate(run):
             if not isinstance(event, OptimizerStep) or not training.is_optimizer(event.optimizer):
                 continue

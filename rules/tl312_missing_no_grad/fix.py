@@ -5,4 +5,5 @@ from trainlint.fix import Proposal, PutUnder, unsafe
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
-    yield unsafe("Put it under `torch.no_grad()`", PutUnder(finding.at, "torch.no_grad()"))
+    if finding.clues.get("only_evaluated"):
+        yield unsafe("Put it under `torch.no_grad()`", PutUnder(finding.at, "torch.no_grad()"))

@@ -1,11 +1,12 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import has_parameters
 from trainlint.facts.events import Backward, Forward, ModeChange, ParametersRead, RequiresGrad
 from trainlint.facts.evidence import of_evaluation
-from trainlint.facts.flow import has_parameters, is_made_of
+from trainlint.facts.flow import is_made_of
 from trainlint.facts.training import Training
 from trainlint.facts.values import Object, Value
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
 
@@ -31,4 +32,11 @@ def check(training: Training) -> Iterator[Finding]:
                 "and time for gradients that nobody uses. Put it under `torch.no_grad()`.",
                 (Because(last.at, "in evaluation since here"),),
                 evidence=of_evaluation(training, forward),
+                clues={"only_evaluated": not _trains(training, forward.at, used)},
             )
+
+
+def _trains(training: Training, at: Place | None, used: list[Value]) -> bool:
+    """Whether what runs at a place is trained on another time, as where one function does both."""
+    outputs = [forward.output for forward in training.events(Forward) if forward.at == at]
+    return any(is_made_of(one, output) for one in used for output in outputs)

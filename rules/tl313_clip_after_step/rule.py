@@ -1,7 +1,7 @@
 from collections.abc import Iterator, Sequence
 
+from trainlint.facts.attachment import attachment
 from trainlint.facts.events import Backward, Clip, Escape, Event, OptimizerStep, ParametersRead, ZeroGrad
-from trainlint.facts.flow import attachment
 from trainlint.facts.training import Training, certainly_clears
 from trainlint.facts.values import Object, Op
 from trainlint.finding import Because, Finding

@@ -8,6 +8,8 @@ from trainlint.rule import rule
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
+    if not any(step.scaler is not None for step in training.events(OptimizerStep)):
+        return
     wrong: dict[int, tuple[Clip, OptimizerStep]] = {}
     right: set[int] = set()
     for run in training.runs(Backward, Clip, Unscale, OptimizerStep):

@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import attachment
 from trainlint.facts.bounds import is_bounded_above
 from trainlint.facts.events import Backward, LossCall, Operation
-from trainlint.facts.flow import attachment, is_made_of
+from trainlint.facts.flow import is_made_of
 from trainlint.facts.torch_api import KEEPS
 from trainlint.facts.training import Training
 from trainlint.facts.values import Constant, Guards, Object, Op, Value

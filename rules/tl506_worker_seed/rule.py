@@ -2,7 +2,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.events import Built, WorkersStart
 from trainlint.facts.loaders import uses, workers
-from trainlint.facts.torch_api import LOADER, seeds
+from trainlint.facts.torch_api import LOADER
+from trainlint.facts.torch_names import seeds
 from trainlint.facts.training import Training
 from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, constant
 from trainlint.finding import Because, Finding

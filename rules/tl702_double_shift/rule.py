@@ -4,7 +4,7 @@ from trainlint.facts.events import Forward, LossCall
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.seen.targets import Aligned
 from trainlint.facts.sequences import Batches, batches, lead, prediction, tokens
-from trainlint.facts.torch_api import shifts_labels
+from trainlint.facts.torch_names import shifts_labels
 from trainlint.facts.training import Training
 from trainlint.facts.values import Op, alternatives
 from trainlint.finding import Because, Finding

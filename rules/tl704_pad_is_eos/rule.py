@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.events import Called, Forward, Ignored, LossCall, PadIsEnd
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.seen.targets import Padding
-from trainlint.facts.torch_api import shifts_labels
+from trainlint.facts.torch_names import shifts_labels
 from trainlint.facts.training import Training
 from trainlint.facts.values import Constant, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding, Place

@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import has_parameters
 from trainlint.facts.events import Forward, Moved
-from trainlint.facts.flow import has_parameters, is_made_of
+from trainlint.facts.flow import is_made_of
 from trainlint.facts.placement import device_of, homes_of
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.seen.batches import BatchSeen

@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import attachment, has_parameters
 from trainlint.facts.events import Backward, Called, Forward, ToHost
-from trainlint.facts.flow import attachment, has_parameters, made_of
+from trainlint.facts.flow import made_of
 from trainlint.facts.host import is_born_on_host, is_in_every_forward
 from trainlint.facts.torch_api import PACK
 from trainlint.facts.training import Training

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import has_parameters
 from trainlint.facts.events import ForwardCalled
-from trainlint.facts.flow import has_parameters
 from trainlint.facts.values import Object
 from trainlint.finding import Finding
 from trainlint.rule import rule

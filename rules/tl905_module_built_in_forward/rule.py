@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
+from trainlint.facts.attachment import has_parameters
 from trainlint.facts.events import Built, RequiresGrad
-from trainlint.facts.flow import has_parameters, is_made_of
+from trainlint.facts.flow import is_made_of
 from trainlint.facts.modules import is_kept
 from trainlint.facts.torch_api import CONTAINERS, MODULE
 from trainlint.facts.training import Training, contained

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.flow import has_parameters
+from trainlint.facts.attachment import has_parameters
 from trainlint.facts.training import Training
 from trainlint.facts.values import Items, Object
 from trainlint.finding import Because, Finding, Place

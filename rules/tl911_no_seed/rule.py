@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import Backward, Called, OptimizerStep
-from trainlint.facts.torch_api import seeds
+from trainlint.facts.torch_names import seeds
 from trainlint.facts.training import Training
 from trainlint.finding import Finding
 from trainlint.rule import rule

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from trainlint.facts.attachment import attachment
 from trainlint.facts.events import StateLoaded
-from trainlint.facts.flow import attachment
 from trainlint.facts.torch_api import FILLS, MODULE
 from trainlint.facts.values import Choice, Object, Op, Value
 from trainlint.finding import Place

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from trainlint.facts.torch_api import LOSS_FUNCTIONS, LOSSES, operation
+from trainlint.facts.torch_api import LOSS_FUNCTIONS, LOSSES
+from trainlint.facts.torch_names import operation
 from trainlint.facts.values import Constant, Value
 from trainlint.finding import Version
 

@@ -320,7 +320,7 @@ class LibraryCall(Event):
 
 @dataclass(eq=False)
 class Called(Event):
-    """A function of a library's that `torch_api.is_noted` knows is called, or a method of such a name.
+    """A function of a library's that `torch_names.is_noted` knows is called, or a method of such a name.
 
     Args:
         name: the full dotted name of the function; the plain name of a method.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trainlint.facts import torch_api as api
+from trainlint.facts.attachment import cuts
 from trainlint.facts.events import (
     Backward,
     Built,
@@ -15,7 +16,6 @@ from trainlint.facts.events import (
     ParametersRead,
     RequiresGrad,
 )
-from trainlint.facts.flow import cuts
 from trainlint.facts.training import Training, handed_over, is_part_of, modules_held
 from trainlint.facts.values import Choice, Object, Op, Value, alternatives, constant, parts
 from trainlint.finding import Place

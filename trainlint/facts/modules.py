@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trainlint.facts.attachment import has_parameters
 from trainlint.facts.events import Built
-from trainlint.facts.flow import has_parameters
 from trainlint.facts.torch_api import CONTAINERS, MODULE
 from trainlint.facts.values import Choice, Items, Object, Op, Table, Value, parts
 from trainlint.finding import Place

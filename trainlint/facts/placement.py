@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainlint.facts import torch_api as api
+from trainlint.facts.attachment import has_parameters
 from trainlint.facts.devices import device_types
 from trainlint.facts.events import Built, Called, Escape, Event, Moved, Wrapped
-from trainlint.facts.flow import has_parameters
 from trainlint.facts.training import Training, contained, handed_over
 from trainlint.facts.values import Constant, Items, Object, Op, Value, alternatives
 

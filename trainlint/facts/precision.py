@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainlint.facts import torch_api as api
+from trainlint.facts.attachment import attachment, cuts
 from trainlint.facts.devices import device_types
-from trainlint.facts.flow import attachment, cuts, made_of
+from trainlint.facts.flow import made_of
 from trainlint.facts.values import (
     Carried,
     Choice,

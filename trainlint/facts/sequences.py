@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from trainlint.facts.events import Batched, LossCall
 from trainlint.facts.flow import made_of
-from trainlint.facts.torch_api import CREATES, NO_GRADIENT, RECURRENT, shifts_labels
+from trainlint.facts.torch_api import CREATES, NO_GRADIENT, RECURRENT
+from trainlint.facts.torch_names import shifts_labels
 from trainlint.facts.training import Training
 from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Value, constant
 

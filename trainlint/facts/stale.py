@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trainlint.facts.attachment import attachment, cuts
 from trainlint.facts.events import Backward, Event, Forward, OptimizerStep, RequiresGrad
-from trainlint.facts.flow import attachment, cuts, is_made_of
+from trainlint.facts.flow import is_made_of
 from trainlint.facts.torch_api import NO_GRADIENT, OPTIMIZER
 from trainlint.facts.training import Training, is_part_of, modules_held
 from trainlint.facts.values import Items, Object, Op, Value

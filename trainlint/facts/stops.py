@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainlint.facts import torch_api as api
-from trainlint.facts.flow import attachment, has_attached_input, made_of, terms
+from trainlint.facts.attachment import attachment, has_attached_input, terms
+from trainlint.facts.flow import made_of
 from trainlint.facts.values import Items, Op, Value, parts
 
 

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.events import Built, RegisteredEarly
 from trainlint.facts.guards import needs_failed_import
-from trainlint.facts.torch_api import (
-    AUTOCAST,
-    LOADER,
-    MODULE,
-    OPTIMIZER,
-    PARAMETER,
-    SCALER,
-    SCHEDULER,
-    canonical,
-    library_bases,
-)
+from trainlint.facts.torch_api import AUTOCAST, LOADER, MODULE, OPTIMIZER, PARAMETER, SCALER, SCHEDULER
+from trainlint.facts.torch_names import canonical, library_bases
 from trainlint.facts.values import Constant, Items, Object, Op, Table, Value, alternatives, ways
 from trainlint.program import library, statements
 from trainlint.program import syntax as s

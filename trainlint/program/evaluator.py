@@ -27,7 +27,8 @@ from trainlint.facts.events import (
     ZeroGrad,
 )
 from trainlint.facts.nodes import Body, Branch, Node
-from trainlint.facts.torch_api import ASKED_PLAINLY, MIXES, MODULE, is_like_requires_grad
+from trainlint.facts.torch_api import ASKED_PLAINLY, MIXES, MODULE
+from trainlint.facts.torch_names import is_like_requires_grad
 from trainlint.facts.values import (
     Carried,
     Choice,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts import torch_api as api
+from trainlint.facts import torch_names
 from trainlint.facts.events import (
     AttentionCall,
     Backward,
@@ -143,8 +144,8 @@ def is_harmless(name: str) -> bool:
 def records_inside(context: Value) -> bool | str | None:
     """Whether autograd records inside `with context` or under `@context`; "same" if that changes nothing."""
     match context:
-        case Library(name=name) if api.canonical(name) in _GRAD_MODES:
-            return _GRAD_MODES[api.canonical(name)]
+        case Library(name=name) if torch_names.canonical(name) in _GRAD_MODES:
+            return _GRAD_MODES[torch_names.canonical(name)]
         case Object(type=name) if name in _GRAD_MODES:
             mode = context.argument(0, "mode")
             if name == "torch.inference_mode" and mode is not None:
@@ -315,12 +316,12 @@ def _is_ordered_pairs(value: Value | None) -> bool:
 def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """A call of a library's function or class by its dotted name."""
     note_use(ev, name, at, text, given)
-    name = api.canonical(name)
+    name = torch_names.canonical(name)
     old_ways.note_function(ev, name, given, at, text)
     host.note_function(ev, name, given, at, text)
     args = given.args
     first = args[0] if args else None
-    if api.is_noted(name):
+    if torch_names.is_noted(name):
         ev.emit(Called, at, name=name, args=args, options=given.options, is_open=given.open)
     framework = frameworks.call_name(ev, name, given, at)
     if framework is not None:
@@ -366,12 +367,12 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
         return Constant(value=None)
     if name.startswith(("torch.nn.init.", "torch.manual_seed", "torch.cuda.")):
         return ev.op(name, args, at, text, given.options)
-    operation = api.operation(name)
+    operation = torch_names.operation(name)
     if operation in api.DROPOUTS and name == f"torch.nn.functional.{operation}":
         note_dropout(ev, operation, given, at)
     if operation in api.LOSS_FUNCTIONS and name != operation:
         return loss_of(ev, operation, given, at, text)
-    bases = api.library_bases(name)
+    bases = torch_names.library_bases(name)
     if len(bases) > 1 or name in (api.LOADER, api.SCALER):
         made = ev.object(name, bases, at, given)
         if not bases.isdisjoint(api.CONTAINERS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts import torch_api as api
+from trainlint.facts import torch_names
 from trainlint.facts.events import (
     Backward,
     Called,
@@ -59,7 +60,7 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         return one_of(tuple(results))
     if name.startswith("super."):
         return _call_super(ev, receiver, name[6:], given, at, text)
-    if name in api.NOTED_METHODS or api.seeds(name):
+    if name in api.NOTED_METHODS or torch_names.seeds(name):
         ev.emit(
             Called, at, name=name, args=(receiver, *given.args), options=given.options, is_open=given.open
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainlint.facts.flow import has_parameters
+from trainlint.facts.attachment import has_parameters
 from trainlint.facts.modules import BY_ANY_NAME, Unread
 from trainlint.facts.torch_api import MODULE
 from trainlint.facts.values import Object, Op, Value, parts

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from trainlint.facts.torch_api import LOSSES, PARAMETER, canonical, library_bases
+from trainlint.facts.torch_api import LOSSES, PARAMETER
+from trainlint.facts.torch_names import canonical, library_bases
 from trainlint.facts.values import Constant, Items, Object, Op, Table, Value
 from trainlint.finding import Place
 

@@ -68,6 +68,11 @@ class Names:
             return None if inner is None else f"{inner}.{node.attr.value}"
         return None
 
+    def is_torchs(self, node: cst.BaseExpression) -> bool:
+        """Whether a name is imported from torch, or by an `import *` that does not say."""
+        full = self.full(node) or ""
+        return full.startswith(("torch", "functorch")) or (isinstance(node, cst.Name) and full == node.value)
+
     def written(
         self, full: str, where: cst.CSTNode, instead: cst.BaseExpression | None = None
     ) -> tuple[str, str | None] | None:

@@ -77,7 +77,7 @@ class _Matching:
     def _hole(self, name: str, node: cst.BaseExpression) -> bool:
         if name.startswith("_the_") and dotted(node, with_holes=True) is None:
             return False
-        if name == "_imported" and "." not in (self._names.full(node) or ""):
+        if name == "_imported" and not self._names.is_torchs(node):
             return False
         known = self.found.holes.setdefault(name, node)
         return known is node or known.deep_equals(node)
