@@ -21,6 +21,8 @@ from trainlint.facts.values import (
 
 _MAX_DEPTH = 200
 """How many operations a gradient is followed through; beyond, nobody can say."""
+_SETTLED = _MAX_DEPTH + 2
+"""Deeper than any walk."""
 
 
 @dataclass
@@ -89,20 +91,44 @@ def attachment(value: Value) -> Attachment:
 
 
 class _Walk:
+    """A walk back from one value. What it finds of a value that does not go into itself is kept for other walks."""
+
     def __init__(self) -> None:
         self._known: dict[int, Attachment] = {}
         self._depth = 0
+        self._outermost: dict[int, int] = {}
+        """Of values that are not settled: at which depth the walk is that their answer waits for."""
+        self._waits_for = _SETTLED
+        """The same for the value at work, as far as it has been looked at."""
 
     def attachment(self, value: Value) -> Attachment:
         known = self._known.get(value.uid)
-        if known is None:
-            known = self._known[value.uid] = Attachment()
-            self._depth += 1
-            if self._depth > _MAX_DEPTH:
-                known.uncertain = True
-            else:
-                known.add(self._of(value))
-            self._depth -= 1
+        if known is not None:
+            self._waits_for = min(self._waits_for, self._outermost.get(value.uid, _SETTLED))
+            return known
+        is_leaf = isinstance(value, Op) and value.is_leaf  # what it is depends on where the walk began
+        if self._depth and not is_leaf:
+            settled: Attachment | None = value.__dict__.get("_attachment")
+            if settled is not None:
+                return settled
+        known = self._known[value.uid] = Attachment()
+        self._depth += 1
+        outer, self._waits_for = self._waits_for, _SETTLED
+        self._outermost[value.uid] = self._depth
+        if self._depth > _MAX_DEPTH:
+            known.uncertain = True
+            self._waits_for = 0
+        else:
+            known.add(self._of(value))
+        if self._waits_for < self._depth:
+            self._outermost[value.uid] = self._waits_for
+        else:
+            self._waits_for = _SETTLED
+            del self._outermost[value.uid]
+            if not is_leaf:
+                value.__dict__["_attachment"] = known
+        self._waits_for = min(outer, self._waits_for)
+        self._depth -= 1
         return known
 
     def _of(self, value: Value) -> Attachment:

@@ -70,8 +70,9 @@ class Names:
 
     def is_torchs(self, node: cst.BaseExpression) -> bool:
         """Whether a name is imported from torch, or by an `import *` that does not say."""
+        root = _dotted(node).partition(".")[0]
         full = self.full(node) or ""
-        return full.startswith(("torch", "functorch")) or (isinstance(node, cst.Name) and full == node.value)
+        return full.startswith(("torch", "functorch")) or bool(full and root not in self._visible(node))
 
     def written(
         self, full: str, where: cst.CSTNode, instead: cst.BaseExpression | None = None
