@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import typer
 
 from trainlint.exits import CLEAN, exit_codes
+from trainlint.writing import write
 
 LEFT_ALONE = 1
 """As the protocol asks: the client has gone, or said so, without asking for the end first."""
@@ -28,6 +30,9 @@ def server() -> None:
 
         from trainlint.server.handlers import server as language_server
 
+        if sys.stdin.isatty():
+            write("trainlint server speaks the Language Server Protocol: editors start it. Ctrl-C ends it.\n", sys.stderr)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
         given, answers = sys.stdin.buffer, sys.stdout.buffer
         sys.stdout = sys.stderr  # what anything prints is no message to the client
         session = language_server()
