@@ -31,7 +31,10 @@ def server() -> None:
         from trainlint.server.handlers import server as language_server
 
         if sys.stdin.isatty():
-            write("trainlint server speaks the Language Server Protocol: editors start it. Ctrl-C ends it.\n", sys.stderr)
+            write(
+                "trainlint server speaks the Language Server Protocol: editors start it. Ctrl-C ends it.\n",
+                sys.stderr,
+            )
             signal.signal(signal.SIGINT, signal.SIG_DFL)
         given, answers = sys.stdin.buffer, sys.stdout.buffer
         sys.stdout = sys.stderr  # what anything prints is no message to the client
