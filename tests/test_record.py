@@ -164,3 +164,31 @@ def test_assert_trains_fails_one_that_cannot() -> None:
     keywords = {"x": batch[0]}
     with pytest.raises(AssertionError, match="TL101"):
         assert_trains(Cut(), keywords, lambda output, _: nn.functional.cross_entropy(output, batch[1]))
+
+
+def test_a_part_without_gradient_is_seen_though_the_optimizer_was_there_before() -> None:
+    import torch
+    from torch import nn
+
+    from trainlint.testing import assert_trains
+    from trainlint.trace import record
+
+    class Cut(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.kept = nn.Linear(4, 3)
+            self.cut = nn.Linear(4, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            scores: torch.Tensor = self.kept(x) + self.cut(x).detach()
+            return scores
+
+    model = Cut()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    inputs, labels = torch.randn(8, 4), torch.randint(0, 3, (8,))
+    with record() as trace:
+        nn.functional.cross_entropy(model(inputs), labels).backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    assert [one.code for one in trace.report().findings] == ["TL210"]
+    with pytest.raises(AssertionError, match="TL210"):
+        assert_trains(model, (inputs, labels), nn.functional.cross_entropy)

@@ -178,7 +178,7 @@ def _place(run: Recorded, starved: Starved) -> Place | None:
     if starved.parameters[0].at is not None:
         return starved.parameters[0].at
     number = starved.parameters[0].optimizers[0]
-    return next((one.at for one in run.facts(OptimizerSeen) if one.number == number), None)
+    return next((one.at or one.step_at for one in run.facts(OptimizerSeen) if one.number == number), None)
 
 
 def _is_copy(starved: Starved, judged: list[ParameterSeen]) -> bool:
