@@ -324,6 +324,7 @@ def test_what_cannot_be_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     write(tmp_path, {"train.py": "print(1)", "folder/a.py": "", "package/__init__.py": "import nothing_here"})
     for arguments, said in [
         (["--trace", "missing.py"], "missing.py does not exist"),
+        (["--trace", "train.ipynb"], "train.ipynb is a notebook"),
         (["--trace", "folder"], "folder is a folder"),
         (["--trace"], "name a script"),
         (["train.py"], "say `run --trace`"),

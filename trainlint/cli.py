@@ -238,6 +238,11 @@ def _program(script: list[str], module: str | None, trace: bool, from_trace: Pat
         return Program("module", module, tuple(script))
     if not script:
         raise UsageError("name a script, or a module with -m")
+    if script[0].endswith(".ipynb"):
+        raise UsageError(
+            f"{script[0]} is a notebook: record a step in it with `from trainlint.trace import record`, "
+            "or export it to a script"
+        )
     return Program("script", script[0], tuple(script[1:]))
 
 
