@@ -128,4 +128,7 @@ def _elements(parameter: ParameterSeen) -> int:
 
 
 def _made(run: Recorded, parameter: ParameterSeen) -> Place | None:
-    return next((one.at or one.step_at for one in run.facts(OptimizerSeen) if one.number in parameter.optimizers), None)
+    return next(
+        (one.at or one.step_at for one in run.facts(OptimizerSeen) if one.number in parameter.optimizers),
+        None,
+    )
