@@ -7,11 +7,12 @@ from trainlint.rules import entries
 def table() -> str:
     """One row per rule, by code, each with a link to its page."""
     pages = {entry.code: f"rules/{entry.folder.name}/README.md" for entry in entries()}
-    rows = ["| code | name | level | what is wrong |", "|---|---|---|---|"]
+    rows = ["| code | name | level | fix | what is wrong |", "|---|---|---|---|---|"]
     for rule in described():
         page = pages.get(rule.code, "trainlint/unused_ignore.md")
+        fix = "yes" if rule.fixable else ""
         summary = rule.summary.replace("|", "\\|")
-        rows.append(f"| [{rule.code}]({page}) | {rule.name} | {rule.level} | {summary} |")
+        rows.append(f"| [{rule.code}]({page}) | {rule.name} | {rule.level} | {fix} | {summary} |")
     return "\n".join(rows) + "\n"
 
 

@@ -380,4 +380,21 @@ def test_rules_lists_every_rule(trainlint: Trainlint) -> None:
     )
     concise = trainlint("rules", "--output-format", "concise").stdout
     assert [line.split()[0] for line in concise.splitlines()] == codes
-    assert "TL301  error    missing-zero-grad\n" in trainlint("rules").stdout
+    assert "TL301  error    missing-zero-grad  (can be fixed)\n" in trainlint("rules").stdout
+
+
+def test_rules_lists_some_rules(trainlint: Trainlint) -> None:
+    listed = trainlint("rules", "TL30,missing-no-grad", "tl000", "--output-format", "concise").stdout
+    codes = [line.split()[0] for line in listed.splitlines()]
+    assert codes == ["TL000", *(f"TL30{n}" for n in range(1, 10)), "TL312"]
+    wrong = trainlint("rules", "missing-no-gard")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert "did you mean `missing-no-grad`?" in wrong.stderr
+
+
+def test_explain_says_what_to_do_with_the_beginning_of_a_code(trainlint: Trainlint) -> None:
+    said = trainlint("explain", "tl3")
+    assert (said.exit_code, said.stderr) == (
+        2,
+        "error: `tl3` begins several codes: `trainlint rules tl3` lists them\n",
+    )

@@ -168,7 +168,13 @@ def test_where_there_is_no_room_files_stay_and_are_reported_as_they_are(check: C
         f"{name}: is left as it was: cannot be written: File too large" for name in ("a.py", "b.py")
     ]
     assert all(
-        said in out for said in ("Fixed 1 finding.", " a.py:6:9\n", " b.py:6:9\n", "Found 2 warnings in 3")
+        said in out
+        for said in (
+            "Fixed 1 finding:\n  c.py: 1 TL209\n",
+            " a.py:6:9\n",
+            " b.py:6:9\n",
+            "Found 2 warnings in 3",
+        )
     )
     assert sorted(os.listdir()) == ["a.py", "b.py", "c.py"]
     assert [Path(name).read_text() for name in ("a.py", "b.py")] == [OLD, OLD]
@@ -223,7 +229,7 @@ def test_standard_input_is_fixed_to_standard_output(check: Check) -> None:
     ran = check("--fix", "-", stdin=OLD.replace("\n", "\r\n").encode())
     assert ran.stdout == NEW.replace("\n", "\r\n").encode()
     assert ran.code == 0
-    assert "Fixed 1 finding.\n" in ran.stderr
+    assert "Fixed 1 finding:\n  <stdin>: 1 TL209\n" in ran.stderr
     clean = check("--fix", "-", "--quiet", stdin=b"x = 1\n")
     assert clean == Ran(0, b"x = 1\n", "")
     broken = check("--fix", "-", stdin=b"def (\n")
@@ -247,6 +253,18 @@ def test_unsafe_fixes_are_asked_for(check: Check) -> None:
     )
 
 
+def test_unsafe_fixes_alone_are_refused(check: Check) -> None:
+    Path("a.py").write_text(UNSAFE)
+    said = "error: --unsafe-fixes says what --fix and --diff may do: it goes with one of them\n"
+    assert check("--unsafe-fixes", "a.py") == Ran(2, b"", said)
+
+
+def test_one_line_for_each_finding_leaves_what_was_fixed_to_standard_error(check: Check) -> None:
+    Path("a.py").write_text(OLD)
+    ran = check("--fix", "--output-format", "concise", "a.py")
+    assert ran == Ran(0, b"", "Fixed 1 finding:\n  a.py: 1 TL209\n")
+
+
 def test_text_says_what_can_be_fixed(check: Check) -> None:
     Path("a.py").write_text(OLD)
     Path("b.py").write_text(UNSAFE)
@@ -255,7 +273,7 @@ def test_text_says_what_can_be_fixed(check: Check) -> None:
     left = check("--fix", "a.py", "b.py")
     assert left.code == 1
     assert left.stdout.decode().endswith(
-        "Fixed 1 finding.\nFound 1 error in 2 files.\n1 can be fixed with --fix --unsafe-fixes.\n"
+        "Fixed 1 finding:\n  a.py: 1 TL209\nFound 1 error in 2 files.\n1 can be fixed with --fix --unsafe-fixes.\n"
     )
 
 
@@ -303,7 +321,9 @@ def test_changed_only_fixes_changed_lines(check: Check) -> None:
     assert b"-model(" in check("--changed-only", "--diff", "train.py").stdout
     ran = check("--changed-only", "--fix", "train.py")
     assert (ran.code, file.read_text()) == (0, OLD + "model(torch.ones(1, 4) + 1).sum().backward()\n")
-    assert ran.stdout.startswith(b"Fixed 2 findings.\nFound nothing in 1 file (1 on unchanged lines)")
+    assert ran.stdout.startswith(
+        b"Fixed 2 findings:\n  train.py: 2 TL209\nFound nothing in 1 file (1 on unchanged lines)"
+    )
 
 
 def _fixing_by(monkeypatch: pytest.MonkeyPatch, template: str) -> None:

@@ -222,7 +222,7 @@ def test_a_commit_that_was_mended_is_refused_once(tmp_path: Path, run: Run, hook
     install(tmp_path, run, hooks, "{id: trainlint-fix, exclude: shared.py}")
     write(tmp_path, {"old.py": f"import shared\n{OLD_WAY}", "old.ipynb": notebook(OLD_WAY)})
     said = refused(run, "old.py", "old.ipynb")
-    assert "files were modified by this hook" in said and "Fixed 2 findings." in said, said
+    assert "files were modified by this hook" in said and "Fixed 2 findings:" in said, said
     assert (tmp_path / "old.py").read_text() == f"import shared\n{NEW_WAY}"
     assert json.loads((tmp_path / "old.ipynb").read_text())["cells"][0]["source"] == NEW_WAY
     assert "Passed" in committed(run, "old.py", "old.ipynb")

@@ -33,7 +33,10 @@ def test_first_rank_reports_for_all(tmp_path: Path) -> None:
         check=False,
     )
     assert report.exists(), ran.stderr
-    run = json.loads(report.read_text())["run"]
+    document = json.loads(report.read_text())
+    found = [(one["code"], one["verdict"], one["evidence"]["on ranks"]) for one in document["findings"]]
+    assert found == [("TL101", "observed", [1])]
+    run = document["run"]
     assert run["ending"]["how"] == "recorded"
     assert run["rank"] == {"number": 0, "world": 2}
     disagreements = {(one["what"], one["subject"]): one["ranks"] for one in run["disagreements"]}

@@ -205,6 +205,20 @@ def test_plain_nodes_say_what_libcst_s_own_say(tmp_path: Path) -> None:
     assert own[1] == plain[1]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = 1\nf(2,\ny = 3\n", (2, "syntax error: '(' was never closed")),
+        ("for x in y\n    pass\n", (1, "syntax error: expected ':'")),
+        ("if x:\npass\n", (2, "syntax error: expected an indented block after 'if' statement")),
+    ],
+)
+def test_what_is_wrong_is_said_in_the_words_of_python(text: str, said: tuple[int, str]) -> None:
+    with pytest.raises(Unreadable) as raised:
+        read(text)
+    assert (raised.value.line, str(raised.value)) == said
+
+
 def test_lines() -> None:
     module = read("a\r\nb\rc\nd\n\fe\n")
     assert module.lines == (0, 3, 5, 7, 9, 12)

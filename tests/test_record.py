@@ -166,6 +166,43 @@ def test_assert_trains_fails_one_that_cannot() -> None:
         assert_trains(Cut(), keywords, lambda output, _: nn.functional.cross_entropy(output, batch[1]))
 
 
+def test_assert_trains_names_the_layer_and_the_line_of_the_test() -> None:
+    import torch
+    from torch import nn
+
+    from trainlint.testing import assert_trains
+
+    batch = torch.randn(8, 4), torch.randint(0, 3, (8,))
+    with pytest.raises(AssertionError, match=r"`nn\.Softmax\(…\)` turns") as raised:
+        assert_trains(nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=-1)), batch, nn.functional.cross_entropy)
+    assert "assert_trains(nn.Sequential(" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("last", "cuts", "said"),
+    [
+        ("Dropout", False, "every gradient is zero"),
+        ("ReLU", True, "the loss carries no gradient"),
+        (None, False, "there is nothing to train"),
+    ],
+)
+def test_assert_trains_fails_where_nothing_can_learn(last: str | None, *, cuts: bool, said: str) -> None:
+    import torch
+    from torch import nn
+
+    from trainlint.testing import assert_trains
+
+    layers = {"Dropout": nn.Dropout(1.0), "ReLU": nn.ReLU()}
+    model = nn.Sequential(nn.Linear(4, 3), layers[last]) if last else nn.ReLU()
+    batch = torch.randn(8, 4), torch.randint(0, 3, (8,))
+
+    def loss(output: Any, target: Any) -> torch.Tensor:
+        return nn.functional.cross_entropy(output.detach() if cuts else output, target)
+
+    with pytest.raises(AssertionError, match=said):
+        assert_trains(model, batch, loss)
+
+
 def test_a_part_without_gradient_is_seen_though_the_optimizer_was_there_before() -> None:
     import torch
     from torch import nn

@@ -271,6 +271,19 @@ def test_the_programs_own_traceback_and_what_was_seen_before(tmp_path: Path) -> 
     assert ending(tmp_path)["at"]["line"] == 21
 
 
+def closing_line(folder: Path, program: str) -> str:
+    write(folder, {"train.py": program})
+    run(folder, "--output-format", "text", "train.py")
+    return (folder / "report.json").read_text().splitlines()[-1]
+
+
+def test_the_last_line_says_how_far_the_program_came(tmp_path: Path) -> None:
+    assert closing_line(tmp_path, "import torch\n1 / 0\n").startswith("Nothing could be judged: ")
+    assert closing_line(tmp_path, f"{FAILS.partition('for wrong')[0]}1 / 0\n").endswith(
+        "in 1 file, as far as the program came (1 confirmed)."
+    )
+
+
 QUICK: dict[str, tuple[str, int, str]] = {
     "raises": ("import json\ndef f():\n    1 / 0\nf()", PROGRAM_FAILED, "failed before it imported torch"),
     "import": ("import no_such_module", PROGRAM_FAILED, "No module named 'no_such_module'"),

@@ -9,7 +9,8 @@ import pytest
 from trainlint.analysis import Source, analyse
 from trainlint.config import find_config
 from trainlint.finding import Finding, Place, Version, Versions
-from trainlint.target import NEWEST, Target, target_near
+from trainlint.target import NEWEST, Target, target_near, version
+from trainlint.usage_error import UsageError
 
 if TYPE_CHECKING:
     from tests.conftest import Project
@@ -45,6 +46,18 @@ def test_the_setting_decides_over_the_dependencies(project: Project) -> None:
         {"pyproject.toml": '[project]\ndependencies = ["torch>=1.8"]\n[tool.trainlint]\ntarget-torch = "2.4"'}
     )
     assert find_config(root).target(root) == Target((2, 4), NEWEST)
+
+
+@pytest.mark.parametrize("text", ["2.x", "2.", ">=2.4", "2.4.*", "newest", ""])
+def test_what_is_no_version_is_refused(project: Project, text: str) -> None:
+    root = project({"trainlint.toml": f'target-torch = "{text}"'})
+    with pytest.raises(UsageError, match="`target-torch` must be"):
+        find_config(root)
+
+
+@pytest.mark.parametrize("text", ["2.4", "2.4.0+cu121", "2.4.0.dev20250801", "2.4.0a0+git1a2b"])
+def test_what_torch_calls_itself_is_a_version(text: str) -> None:
+    assert version(text)[:2] == (2, 4)
 
 
 @pytest.mark.parametrize(

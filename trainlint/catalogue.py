@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from trainlint.finding import Level
 from trainlint.ignore import UNUSED_CODE, UNUSED_NAME
 from trainlint.rules import entries
+from trainlint.select import code_prefixes
 
 
 class Described(NamedTuple):
@@ -19,6 +20,8 @@ class Described(NamedTuple):
     name: str
     level: Level
     summary: str
+    fixable: bool
+    """Whether `--fix` knows what to write instead."""
 
 
 def names() -> Mapping[str, str]:
@@ -46,12 +49,17 @@ def level(code: str) -> Level:
 
 
 def describe(code: str) -> Described:
-    return Described(code, names()[code], level(code), _summary(page(code)))
+    return Described(code, names()[code], level(code), _summary(page(code)), _is_fixable(code))
 
 
-def described() -> Iterator[Described]:
-    """Everything there is, by code."""
-    return map(describe, names())
+def described(selected: Iterable[str] = ()) -> Iterator[Described]:
+    """Everything there is, by code; or what these selectors stand for. Raises UsageError for a wrong one."""
+    wanted = code_prefixes(selected, names(), "rules") or {""}
+    return (describe(code) for code in names() if code.startswith(tuple(wanted)))
+
+
+def _is_fixable(code: str) -> bool:
+    return any(entry.is_fixable for entry in entries() if entry.code == code)
 
 
 def _summary(markdown: str) -> str:

@@ -17,11 +17,12 @@ from trainlint.notebook.in_cells import in_cells
 from trainlint.output.check_output import check_output
 from trainlint.output.output_format import OutputFormat
 from trainlint.output.problems import problem_lines
+from trainlint.output.text import fixed
 from trainlint.report import Report
 from trainlint.source_texts import SourceTexts
 from trainlint.usage_error import UsageError
 from trainlint.watching import watch
-from trainlint.writing import write_pieces
+from trainlint.writing import write, write_pieces
 
 
 class Fixing(Enum):
@@ -66,6 +67,8 @@ def check_and_report(request: Request, view: View) -> int:
     """Check, write the report, and return the exit code that it asks for."""
     if view.counted and not view.output_format.is_for_people:
         raise UsageError(f"--statistics is for people; {view.output_format.value} holds every finding")
+    if view.unsafe and view.fixing is Fixing.off:
+        raise UsageError("--unsafe-fixes says what --fix and --diff may do: it goes with one of them")
     if view.fixing is Fixing.off:
         report, texts = run_check(request)
         return write_report(_with_fixes(report, texts, view.output_format), texts, view)
@@ -99,6 +102,8 @@ def write_report(report: Report, texts: SourceTexts, view: View, to: TextIO | No
         room=room_for_source(),
     )
     deliver(pieces, view.output_file, to)
+    if view.output_format is OutputFormat.concise and not view.quiet:
+        write(fixed(report), sys.stderr)
     if report.shown:
         return CLEAN if view.exit_zero else FOUND
     return FAILED if report.problems else CLEAN

@@ -25,6 +25,7 @@ from trainlint.options import (
     NoCache,
     OutputFile,
     Select,
+    separated,
 )
 from trainlint.output.output_format import OutputFormat
 from trainlint.program_arguments import RunsAProgram
@@ -135,8 +136,8 @@ def check(
             stdin_filename=stdin_filename,
             force_exclude=force_exclude,
             config_file=config,
-            select=_separated(select),
-            ignore=_separated(ignore),
+            select=separated(select),
+            ignore=separated(ignore),
             min_level=min_level,
             baseline=baseline,
             write_baseline=write_baseline,
@@ -207,8 +208,8 @@ def run(
                 max_wait=max_steps_wait,
                 timeout=timeout,
                 config_file=config,
-                select=_separated(select),
-                ignore=_separated(ignore),
+                select=separated(select),
+                ignore=separated(ignore),
                 min_level=min_level,
                 cache_dir=cache_dir,
                 cached=not no_cache,
@@ -262,7 +263,7 @@ def _code(report: Report, outcome: Outcome, exit_zero: bool) -> int:
         return PROGRAM_FAILED
     if report.standing:
         return CLEAN if exit_zero else FOUND
-    if report.problems or not (run.ending.steps or run.ending.by_hand):
+    if report.problems or not run.ending.trained:
         return FAILED
     return CLEAN
 
@@ -272,8 +273,3 @@ app.command(epilog=examples.RULES)(rules)
 app.command("config", epilog=examples.CONFIG)(show_config)
 app.command()(clean)
 app.command()(server)
-
-
-def _separated(values: list[str] | None) -> tuple[str, ...]:
-    """What a repeatable option was given, with commas between."""
-    return tuple(item.strip() for value in values or [] for item in value.split(",") if item.strip())

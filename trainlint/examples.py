@@ -34,6 +34,7 @@ _EXPLAIN = {
 }
 _RULES = {
     "trainlint rules": "every rule, with what is wrong where it speaks",
+    "trainlint rules TL3": "those about the loop",
     "trainlint rules --output-format concise | grep gradient": "one line each",
 }
 _CONFIG = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -37,8 +38,8 @@ def fix_and_report(request: Request, view: View) -> int:
     if problems:  # what was to be is not what is
         given = {name: texts.raw(name)} if name in texts.given else {}
         report, texts = _checked(replace(request, texts=given))
-    count = _count(result.files, problems)
-    report = replace(report, fixed=count, fixable=_fixable(report), problems=(*report.problems, *problems))
+    counts = _counts(result.files, problems)
+    report = replace(report, fixed=counts, fixable=_fixable(report), problems=(*report.problems, *problems))
     if name not in texts.given:
         return write_report(report, texts, view)
     write_raw(texts.raw(name), sys.stdout)
@@ -47,17 +48,18 @@ def fix_and_report(request: Request, view: View) -> int:
 
 def _fix_changes(request: Request, view: View) -> int:
     """Fix what is on changed lines. Which those are is looked up on disk, so each round is written there."""
-    count = 0
+    counts: dict[str, Counter[str]] = {}
     for _ in range(ROUNDS):
         result = _fixed(request, unsafe=view.unsafe, writes=True, once=True)
         report, texts = result.report, result.texts
         problems = _written(result.files)
-        count += _count(result.files, problems)
+        for path, more in _counts(result.files, problems).items():
+            counts[path] = counts.get(path, Counter()) + more
         if problems:
             report, texts = _checked(request)
         if problems or not result.files:
             break
-    report = replace(report, fixed=count, fixable=_fixable(report), problems=(*report.problems, *problems))
+    report = replace(report, fixed=counts, fixable=_fixable(report), problems=(*report.problems, *problems))
     return write_report(report, texts, view)
 
 
@@ -68,10 +70,10 @@ def _checked(request: Request) -> tuple[Report, SourceTexts]:
     return replace(report, findings=tuple(findings), problems=(*report.problems, *problems)), texts
 
 
-def _count(files: Mapping[str, FixedFile], problems: Iterable[Problem]) -> int:
-    """How many findings are fixed in the files that have been written."""
+def _counts(files: Mapping[str, FixedFile], problems: Iterable[Problem]) -> dict[str, Counter[str]]:
+    """What is fixed in the files that have been written."""
     unwritten = {problem.path for problem in problems}
-    return sum(file.counts.total() for path, file in files.items() if path not in unwritten)
+    return {path: file.counts for path, file in files.items() if path not in unwritten}
 
 
 def show_fixes(request: Request, view: View) -> int:

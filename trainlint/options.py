@@ -42,3 +42,8 @@ ConfigFile = Annotated[
 ]
 CacheDir = Annotated[Path | None, typer.Option(help="Where facts are kept between runs.", metavar="FOLDER")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep facts.")]
+
+
+def separated(values: list[str] | None) -> tuple[str, ...]:
+    """What a repeatable option or argument was given, with commas between."""
+    return tuple(item.strip() for value in values or [] for item in value.split(",") if item.strip())

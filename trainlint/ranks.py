@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.ranks import Disagreement, Rank
+from trainlint.finding import Finding, Place
 from trainlint.trace_file import NotATrace, dumped, load
 
 _PATIENCE = 60.0
@@ -73,6 +74,21 @@ def compared(first: Recorded, others: dict[int, Recorded | None]) -> Recorded:
         left = dict.fromkeys(missing, "nothing")
         found.append(Disagreement(None, "what was recorded", ranks=left))
     return replace(first, seen=(*first.seen, *found))
+
+
+def united(found: Mapping[int, Sequence[Finding]]) -> list[Finding]:
+    """What the ranks have found. Where there are several, the evidence names all that it was found on."""
+    if len(found) == 1:
+        return [one for findings in found.values() for one in findings]
+    ranks: dict[tuple[str, Place, str | None], set[int]] = {}
+    for number, findings in found.items():
+        for one in findings:
+            ranks.setdefault((one.code, one.at, one.subject), set()).add(number)
+    return [
+        replace(one, evidence={**one.evidence, "on ranks": sorted(ranks[one.code, one.at, one.subject])})
+        for findings in found.values()
+        for one in findings
+    ]
 
 
 def _gradients(runs: dict[int, Recorded]) -> Iterator[Disagreement]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainlint.finding import Finding, Problem
@@ -45,8 +46,8 @@ class Report:
     not_checked: tuple[str, ...] = ()
     """What the run leaves open, in sentences."""
     withheld: Withheld = Withheld()
-    fixed: int = 0
-    """How many findings were fixed; they are not among `findings`."""
+    fixed: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """How many findings of each code were fixed, by file; they are not among `findings`."""
     fixable: Fixable = Fixable()
     """What of the findings that are shown can be fixed."""
     elsewhere: frozenset[str] = frozenset()

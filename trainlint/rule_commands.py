@@ -10,7 +10,7 @@ import typer
 from trainlint import completion
 from trainlint.delivery import deliver
 from trainlint.exits import exit_codes
-from trainlint.options import ListedAs, OutputFile
+from trainlint.options import ListedAs, OutputFile, separated
 from trainlint.output.output_format import ListFormat
 from trainlint.output.style import Piece
 from trainlint.usage_error import UsageError
@@ -25,11 +25,13 @@ def explain(
     """Show a rule's page."""
     with exit_codes():
         from trainlint.catalogue import names, page
-        from trainlint.select import nearest_rule
+        from trainlint.select import code_prefix, nearest_rule
 
         known = names()
         code = next((code for code, name in known.items() if rule.lower() in (code.lower(), name)), None)
         if code is None:
+            if code_prefix(rule, known):
+                raise UsageError(f"`{rule}` begins several codes: `trainlint rules {rule}` lists them")
             raise UsageError(f"no rule is called `{rule}`{nearest_rule(rule, known)}")
         if wants_colour(sys.stdout):
             from rich.console import Console
@@ -44,6 +46,14 @@ def explain(
 
 
 def rules(
+    selected: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Only these: codes, beginnings of codes, or names.",
+            metavar="[RULES]...",
+            autocompletion=completion.rules,
+        ),
+    ] = None,
     output_format: ListedAs = ListFormat.text,
     output_file: OutputFile = None,
 ) -> None:
@@ -52,11 +62,12 @@ def rules(
         from trainlint.catalogue import described
         from trainlint.output.rule_index import concise_rule_index, json_rule_index, rule_index
 
+        found = described(separated(selected))
         match output_format:
             case ListFormat.text:
-                pieces = rule_index(described())
+                pieces = rule_index(found)
             case ListFormat.concise:
-                pieces = concise_rule_index(described())
+                pieces = concise_rule_index(found)
             case ListFormat.json:
-                pieces = iter([Piece(json_rule_index(described()))])
+                pieces = iter([Piece(json_rule_index(found))])
         deliver(pieces, output_file)

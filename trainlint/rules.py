@@ -43,10 +43,14 @@ class Entry:
             raise TypeError(f"{self.folder}: `check` is not a rule")
         return found
 
+    @property
+    def is_fixable(self) -> bool:
+        return (self.folder / "fix.py").is_file()
+
     @cached_property
     def fix(self) -> Propose | None:
         """What proposes fixes for the rule's findings; None where they are not fixed."""
-        if not (self.folder / "fix.py").is_file():
+        if not self.is_fixable:
             return None
         found: Propose = import_module(f"{__name__}.{self.folder.name}.fix").fix
         return found

@@ -19,7 +19,7 @@ from trainlint.files import shown_path
 from trainlint.finding import Finding, Level, Problem
 from trainlint.ignore import silence
 from trainlint.judging import judged
-from trainlint.ranks import collected, compared, hand_in, world
+from trainlint.ranks import collected, compared, hand_in, united, world
 from trainlint.report import Report
 from trainlint.select import selected
 from trainlint.source_texts import SourceTexts
@@ -68,7 +68,7 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
     found: dict[Problem, None] = {}
     recorded = compared(recorded, others)
     runs = [recorded, *(one for one in others.values() if one is not None)]
-    ran = [finding for one in runs for finding in judged(one, found)]
+    ran = united({one.rank.number: [*judged(one, found)] for one in runs})
     findings = [replace(one, level=one.level or "error") for one in joined(read, ran, recorded)]
     texts = SourceTexts()
     kept = selected(
@@ -167,7 +167,11 @@ def _checked(
         target=config.target(config.root),
     )
     missing = tuple(
-        Problem(path, None, "the recording tells of this file, and it is not there")
+        Problem(
+            path,
+            None,
+            "the recording tells of this file, and it is not there: judge it in the folder where it was made",
+        )
         for path in paths - {*existing}
     )
     return list(analysis.findings), (*analysis.problems, *missing), existing

@@ -1,16 +1,35 @@
-"""Whether Python itself accepts a text: a quick look that needs nothing but Python."""
+"""Whether Python itself accepts a text, and what it says if not: a quick look that needs nothing but Python."""
 
 from __future__ import annotations
 
 import ast
+import re
 import warnings
+from typing import NamedTuple
+
+_LINES = re.compile(r" on line \d+| \(detected at line \d+\)")
+"""Lines that Python speaks of. What is read may stand elsewhere, as the cell of a notebook does."""
 
 
-def parses(text: str | bytes) -> bool:
+class Complaint(NamedTuple):
+    """What Python says of a text, and the line that it points at, where it knows one."""
+
+    message: str
+    line: int | None = None
+
+
+def complaint(text: str | bytes) -> Complaint | None:
+    """Why Python rejects a text; None if it does not."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-    return True
+        except SyntaxError as error:
+            return Complaint(_LINES.sub("", error.msg), error.lineno)
+        except (ValueError, RecursionError, MemoryError) as error:
+            return Complaint(str(error))
+    return None
+
+
+def parses(text: str | bytes) -> bool:
+    return complaint(text) is None

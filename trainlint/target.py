@@ -20,6 +20,8 @@ _REQUIREMENT = re.compile(
 )
 _BOUND = re.compile(r"(?P<sign>===|==|~=|>=|<=|!=|<|>|\^|~)?\s*(?P<version>\d+(?:\.\d+)*)")
 
+_VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:(?:a|b|rc|\.?dev|\.?post)\d*)*(?:\+[\w.]+)?")
+
 
 @dataclass(frozen=True)
 class Target:
@@ -38,10 +40,10 @@ class Target:
 
 def version(text: str) -> Version:
     """`2.4.1+cu121` as numbers. Raises ValueError."""
-    found = _BOUND.match(text.strip())
-    if found is None or found["sign"]:
+    found = _VERSION.fullmatch(text.strip())
+    if found is None:
         raise ValueError(f"{text!r} is no version")
-    return _numbers(found["version"])
+    return _numbers(found[1])
 
 
 def target_near(start: Path) -> Target:

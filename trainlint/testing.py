@@ -29,22 +29,29 @@ def assert_trains(
             number that carries a gradient.
         ignore: codes or beginnings of codes of findings that are allowed here.
 
-    Raises AssertionError with the report of the step for any finding that is an error.
+    Raises AssertionError with the report of the step for any finding that is an error, and where nothing can learn:
+    there is no parameter to train, the loss carries no gradient, or every gradient is zero.
     """
     import torch
 
     from trainlint.trace import record
 
+    __tracebackhide__ = True  # pytest shows the line of the test
     inputs, targets = (batch, batch) if isinstance(batch, Mapping) else batch
     with torch.random.fork_rng():
         trained = copy.deepcopy(model).train()
-        optimizer = torch.optim.AdamW(
-            [one for one in trained.parameters() if one.requires_grad], lr=_LEARNING_RATE
-        )
+        parameters = [one for one in trained.parameters() if one.requires_grad]
+        if not parameters:
+            raise AssertionError(
+                "this model has no parameter that requires a gradient: there is nothing to train"
+            )
+        optimizer = torch.optim.AdamW(parameters, lr=_LEARNING_RATE)
         with record() as trace:
             for _ in range(2):
                 optimizer.zero_grad()
                 loss = loss_fn(_called(trained, inputs), targets)
+                if not loss.requires_grad:
+                    break
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
     report = trace.report()
@@ -54,6 +61,10 @@ def assert_trains(
     if wrong:
         codes = ", ".join(sorted({one.code for one in wrong}))
         raise AssertionError(f"this model does not train as it should ({codes})\n\n{report}")
+    if not loss.requires_grad:
+        raise AssertionError(f"the loss carries no gradient: no parameter is reached from it\n\n{report}")
+    if not any(one.grad is not None and one.grad.any() for one in parameters):
+        raise AssertionError(f"every gradient is zero: no parameter learns\n\n{report}")
 
 
 def _called(model: torch.nn.Module, inputs: Any) -> Any:

@@ -70,7 +70,7 @@ def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str
         yield f"lines that the run did not come by, or not often enough: {', '.join(missed)} there"
     if not ending.backwards:
         yield "no backward pass ran: gradients, updates and losses were not looked at"
-    elif not ending.steps and not ending.by_hand:
+    elif not ending.trained:
         yield "no optimizer stepped: updates and what is left of gradients were not looked at"
     elif recorded.nodes and not recorded.remains and ending.steps:
         yield "no optimizer stepped a second time: whether gradients are cleared was not seen"
@@ -83,7 +83,9 @@ def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str
     if opaque:
         yield f"nothing inside these was seen, because torch compiles them: {', '.join(opaque)}"
     absent = [
-        entry.code for entry in entries() if entry.rule.by == "T" and not recorded.facts(entry.rule.fact)
+        f"{entry.code} {entry.name}"
+        for entry in entries()
+        if entry.rule.by == "T" and not recorded.facts(entry.rule.fact)
     ]
     if absent:
-        yield f"nothing of the kind ran for {', '.join(absent)}"
+        yield f"nothing ran that these look at: {', '.join(absent)}"

@@ -37,7 +37,7 @@ it. The programs of others are not part of this repository. Two programs are our
 with random weights, and one calls the Lightning module of a template. Two of the others are adapted by an \
 edit each to what is installed here; one of these edits, `weights_only=False`, is what TL913 names below.
 
-Repeat it with the clones in one folder, each as `OWNER+NAME`:
+Repeat it with the clones in one folder, each as `OWNER+NAME`, where `pip install gymnasium lightning` has added to what development needs:
 
 ```
 python bench/detection/run.py --clones /path/to/clones --output docs/detection.md

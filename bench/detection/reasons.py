@@ -24,6 +24,8 @@ _BY_PROGRAM = {
     "by hand; in a run, torch's own error comes first",
     "nanoGPT: step past the scaler": "gradients are unscaled by hand before, so the step is right, and only the check for "
     "infinite ones is left out",
+    "cnn-text-classification: numbers handed to Python in forward": "a count of tokens becomes a shape, which Python has to "
+    "know: models do so on purpose, and TL809 leaves counts alone",
     "language_translation: batch_first mismatch": "torch raises before any layer runs, and says which sizes differ",
 }
 

@@ -57,7 +57,7 @@ class Recorded(Training):
             return None
         if self.ending.how == "failed":
             return last if last.message.strip().partition("\n")[0].strip() in self.ending.error else None
-        never = self.ending.how == "finished" and not self.ending.steps and not self.ending.by_hand
+        never = self.ending.how == "finished" and not self.ending.trained
         return last if never else None
 
     @cached_property

@@ -29,7 +29,7 @@ def json_report(report: Report) -> str:
             "seconds": round(report.seconds, 3),
             "by_level": report.by_level,
             "by_verdict": report.by_verdict,
-            "fixed": report.fixed,
+            "fixed": sum(sum(counts.values()) for counts in report.fixed.values()),
             "withheld": {
                 "known": report.withheld.known,
                 "gone": report.withheld.gone,

@@ -53,7 +53,7 @@ def _ending(run: Recorded) -> Iterator[Piece]:
     }[ending.how]
     yield Piece(printable(said), "strong")
     yield Piece(f" (torch {run.torch}, {ending.seconds:.1f} s)\n")
-    if ending.how not in ("recorded", "block") and not ending.steps and not ending.by_hand:
+    if ending.how not in ("recorded", "block") and not ending.trained:
         others = f"; it started {_count(ending.children, 'other process', 'es')}" if ending.children else ""
         yield Piece(f"  There was no training step: {_count(ending.forwards, 'call')} of models{others}.\n")
     yield Piece("\n")

@@ -37,15 +37,30 @@ def closing(report: Report) -> str:
     verdicts = {verdict: count for verdict, count in report.by_verdict.items() if count}
     if verdicts:
         aside = f" ({', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}){aside}"
+    ending = report.run.ending if report.run is not None else None
+    if ending is not None and ending.is_cut_short:
+        files += ", as far as the program came"
     said = f"Found {_listed(found) if found else 'nothing'} in {files}{aside}{problems}.\n"
+    if ending is not None and ending.showed_nothing and not report.shown:
+        said = f"Nothing could be judged: no training step was recorded{problems}.\n"
     if gone := report.withheld.gone:
         entries = (
             f"{gone} entry of the baseline matches" if gone == 1 else f"{gone} entries of the baseline match"
         )
         said += f"{entries} nothing any more: --write-baseline removes what is settled.\n"
-    if report.fixed:
-        said = f"Fixed {_count(report.fixed, 'finding')}.\n{said}"
-    return said + _fixable(report.fixable)
+    return f"{fixed(report)}{said}{_fixable(report.fixable)}"
+
+
+def fixed(report: Report) -> str:
+    """What was fixed, a line for each file; empty if nothing was."""
+    if not report.fixed:
+        return ""
+    number = sum(sum(counts.values()) for counts in report.fixed.values())
+    rows = [
+        f"  {printable(path)}: {', '.join(f'{count} {code}' for code, count in sorted(counts.items()))}\n"
+        for path, counts in sorted(report.fixed.items())
+    ]
+    return f"Fixed {_count(number, 'finding')}:\n{''.join(rows)}"
 
 
 def _fixable(fixable: Fixable) -> str:
@@ -94,7 +109,7 @@ def _verdict(finding: Finding) -> Iterator[Piece]:
     )
     yield Piece(f"  {finding.verdict}", meaning)
     about = [f"`{finding.subject}`"] if finding.subject else []
-    numbers = [f"{name} {shown(value)}" for name, value in finding.evidence.items()]
+    numbers = [f"{name} = {shown(value)}" for name, value in finding.evidence.items()]
     if about or numbers:
         yield Piece(f": {printable('; '.join([*about, *numbers]))}")
     yield _END

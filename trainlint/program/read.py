@@ -15,6 +15,7 @@ from trainlint.program.nesting import too_deep
 from trainlint.program.parser import nodes as cst
 from trainlint.program.parser import parse
 from trainlint.program.tokens import Tokens
+from trainlint.soundness import complaint
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -84,13 +85,21 @@ def read(text: str) -> s.Module:
             warnings.simplefilter("ignore")  # Python's own, about escapes in the strings of the file
             return _Reader(text).module(tree)
     except cst.ParserSyntaxError as error:
-        raise Unreadable(f"syntax error: {_PREFIX.sub('', error.message)}", error.raw_line) from None
+        raise _rejected(text, error) from None
     except RecursionError:
         raise Unreadable("nested too deeply to be read", None) from None
     finally:
         sys.setrecursionlimit(depth)
         if collecting:
             gc.enable()
+
+
+def _rejected(text: str, error: cst.ParserSyntaxError) -> Unreadable:
+    """In Python's words, where it rejects the text too: they say more, and point at the very line."""
+    said = complaint(text)
+    if said is None or said.line is None:
+        return Unreadable(f"syntax error: {_PREFIX.sub('', error.message)}", error.raw_line)
+    return Unreadable(f"syntax error: {said.message}", said.line)
 
 
 class _Reader:

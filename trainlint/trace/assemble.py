@@ -112,8 +112,15 @@ def _describe(events: Iterable[ev.Event], source: SourceMap) -> None:
             if value.name == "alias":
                 _name_constructor(value, source)
             if value.at is not None and not value.text:
-                value.text = source.text(value.at)
+                value.text = _layer(value.owner) or source.text(value.at)
         pending.extend(parts(value))
+
+
+def _layer(owner: Value | None) -> str:
+    """What a layer of torch's is called, such as `nn.Softmax(…)`: the program's line may call a model around it."""
+    if isinstance(owner, Object) and owner.type.startswith("torch.nn."):
+        return f"{owner.type.removeprefix('torch.')}(…)"
+    return ""
 
 
 def _name_constructor(op: Op, source: SourceMap) -> None:

@@ -31,3 +31,18 @@ class Ending:
     error: str = ""
     at: Place | None = None
     seconds: float = 0.0
+
+    @property
+    def trained(self) -> bool:
+        """Whether any parameter was updated, by an optimizer or by hand."""
+        return bool(self.steps or self.by_hand)
+
+    @property
+    def showed_nothing(self) -> bool:
+        """Whether a whole program went by without anything that belongs to training."""
+        return self.how != "block" and not self.trained and not self.backwards
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the program ended before it was done, and before it had shown what was asked for."""
+        return self.how in ("failed", "interrupted", "waited", "exited")
