@@ -13,6 +13,7 @@ import pickle
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,6 +166,7 @@ class Cache:
                 temporary.unlink()
 
 
+@cache
 def _version() -> str:
     """A name for this trainlint, its rules and this Python: any change of them makes a new one."""
     digest = blake2b(sys.version.encode(), digest_size=8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -44,6 +45,7 @@ def watch(paths: Sequence[str], files: Sequence[Path], once: Callable[[], object
             once()
         except UsageError as error:
             complain(str(error))
+        gc.collect()
 
 
 def _changes(folders: Sequence[str], files: Sequence[str]) -> Iterator[list[str]]:

@@ -4,7 +4,7 @@ from trainlint.facts.events import LossCall
 from trainlint.facts.evidence import numbers_of, of_loss
 from trainlint.facts.meaning import origins
 from trainlint.facts.torch_api import Meaning
-from trainlint.facts.values import Op, Value, parts
+from trainlint.facts.values import Op, Value
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -49,5 +49,5 @@ def _has_logarithm(value: Value | None) -> bool:
         known.add(one.uid)
         if isinstance(one, Op) and "log" in one.name:
             return True
-        pending.extend(parts(one))
+        pending.extend(one.parts())
     return False

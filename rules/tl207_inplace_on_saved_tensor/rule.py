@@ -10,7 +10,7 @@ from trainlint.facts.seen.raised import Failure
 from trainlint.facts.stale import stale
 from trainlint.facts.torch_api import SAVES_RESULT
 from trainlint.facts.training import Training
-from trainlint.facts.values import Op, Value, compatible, constant, parts
+from trainlint.facts.values import Op, Value, compatible, constant
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
@@ -145,7 +145,7 @@ def _changed(run: Recorded, failure: Failure, shape: tuple[int, ...] | None) -> 
         is_changed = isinstance(value, Op) and value.in_place and value.at is not None and value.attached
         if is_changed and isinstance(value, Op) and value.seen is not None and value.seen.shape == shape:
             return value
-        for part in parts(value):
+        for part in value.parts():
             if part.uid not in seen and len(seen) < MOST_VALUES:
                 seen.add(part.uid)
                 pending.append(part)

@@ -10,7 +10,7 @@ from trainlint.facts.seen.non_finite import NonFinite
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.scalers import ScalerSeen
-from trainlint.facts.values import Op, Value, parts
+from trainlint.facts.values import Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -125,11 +125,11 @@ def _origin(loss: Value) -> Op | None:
     seen = {loss.uid}
     for value in pending:
         is_first = numbers_of(value).get("made of finite numbers") == 1.0 and not any(
-            numbers_of(part).get("not finite") for part in parts(value)
+            numbers_of(part).get("not finite") for part in value.parts()
         )
         if isinstance(value, Op) and is_first and value.at is not None:
             return value
-        for part in parts(value):
+        for part in value.parts():
             if _may_be_broken(part) and part.uid not in seen and len(seen) < MOST_VALUES:
                 seen.add(part.uid)
                 pending.append(part)

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.events import Built, Escape, OptimizerStep, Returned, SchedulerStep
 from trainlint.facts.torch_api import SCHEDULER
 from trainlint.facts.training import Training, handed_over
-from trainlint.facts.values import Constant, Object, Op, Value, alternatives, parts
+from trainlint.facts.values import Constant, Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -50,13 +50,13 @@ def _given_away(training: Training) -> set[int]:
         inner.uid
         for value in values
         for one in handed_over(value)
-        for inner in (one, *(_held(one) if isinstance(one, Object) else parts(one)))
+        for inner in (one, *(_held(one) if isinstance(one, Object) else one.parts()))
     }
 
 
 def _held(holder: Object) -> Iterator[Value]:
     for value in holder.attributes.values():
-        yield from (value, *parts(value))
+        yield from (value, *value.parts())
 
 
 def _stepped_too_often(training: Training) -> Iterator[Finding]:

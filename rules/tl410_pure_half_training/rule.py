@@ -5,7 +5,7 @@ from trainlint.facts.measuring import only_measures
 from trainlint.facts.precision import dtype_of
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.training import Training
-from trainlint.facts.values import Carried, Choice, Items, Object, Op, Table, Value, alternatives, parts
+from trainlint.facts.values import Carried, Choice, Items, Object, Op, Table, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -60,7 +60,7 @@ def _modules(step: OptimizerStep) -> Iterator[Value]:
         elif isinstance(one, (Items, Table, Choice, Carried)) or (
             isinstance(one, Op) and one.name in ("filter", "iterate", "items")
         ):
-            pending.extend(parts(one))
+            pending.extend(one.parts())
 
 
 def _given(optimizer: Object) -> list[Value]:

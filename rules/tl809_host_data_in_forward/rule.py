@@ -6,7 +6,7 @@ from trainlint.facts.flow import made_of
 from trainlint.facts.host import is_born_on_host, is_in_every_forward
 from trainlint.facts.torch_api import PACK
 from trainlint.facts.training import Training
-from trainlint.facts.values import Op, Value, parts
+from trainlint.facts.values import Op, Value
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -69,5 +69,5 @@ def _lengths(training: Training) -> frozenset[int]:
         one = pending.pop()
         if one.uid not in found:
             found.add(one.uid)
-            pending.extend(parts(one) if isinstance(one, Op) else ())
+            pending.extend(one.parts() if isinstance(one, Op) else ())
     return frozenset(found)

@@ -4,7 +4,7 @@ from typing import Any
 from trainlint.facts.events import Built, Dropped, ModeChange
 from trainlint.facts.modules import is_kept
 from trainlint.facts.training import Training
-from trainlint.facts.values import Choice, Constant, Op, Unknown, Value, alternatives, constant, parts
+from trainlint.facts.values import Choice, Constant, Op, Unknown, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -92,7 +92,7 @@ def _depends_on_mode(value: Value | None, depth: int = 0) -> bool:
             return True
         case Op(name="getattr") if constant(value.options.get("name")) == "training":
             return True
-    return depth < 6 and any(_depends_on_mode(one, depth + 1) for one in parts(value))
+    return depth < 6 and any(_depends_on_mode(one, depth + 1) for one in value.parts())
 
 
 def _names_mode(condition: Any) -> bool:

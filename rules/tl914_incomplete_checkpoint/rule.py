@@ -4,7 +4,7 @@ from trainlint.facts.events import OptimizerStep, StateLoaded
 from trainlint.facts.flow import is_made_of
 from trainlint.facts.torch_api import MODULE, OPTIMIZER
 from trainlint.facts.training import Training
-from trainlint.facts.values import Object, Op, Value, alternatives, constant, parts
+from trainlint.facts.values import Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -55,7 +55,7 @@ def _start(over: Value | None) -> Op | None:
             return one
         if one.uid not in seen:
             seen.add(one.uid)
-            pending.extend(parts(one))
+            pending.extend(one.parts())
     return None
 
 

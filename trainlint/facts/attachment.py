@@ -16,7 +16,6 @@ from trainlint.facts.values import (
     Table,
     Unknown,
     Value,
-    parts,
 )
 
 _MAX_DEPTH = 200
@@ -257,7 +256,7 @@ class _Walk:
                 case Op(name="Tensor" | "output" | "framework"):
                     found.add(self.attachment(one))
                 case Op() | Items() | Choice():
-                    pending.extend(parts(one))
+                    pending.extend(one.parts())
         return found if found.cuts and not found.attached else Attachment(attached=True)
 
     def _of_output(self, op: Op) -> Attachment:
@@ -403,7 +402,7 @@ def has_graph(value: Value) -> bool:
             continue
         seen.add(one.uid)
         if not isinstance(one, Op):
-            pending.extend(parts(one))
+            pending.extend(one.parts())
         elif one.name in ("getitem", "iterate", "items"):
             pending.extend(one.inputs[:1])
         elif one.name not in (api.PARAMETER, "parameters") and attachment(one).attached:

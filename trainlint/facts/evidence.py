@@ -13,7 +13,7 @@ from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.tensors import Shape
 from trainlint.facts.torch_api import MODE_DEPENDENT
 from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Object, Op, Value, parts
+from trainlint.facts.values import Constant, Object, Op, Value
 from trainlint.finding import Place
 
 Evidence = dict[str, Any]
@@ -187,7 +187,7 @@ def _recorded_operations(value: Value) -> int:
         if isinstance(one, Constant) or (isinstance(one, Op) and not one.attached):
             continue
         count += isinstance(one, Op) and bool(one.inputs)
-        for part in parts(one):
+        for part in one.parts():
             if part.uid not in seen:
                 seen.add(part.uid)
                 pending.append(part)

@@ -16,7 +16,6 @@ from trainlint.facts.values import (
     Unknown,
     Value,
     compatible,
-    parts,
 )
 
 
@@ -32,7 +31,7 @@ def made_of(value: Value, ends: Callable[[Op], bool], under: Guards = ()) -> Ite
             if isinstance(one, Choice):
                 pending.extend(option for guards, option in one.options if compatible(guards, under))
             elif not (isinstance(one, Op) and ends(one)):
-                pending.extend(parts(one))
+                pending.extend(one.parts())
 
 
 def graph_of(loss: Value, loops: tuple[int, ...] | None) -> frozenset[int] | None:
@@ -78,13 +77,13 @@ def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:
         is_cut = with_graph and isinstance(one, Op) and (cuts(one) or one.name in api.NO_GRADIENT)
         if one.uid not in seen and len(seen) < 4000 and not is_cut:
             seen.add(one.uid)
-            pending.extend(parts(one))
+            pending.extend(one.parts())
     return False
 
 
 def is_recurrence(sum_up: Accumulated) -> bool:
     """Whether what is added follows from the sum so far, as in `x = x + layer(x)`."""
-    before = [one for one in parts(sum_up.result) if one is not sum_up.value]
+    before = [one for one in sum_up.result.parts() if one is not sum_up.value]
     return any(is_made_of(sum_up.value, one) for one in before if not isinstance(one, Constant))
 
 
@@ -108,5 +107,5 @@ def is_data(value: Value) -> bool:
             return True
         if one.uid not in seen and len(seen) < 400:
             seen.add(one.uid)
-            pending.extend(parts(one))
+            pending.extend(one.parts())
     return False

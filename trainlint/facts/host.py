@@ -7,7 +7,7 @@ import math
 from trainlint.facts import torch_api as api
 from trainlint.facts.devices import may_ask_for_device
 from trainlint.facts.events import ToHost
-from trainlint.facts.values import Carried, Choice, Constant, Items, Op, Value, parts
+from trainlint.facts.values import Carried, Choice, Constant, Items, Op, Value
 
 _SIZES = frozenset(("shape", "size", "len", "dim", "ndim", "numel"))
 
@@ -20,7 +20,7 @@ def is_born_on_host(value: Value, depth: int = 0) -> bool:
         case Items():
             return all(is_born_on_host(one, depth + 1) for one in value.items)
         case Choice() | Carried():
-            return depth < 20 and all(is_born_on_host(one, depth + 1) for one in parts(value))
+            return depth < 20 and all(is_born_on_host(one, depth + 1) for one in value.parts())
         case Op(name="to" | "cuda"):
             return False
         case Op() if value.name in _SIZES or value.name.startswith("numpy."):

@@ -16,8 +16,8 @@ from trainlint.facts.events import (
     ParametersRead,
     RequiresGrad,
 )
-from trainlint.facts.training import Training, handed_over, is_part_of, modules_held
-from trainlint.facts.values import Choice, Object, Op, Value, alternatives, constant, parts
+from trainlint.facts.training import Training, handed_over, inside, is_part_of, modules_held
+from trainlint.facts.values import Choice, Object, Op, Value, alternatives, constant
 from trainlint.finding import Place
 
 _MAX_VALUES = 4000
@@ -46,10 +46,12 @@ class _Optimizers(NamedTuple):
 
     held: dict[Object, list[Object]]
     stepped: list[Object]
+    inside: dict[Object, frozenset[int]]
+    """Numbers of those modules, and of all that they hold, for each optimizer."""
 
     def holds(self, layer: Object, by: list[Object] | None = None) -> bool:
         chosen = self.held if by is None else by
-        return any(is_part_of(layer, module) for one in chosen for module in self.held[one])
+        return any(layer.uid in self.inside[one] for one in chosen)
 
 
 def part_left_out(training: Training) -> LeftOut | None:
@@ -60,9 +62,10 @@ def part_left_out(training: Training) -> LeftOut | None:
     optimizers, reached = found
     models = [one for one in training.objects if one.is_a(api.MODULE) and one.attributes]
     for model in models:
-        inside = [one for one in reached if one is not model and is_part_of(one, model)]
-        left = [one for one in inside if not optimizers.holds(one)]
-        held = [one for one in inside if optimizers.holds(one, optimizers.stepped)]
+        numbers = frozenset(one.uid for one in inside(model))
+        among = [one for one in reached if one is not model and one.uid in numbers]
+        left = [one for one in among if not optimizers.holds(one)]
+        held = [one for one in among if optimizers.holds(one, optimizers.stepped)]
         if left and held and not _is_made_to_be(training, left):
             optimizer = next(one for one in optimizers.stepped if optimizers.holds(held[0], [one]))
             comes_after = any(_is_behind(reached[one], optimizers) for one in left)
@@ -138,7 +141,13 @@ def _optimizers(training: Training) -> _Optimizers | None:
         held[optimizer] = [one for one in known if isinstance(one, Object)]
         if len(held[optimizer]) < len(known):
             return None
-    return _Optimizers(held, list(stepped.values()))
+    return _Optimizers(
+        held, list(stepped.values()), {one: _numbers(modules) for one, modules in held.items()}
+    )
+
+
+def _numbers(modules: list[Object]) -> frozenset[int]:
+    return frozenset(one.uid for module in modules for one in (module, *inside(module)))
 
 
 def _layers_trained(loss: Value) -> dict[Object, Op]:
@@ -157,7 +166,7 @@ def _layers_trained(loss: Value) -> dict[Object, Op]:
             layer = one.owner
             if layer is not None and layer.type.removeprefix("torch.nn.") in api.WITH_PARAMETERS:
                 found.setdefault(layer, one)
-        pending.extend(parts(one))
+        pending.extend(one.parts())
     return found
 
 
@@ -189,7 +198,7 @@ def _is_made_to_be(training: Training, layers: list[Object]) -> bool:
 
 def _is_behind(made: Op, optimizers: _Optimizers) -> bool:
     """Whether a value follows from what a module gave that is optimized."""
-    pending: list[Value] = list(parts(made))
+    pending: list[Value] = list(made.parts())
     seen: set[int] = set()
     while pending and len(seen) < _MAX_VALUES:
         one = pending.pop()
@@ -197,5 +206,5 @@ def _is_behind(made: Op, optimizers: _Optimizers) -> bool:
             seen.add(one.uid)
             if isinstance(one, Op) and one.owner is not None and optimizers.holds(one.owner):
                 return True
-            pending.extend(parts(one))
+            pending.extend(one.parts())
     return False

@@ -9,7 +9,7 @@ from functools import lru_cache
 from trainlint.facts.events import Backward, Built, Drawn, Forward, ModeChange, OptimizerStep
 from trainlint.facts.torch_api import LOADER, SAMPLER
 from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Items, Object, Op, Table, Value, alternatives, constant, parts
+from trainlint.facts.values import Constant, Items, Object, Op, Table, Value, alternatives, constant
 
 _MOST = 20_000
 
@@ -60,7 +60,7 @@ def _uses(training: Training) -> Iterator[Use]:
         if _evaluates(training, one)
     ]
     for several in draws.values():
-        batches = [{one.uid for one in (drawn.batch, *parts(drawn.batch))} for drawn in several]
+        batches = [{one.uid for one in (drawn.batch, *drawn.batch.parts())} for drawn in several]
         backwards = [
             (drawn, backward)
             for drawn, batch in zip(several, batches, strict=True)
@@ -108,7 +108,9 @@ def _all_in(values: list[Value]) -> list[Value]:
     while pending and len(found) < _MOST:
         one = pending.pop()
         inner = (
-            (*one.args, *one.options.values()) if isinstance(one, Object) and one.is_a(LOADER) else parts(one)
+            (*one.args, *one.options.values())
+            if isinstance(one, Object) and one.is_a(LOADER)
+            else one.parts()
         )
         for part in inner:
             if part.uid not in found:
@@ -190,5 +192,5 @@ def is_random(value: Value) -> bool:
         if isinstance(one, Object):
             pending.extend((*one.args, *one.options.values(), *one.attributes.values()))
         elif isinstance(one, (Op, Items, Table)):
-            pending.extend(parts(one))
+            pending.extend(one.parts())
     return False

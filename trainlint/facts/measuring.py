@@ -6,7 +6,7 @@ from trainlint.facts.events import Backward, Called, Escape, Forward, OptimizerS
 from trainlint.facts.flow import is_made_of
 from trainlint.facts.torch_api import CLOCKS, FILLS, FRESH, KEEPS
 from trainlint.facts.training import Training, contained, handed_over, modules_held
-from trainlint.facts.values import Object, Op, Unknown, Value, alternatives, parts
+from trainlint.facts.values import Object, Op, Unknown, Value, alternatives
 
 _MAX_VALUES = 4000
 
@@ -41,7 +41,7 @@ def _learns_from_nothing(training: Training) -> bool:
             case Op(name=name) if "." in name and not name.startswith("torch."):
                 return False
             case _:
-                pending.extend(parts(one))
+                pending.extend(one.parts())
     return makes and not pending
 
 

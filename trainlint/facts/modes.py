@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trainlint.facts.events import Escape, Event, Forward, ModeChange
 from trainlint.facts.torch_api import MODULE
 from trainlint.facts.training import Training, handed_over, is_part_of
-from trainlint.facts.values import Constant, Items, Object, Table, Value, alternatives, parts
+from trainlint.facts.values import Constant, Items, Object, Table, Value, alternatives
 
 _DROPOUTS = frozenset(
     f"torch.nn.{name}"
@@ -68,7 +68,7 @@ def _held(value: Value, depth: int = 0) -> Iterator[Object]:
         if isinstance(one, Object):
             yield one
         elif isinstance(one, (Items, Table)) and depth < _DEEPEST:
-            for part in parts(one):
+            for part in one.parts():
                 yield from _held(part, depth + 1)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.attachment import has_parameters
 from trainlint.facts.events import Built
 from trainlint.facts.torch_api import CONTAINERS, MODULE
-from trainlint.facts.values import Choice, Items, Object, Op, Table, Value, parts
+from trainlint.facts.values import Choice, Items, Object, Op, Table, Value
 from trainlint.finding import Place
 
 if TYPE_CHECKING:
@@ -123,4 +123,4 @@ def _objects(value: Value) -> Iterator[Object]:
         if isinstance(one, Object):
             yield one
         elif not isinstance(one, Op):
-            pending.extend(parts(one))
+            pending.extend(one.parts())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
 from trainlint.facts.events import Event
 from trainlint.facts.nodes import Body, Branch, Exit, Loop, Node
@@ -45,10 +45,10 @@ def runs(nodes: list[Node], kinds: tuple[type[Event], ...], limit: int = 64) -> 
     Every order is one that the conditions allow, as far as they are known: a guard met twice goes the
     same way both times, unless what it tests changes in between.
     """
-    kept = _pruned(nodes, kinds)
+    kept = _pruned(nodes, kinds, {})
     choices: list[bool] = []
     for _ in range(limit):
-        run = _Run(kinds, choices)
+        run = _Run(choices)
         run.block(kept)
         yield run.events
         choices = run.choices
@@ -59,36 +59,62 @@ def runs(nodes: list[Node], kinds: tuple[type[Event], ...], limit: int = 64) -> 
         choices[-1] = False
 
 
+class _Fork(NamedTuple):
+    """A branch; where its `key` is None, nothing is known of it."""
+
+    key: int | None
+    varies: tuple[int, ...]
+    then: _Steps
+    otherwise: _Steps
+
+
+class _Rounds(NamedTuple):
+    """A loop."""
+
+    number: int
+    body: _Steps
+
+
+class _Inner(NamedTuple):
+    """The body of a function."""
+
+    body: _Steps
+
+
+_Steps = list["list[Event] | _Fork | _Rounds | _Inner | str"]
+"""What is left of a tree: events that follow each other, and the kind of an exit as a word."""
+
+
 class _Run:
     """One way through, steered by `choices`; where they end, branches are taken and that is noted."""
 
-    def __init__(self, kinds: tuple[type[Event], ...], choices: list[bool]) -> None:
+    def __init__(self, choices: list[bool]) -> None:
         self.events: list[Event] = []
         self.choices = list(choices)
-        self._kinds = kinds
         self._met = 0
-        self._decided: dict[Any, bool] = {}
+        self._decided: dict[object, bool] = {}
         self._round: dict[int, int] = {}
 
-    def block(self, nodes: list[Node]) -> str | None:
-        for node in nodes:
+    def block(self, steps: _Steps) -> str | None:
+        """Go through; how it was left, if not at its end."""
+        for step in steps:
             left = None
-            if isinstance(node, Branch):
-                side = node.then if self._choose(node) else node.otherwise
+            if isinstance(step, list):
+                self.events += step
+            elif isinstance(step, _Fork):
+                side = step.then if self._choose(step) else step.otherwise
                 left = self.block(side) if side else None
-            elif isinstance(node, Loop):
-                left = self._twice(node)
-            elif isinstance(node, Body):
-                left = "raise" if self.block(node.body) == "raise" else None
-            elif isinstance(node, Exit):
-                return node.kind
+            elif isinstance(step, _Rounds):
+                left = self._twice(step)
+            elif isinstance(step, _Inner):
+                left = "raise" if self.block(step.body) == "raise" else None
             else:
-                self.events.append(node)
+                return step
             if left is not None:
                 return left
         return None
 
-    def _twice(self, loop: Loop) -> str | None:
+    def _twice(self, loop: _Rounds) -> str | None:
         for _ in range(2):
             self._round[loop.number] = self._round.get(loop.number, 0) + 1
             left = self.block(loop.body)
@@ -98,52 +124,62 @@ class _Run:
                 break
         return None
 
-    def _choose(self, branch: Branch) -> bool:
-        moment = (branch.key, tuple(self._round.get(loop, 0) for loop in branch.varies))
-        if branch.key is not None and moment in self._decided:
-            return self._decided[moment]
+    def _choose(self, fork: _Fork) -> bool:
+        moment: object = fork.key
+        if fork.varies and moment is not None:
+            moment = (moment, *[self._round.get(loop, 0) for loop in fork.varies])
+        decided = self._decided.get(moment) if moment is not None else None
+        if decided is not None:
+            return decided
         if self._met == len(self.choices):
             self.choices.append(True)
         taken = self.choices[self._met]
         self._met += 1
-        self._decided[moment] = taken
+        if moment is not None:
+            self._decided[moment] = taken
         return taken
 
 
-def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...]) -> list[Node]:
-    """The same tree without branches and loops in which nothing of interest happens."""
-    kept: list[Node] = []
+def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[object, int]) -> _Steps:
+    """The same tree without branches and loops in which nothing of interest happens.
+
+    `numbers`: the keys of branches so far, each with a number in its place, which is quickly compared.
+    """
+    kept: _Steps = []
     for node in nodes:
         match node:
             case Branch():
-                then, otherwise = _pruned(node.then, kinds), _pruned(node.otherwise, kinds)
+                then, otherwise = _pruned(node.then, kinds, numbers), _pruned(node.otherwise, kinds, numbers)
                 if then or otherwise:
-                    kept.append(Branch(node.key, node.varies, then, otherwise))
+                    key = None if node.key is None else numbers.setdefault(node.key, len(numbers))
+                    kept.append(_Fork(key, node.varies, then, otherwise))
             case Loop():
-                body = _pruned(node.body, kinds)
-                if any(not isinstance(one, Exit) for one in body):
-                    kept.append(Loop(node.number, node.at, body, node.over))
+                body = _pruned(node.body, kinds, numbers)
+                if any(not isinstance(one, str) for one in body):
+                    kept.append(_Rounds(node.number, body))
             case Body():
-                body = _pruned(node.body, kinds)
+                body = _pruned(node.body, kinds, numbers)
                 if _matters(body):
-                    kept.append(Body(body))
+                    kept.append(_Inner(body))
             case Exit():
-                kept.append(node)
+                kept.append(node.kind)
                 break
-            case _:
-                if isinstance(node, kinds):
-                    kept.append(node)
+            case _ if isinstance(node, kinds):
+                if kept and isinstance(kept[-1], list):
+                    kept[-1].append(node)
+                else:
+                    kept.append([node])
     return kept
 
 
-def _matters(nodes: list[Node]) -> bool:
+def _matters(steps: _Steps) -> bool:
     """Whether a body does anything but return."""
-    for node in nodes:
-        if isinstance(node, Exit):
-            if node.kind != "return":
+    for step in steps:
+        if isinstance(step, str):
+            if step != "return":
                 return True
-        elif isinstance(node, Branch):
-            if _matters(node.then) or _matters(node.otherwise):
+        elif isinstance(step, _Fork):
+            if _matters(step.then) or _matters(step.otherwise):
                 return True
         else:
             return True

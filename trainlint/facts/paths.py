@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from trainlint.facts.events import Backward
 from trainlint.facts.recorded import Recorded
-from trainlint.facts.values import Op, Value, parts
+from trainlint.facts.values import Op, Value
 
 _MOST_VALUES = 200_000
 
@@ -21,7 +21,7 @@ class Ways:
         seen = {one.uid for one in pending}
         while pending and len(seen) < _MOST_VALUES:
             value = pending.pop()
-            for part in parts(value):
+            for part in value.parts():
                 self._made_of_it.setdefault(part.uid, []).append(value)
                 if part.uid not in seen:
                     seen.add(part.uid)
@@ -47,7 +47,7 @@ class Ways:
         for value in pending:
             if isinstance(value, Op):
                 found.append(value)
-            for part in parts(value):
+            for part in value.parts():
                 if part.uid in above and part.uid not in seen:
                     seen.add(part.uid)
                     pending.append(part)

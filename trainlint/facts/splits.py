@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from trainlint.facts.events import Called
 from trainlint.facts.torch_api import KEEPS, REBUILDS
-from trainlint.facts.values import Constant, Items, Object, Op, Value, alternatives, parts
+from trainlint.facts.values import Constant, Items, Object, Op, Value, alternatives
 
 _STATISTICS = frozenset("mean std var min max amin amax median nanmean nanstd".split())
 _SCALERS = frozenset(
@@ -86,7 +86,7 @@ def _inside(value: Value) -> Iterator[Op]:
         if isinstance(one, Op):
             yield one
         if depth < 4 and not isinstance(one, Object):
-            pending.extend((part, depth + 1) for part in parts(one))
+            pending.extend((part, depth + 1) for part in one.parts())
 
 
 def cut_at(op: Op) -> tuple[Value | None, Value | None] | None:

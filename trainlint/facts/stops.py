@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trainlint.facts import torch_api as api
 from trainlint.facts.attachment import attachment, has_attached_input, terms
 from trainlint.facts.flow import made_of
-from trainlint.facts.values import Items, Op, Value, parts
+from trainlint.facts.values import Items, Op, Value
 
 
 def stopped(loss: Value) -> Iterator[tuple[Value, list[Op]]]:
@@ -47,7 +47,7 @@ def _flat(term: Value) -> list[Op]:
 
 def _tensors(op: Op) -> Iterator[Value]:
     """The values that go into an operation, those in lists too."""
-    for one in parts(op):
+    for one in op.parts():
         yield from one.items if isinstance(one, Items) else (one,)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from trainlint.facts.torch_api import (
     ALIASES,
@@ -23,6 +24,9 @@ from trainlint.facts.torch_api import (
     SCHEDULER,
 )
 
+_NAMES = 4096
+"""Names of which it is remembered what they stand for: a program uses the same few again and again."""
+
 
 def is_like_requires_grad(name: str) -> bool:
     """Whether an attribute's name is a slip of the pen for `requires_grad`."""
@@ -35,6 +39,7 @@ def is_like_requires_grad(name: str) -> bool:
     )
 
 
+@lru_cache(_NAMES)
 def is_noted(name: str) -> bool:
     """Whether rules ask about calls of a function."""
     return name in NOTED or seeds(name)
@@ -46,6 +51,7 @@ def seeds(name: str) -> bool:
     return "seed" in last and not last.startswith(("get", "initial", "is_"))
 
 
+@lru_cache(_NAMES)
 def operation(name: str) -> str:
     """The canonical name of an operation: `torch.nn.functional.softmax` is `softmax`."""
     for prefix in NAMESPACES:
@@ -55,6 +61,7 @@ def operation(name: str) -> str:
     return name
 
 
+@lru_cache(_NAMES)
 def canonical(name: str) -> str:
     """One dotted name for everything that torch lets people import from several places."""
     name = ALIASES.get(name, name)
@@ -70,6 +77,7 @@ def canonical(name: str) -> str:
     return ALIASES.get(name, name)
 
 
+@lru_cache(_NAMES)
 def library_bases(name: str) -> frozenset[str]:
     """What an instance of a library's class is, as far as rules care: itself and its known bases."""
     name = canonical(name)

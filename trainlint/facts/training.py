@@ -13,7 +13,7 @@ from trainlint.facts.attention import MaskMet, masks_met
 from trainlint.facts.modules import Unread, Unregistered, unregistered
 from trainlint.facts.nodes import Loop, Node
 from trainlint.facts.torch_api import CONTAINERS, MODE_DEPENDENT, MODE_DEPENDENT_IF, OPTIMIZER
-from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, constant, parts
+from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, constant
 from trainlint.finding import Place
 
 E = TypeVar("E", bound=ev.Event)
@@ -56,13 +56,14 @@ class Training:
 
     def events(self, kind: type[E]) -> list[E]:
         """Every event of one kind, in order, on whatever branch."""
-        if kind not in self._by_kind:
-            self._by_kind[kind] = [event for event in self._events if isinstance(event, kind)]
-        return self._by_kind[kind]
+        return self._by_kind.get(kind) or []
 
     @cached_property
     def _by_kind(self) -> dict[type, list[Any]]:
-        return {}
+        found: dict[type, list[Any]] = {ev.Event: self._events}
+        for event in self._events:
+            found.setdefault(type(event), []).append(event)
+        return found
 
     def runs(self, *kinds: type[ev.Event]) -> list[list[ev.Event]]:
         """Possible orders of events of these kinds, each loop run twice; none where only one kind occurs."""
@@ -265,7 +266,7 @@ def modules_held(optimizer: Value) -> tuple[list[Value], bool]:
 
 def _leaves(value: Value, depth: int = 0) -> Iterator[Value]:
     """What a value is in the end made of; a list of parameters stays whole."""
-    inner = [] if isinstance(value, Op) and value.name == "parameters" else list(parts(value))
+    inner = () if isinstance(value, Op) and value.name == "parameters" else value.parts()
     if not inner or depth > 8:
         yield value
         return
@@ -286,7 +287,7 @@ def contained(module: Value) -> Iterator[Value]:
         if isinstance(one, Object):
             pending.extend(one.attributes.values())
         elif not isinstance(one, Op):
-            pending.extend(parts(one))
+            pending.extend(one.parts())
 
 
 def handed_over(value: Value, depth: int = 0) -> Iterator[Value]:
@@ -300,7 +301,7 @@ def handed_over(value: Value, depth: int = 0) -> Iterator[Value]:
             else []
         )
     elif not isinstance(value, Object):
-        inner = list(parts(value))
+        inner = list(value.parts())
     if depth < 8:
         for one in inner:
             yield from handed_over(one, depth + 1)
@@ -332,17 +333,23 @@ def same_parameters(target: Value, optimizer: Value) -> bool:
     )
 
 
-def _contains(module: Object, wanted: set[int], depth: int = 0) -> bool:
+def _contains(module: Object, wanted: set[int]) -> bool:
     """Whether one of these objects is an attribute of a module, at any depth."""
-    if depth > 6:
-        return False
-    for value in module.attributes.values():
-        for one in _leaves(value):
-            if one.uid in wanted:
-                return True
-            if isinstance(one, Object) and one is not module and _contains(one, wanted, depth + 1):
-                return True
-    return False
+    return any(one.uid in wanted for one in inside(module))
+
+
+def inside(module: Object) -> Iterator[Value]:
+    """What the attributes of a module are in the end made of, and those of the objects among that."""
+    pending = [module]
+    seen: set[int] = set()
+    while pending:
+        for value in pending.pop().attributes.values():
+            for one in _leaves(value):
+                if one.uid not in seen:
+                    seen.add(one.uid)
+                    yield one
+                    if isinstance(one, Object):
+                        pending.append(one)
 
 
 def is_part_of(inner: Object, outer: Object) -> bool:

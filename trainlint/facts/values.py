@@ -8,7 +8,7 @@ on the iteration before (`Carried`); a recorded run gives plain `Op`s.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,14 +35,21 @@ new_uid = itertools.count().__next__
 """A number that no other value has; later ones are larger."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Value:
     """Anything a program can hold. `loops` are the loops inside which it is made anew each time."""
 
     uid: int = field(init=False, default_factory=new_uid)
 
+    def __repr__(self) -> str:  # a whole value may be larger than any message
+        return f"<{type(self).__name__} {self.uid}>"
 
-@dataclass(eq=False)
+    def parts(self) -> Sequence[Value]:
+        """What it is directly made of."""
+        return ()
+
+
+@dataclass(eq=False, repr=False)
 class Unknown(Value):
     """A value of which nothing is known but its identity. `text` is how the program spells it."""
 
@@ -52,7 +59,7 @@ class Unknown(Value):
     """The dotted name of its declared type, where there is one."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Constant(Value):
     """A literal. `is_default` marks one that a user of the program may override, as a command-line flag."""
 
@@ -61,14 +68,14 @@ class Constant(Value):
     is_default: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Named(Value):
     """What a library holds under a dotted name: a function, a class, a dtype such as `torch.float16`."""
 
     name: str = ""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Items(Value):
     """A tuple, list or set. When not `exact`, its length is unknown and each item may stand many times."""
 
@@ -83,16 +90,22 @@ class Items(Value):
     repeated: tuple[tuple[Place, Value], ...] = ()
     """The values that a multiplication has put into it several times, and where."""
 
+    def parts(self) -> Sequence[Value]:
+        return tuple(self.items)
 
-@dataclass(eq=False)
+
+@dataclass(eq=False, repr=False)
 class Table(Value):
     """A dict with constant keys; what was stored under unknown keys is in `others`."""
 
     entries: dict[Any, Value] = field(default_factory=dict)
     others: list[Value] = field(default_factory=list)
 
+    def parts(self) -> Sequence[Value]:
+        return (*self.entries.values(), *self.others)
 
-@dataclass(eq=False)
+
+@dataclass(eq=False, repr=False)
 class Object(Value):
     """An instance: of a class of the program, or of a library's class by its dotted name.
 
@@ -124,7 +137,7 @@ class Object(Value):
         return self.args[position] if position < len(self.args) else None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Op(Value):
     """A value that an operation made.
 
@@ -163,6 +176,9 @@ class Op(Value):
     seen: TensorSeen | None = None
     """What its result was in a run."""
 
+    def parts(self) -> Sequence[Value]:
+        return (*self.inputs, *self.options.values()) if self.options else self.inputs
+
     def option(self, position: int, name: str) -> Value | None:
         """An argument by keyword, or by position counted with the receiver; None where not given."""
         if name in self.options:
@@ -170,11 +186,14 @@ class Op(Value):
         return self.inputs[position] if position < len(self.inputs) else None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Choice(Value):
     """One of several values, each under the guards (an opaque condition, and its outcome) that lead to it."""
 
     options: tuple[tuple[tuple[Any, ...], Value], ...] = ()
+
+    def parts(self) -> Sequence[Value]:
+        return tuple(option for _, option in self.options)
 
 
 def one_of(options: Iterable[tuple[tuple[Any, ...], Value]]) -> Value:
@@ -196,7 +215,7 @@ def one_of(options: Iterable[tuple[tuple[Any, ...], Value]]) -> Value:
     return Choice(tuple(flat.values()))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Carried(Value):
     """A variable at the head of a loop: `start` on the first round, then what the last round left."""
 
@@ -204,10 +223,17 @@ class Carried(Value):
     back: Value | None = None
     loop: int = 0
 
+    def parts(self) -> Sequence[Value]:
+        return (self.start,) if self.back is None else (self.start, self.back)
+
 
 def alternatives(value: Value | None) -> Iterator[Value]:
     """Every value that a value may be, through choices and loops."""
-    pending = [value] if value is not None else []
+    if not isinstance(value, (Choice, Carried)):
+        if value is not None:
+            yield value
+        return
+    pending: list[Value] = [value]
     seen: set[int] = set()
     while pending:
         one = pending.pop()
@@ -220,25 +246,6 @@ def alternatives(value: Value | None) -> Iterator[Value]:
             pending.extend(part for part in (one.back, one.start) if part is not None)
         else:
             yield one
-
-
-def parts(value: Value) -> Iterator[Value]:
-    """What a value is directly made of."""
-    match value:
-        case Op():
-            yield from value.inputs
-            yield from value.options.values()
-        case Choice():
-            yield from (option for _, option in value.options)
-        case Carried():
-            yield value.start
-            if value.back is not None:
-                yield value.back
-        case Items():
-            yield from value.items
-        case Table():
-            yield from value.entries.values()
-            yield from value.others
 
 
 def constant(value: Value | None) -> Any:

@@ -41,6 +41,15 @@ def key(value: Value, depth: int = 0) -> Any:
 
 def guard(test: Value) -> Guard:
     """The condition without its negations, and whether the test is that condition or its opposite."""
+    if not isinstance(test, Op):
+        return _guard(test)
+    known: Guard | None = test.__dict__.get("_guard")
+    if known is None:
+        known = test.__dict__["_guard"] = _guard(test)
+    return known
+
+
+def _guard(test: Value) -> Guard:
     polarity = True
     while isinstance(test, (Op, Choice)):
         if (behind := _asks_which(test)) is not None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from trainlint.facts.events import Backward, Returned
 from trainlint.facts.torch_api import MODULE, OPAQUE_LOOPS
-from trainlint.facts.values import Choice, Items, Object, Table, Value, parts
+from trainlint.facts.values import Choice, Items, Object, Table, Value
 from trainlint.program import classes, statements
 from trainlint.program.evaluator import PART_STEPS, Evaluator, Root
 from trainlint.program.outcome import Defined, DefinedClass, DefinedFunction, Method
@@ -101,7 +101,7 @@ class Entering:
                 one.attributes = self._ev.store.owned(one.uid)
                 pending.extend(one.attributes.values())
             elif isinstance(one, (Items, Table, Choice)):
-                pending.extend(parts(one))
+                pending.extend(one.parts())
 
     def _enter(self, path: str, function: FunctionValue, receiver: Value | None) -> None:
         ev = self._ev

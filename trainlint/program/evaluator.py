@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -147,7 +148,7 @@ class Evaluator:
         self.tables: set[str] = set()
         """Dicts that any entry point has seen and has not made itself."""
         self.steps = 0
-        self._places: dict[tuple[str, s.Span], Place] = {}
+        self._places: defaultdict[str, dict[s.Span, Place]] = defaultdict(dict)
         self._labels: dict[int, str] = {}
         self.assigned_names: dict[int, frozenset[str]] = {}
 
@@ -268,14 +269,15 @@ class Evaluator:
 
     def place(self, at: s.Span, path: str | None = None) -> Place:
         """The lines and columns of a span."""
-        path = path or self.env.path
-        found = self._places.get((path, at))
+        path = path or self.frames[-1].env.path
+        places = self._places[path]
+        found = places.get(at)
         if found is None:
             lines = self.project.modules[path].lines
             first = bisect.bisect_right(lines, at[0]) - 1
             last = bisect.bisect_right(lines, max(at[1] - 1, at[0])) - 1
             found = Place(path, first + 1, at[0] - lines[first] + 1, last + 1, at[1] - lines[last] + 1)
-            self._places[path, at] = found
+            places[at] = found
         return found
 
     def emit(self, kind: type[Event], at: s.Span, **facts: Any) -> None:
@@ -377,10 +379,11 @@ class Evaluator:
 
     def seen(self, value: Value) -> Value:
         """The same value; if it is a dict that others may have filled, that is noted."""
-        for one in alternatives(value) if isinstance(value, (Choice, Carried)) else (value,):
-            if isinstance(one, Table) and self.store.is_foreign(one.uid):
-                self.trace.tables.add(self._table(one))
-                self.tables |= self.trace.tables
+        if isinstance(value, (Table, Choice, Carried)):
+            for one in alternatives(value):
+                if isinstance(one, Table) and self.store.is_foreign(one.uid):
+                    self.trace.tables.add(self._table(one))
+                    self.tables |= self.trace.tables
         return value
 
     def unseen(self, node: s.Expr) -> Value:
@@ -407,9 +410,11 @@ class Evaluator:
 
     def settle(self, value: Value) -> Value:
         """The same value with what is known of conditions and imports applied."""
+        if not isinstance(value, (Imported, Choice)):
+            return value
         if isinstance(value, Imported):
             return self.imported(value.path, value.name)
-        if isinstance(value, Choice) and self.known:
+        if self.known:
             open_options = []
             for guards, option in value.options:
                 if not any(self.known.get(condition, outcome) != outcome for condition, outcome in guards):

@@ -21,6 +21,8 @@ class Store:
 
     def __init__(self) -> None:
         self._layers: list[Layer] = [{}]
+        self._ever: set[Key] = set()
+        """What was ever set: more than half of all questions are after what never was."""
         self.changes: Changes = {}
         """What the entry point at work has done to things that others have made: how they were before."""
         self.filled: list[Table] = []
@@ -32,16 +34,21 @@ class Store:
         self._whose: list[int] = [0]
 
     def get(self, key: Key) -> Value | None:
+        if key not in self._ever:
+            return None
         owner, name = key
         for layer in reversed(self._layers):
             held = layer.get(owner)
-            if held is not None and name in held:
-                return held[name]
+            if held is not None:
+                found = held.get(name)
+                if found is not None:
+                    return found
         return None
 
     def set(self, key: Key, value: Value) -> None:
         if len(self._layers) == 1:
             self._note(*key)
+        self._ever.add(key)
         self._layers[-1].setdefault(key[0], {})[key[1]] = value
 
     def push(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from trainlint.facts.attachment import has_parameters
 from trainlint.facts.modules import BY_ANY_NAME, Unread
 from trainlint.facts.torch_api import MODULE
-from trainlint.facts.values import Object, Op, Value, parts
+from trainlint.facts.values import Object, Op, Value
 from trainlint.program import classes
 from trainlint.program import syntax as s
 from trainlint.program.evaluator import Evaluator
@@ -66,5 +66,5 @@ def _holds(value: Value, wanted: Object) -> bool:
             if isinstance(one, Object):
                 pending.extend(one.attributes.values())
             elif not isinstance(one, Op):
-                pending.extend(parts(one))
+                pending.extend(one.parts())
     return False

@@ -9,7 +9,7 @@ from trainlint.facts.values import Named, Value
 from trainlint.program import syntax as s
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Env:
     """A scope of names. A class body's names are not seen from the functions inside it."""
 
@@ -21,19 +21,19 @@ class Env:
     """Names that `global` or `nonlocal` send elsewhere."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Library(Named):
     """A name of code that is not part of the program: `torch.nn.functional.softmax`."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class FileModule(Value):
     """A module of the program, by its file."""
 
     path: str = ""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Imported(Value):
     """`from module import name`, looked up when it is used."""
 
@@ -41,7 +41,7 @@ class Imported(Value):
     name: str = ""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class FunctionValue(Value):
     """A function of the program, in the scope where it was defined."""
 
@@ -58,7 +58,7 @@ class FunctionValue(Value):
     is_context: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ClassValue(Value):
     """A class of the program."""
 
@@ -72,7 +72,7 @@ class ClassValue(Value):
     """Annotated names of the body in order, those of base classes first."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Bound(Value):
     """A method of something: a function of the program with its receiver, or a name still to be judged."""
 
@@ -81,7 +81,7 @@ class Bound(Value):
     function: FunctionValue | None = None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Partial(Value):
     """`functools.partial`."""
 
@@ -90,7 +90,7 @@ class Partial(Value):
     options: dict[str, Value] = field(default_factory=dict)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Super(Value):
     """`super()` inside a method of `owner`."""
 

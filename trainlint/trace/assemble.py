@@ -16,7 +16,7 @@ from trainlint.facts.seen.non_finite import NonFinite
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.raised import Failure
 from trainlint.facts.seen.ranks import Rank
-from trainlint.facts.values import Items, Object, Op, Value, parts
+from trainlint.facts.values import Items, Object, Op, Value
 from trainlint.finding import Place
 from trainlint.trace.recorder import Recorder
 from trainlint.trace.source_map import SourceMap
@@ -113,7 +113,7 @@ def _describe(events: Iterable[ev.Event], source: SourceMap) -> None:
                 _name_constructor(value, source)
             if value.at is not None and not value.text:
                 value.text = _layer(value.owner) or source.text(value.at)
-        pending.extend(parts(value))
+        pending.extend(value.parts())
 
 
 def _layer(owner: Value | None) -> str:
