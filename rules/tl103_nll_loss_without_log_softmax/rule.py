@@ -4,7 +4,7 @@ from trainlint.facts.events import LossCall
 from trainlint.facts.evidence import numbers_of, of_loss
 from trainlint.facts.meaning import origins
 from trainlint.facts.torch_api import Meaning
-from trainlint.facts.values import Op, Value
+from trainlint.facts.values import Op, Value, reached
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -41,13 +41,5 @@ def check(loss: LossCall) -> Iterator[Finding]:
 
 def _has_logarithm(value: Value | None) -> bool:
     """Whether a logarithm was taken anywhere on the way; log-probabilities may have been weighted since."""
-    pending, known = [value], set[int]()
-    while pending:
-        one = pending.pop()
-        if one is None or one.uid in known:
-            continue
-        known.add(one.uid)
-        if isinstance(one, Op) and "log" in one.name:
-            return True
-        pending.extend(one.parts())
-    return False
+    origins = reached([value] if value is not None else [])
+    return any(isinstance(one, Op) and "log" in one.name for one in origins)

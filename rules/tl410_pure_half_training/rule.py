@@ -1,11 +1,11 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trainlint.facts.events import Backward, Converted, OptimizerStep
 from trainlint.facts.measuring import only_measures
 from trainlint.facts.precision import dtype_of
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.training import Training
-from trainlint.facts.values import Carried, Choice, Items, Object, Op, Table, Value, alternatives
+from trainlint.facts.values import Object, Op, Value, alternatives, reached
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -46,21 +46,15 @@ def _is_frozen(training: Training, step: OptimizerStep) -> bool:
 
 def _modules(step: OptimizerStep) -> Iterator[Value]:
     """The modules whose own parameters, and not copies of them, an optimizer holds."""
-    pending = [
-        held for one in alternatives(step.optimizer) if isinstance(one, Object) for held in _given(one)
-    ]
-    seen: set[int] = set()
-    while pending:
-        one = pending.pop()
-        if one.uid in seen:
-            continue
-        seen.add(one.uid)
+    given = [held for one in alternatives(step.optimizer) if isinstance(one, Object) for held in _given(one)]
+    for one in reached(given, _inner):
         if isinstance(one, Op) and one.name == "parameters":
             yield from (module for held in one.inputs[:1] for module in alternatives(held))
-        elif isinstance(one, (Items, Table, Choice, Carried)) or (
-            isinstance(one, Op) and one.name in ("filter", "iterate", "items")
-        ):
-            pending.extend(one.parts())
+
+
+def _inner(value: Value) -> Sequence[Value]:
+    is_kept = not isinstance(value, Op) or value.name in ("filter", "iterate", "items")
+    return value.parts() if is_kept else ()
 
 
 def _given(optimizer: Object) -> list[Value]:

@@ -6,7 +6,7 @@ from trainlint.facts.flow import made_of
 from trainlint.facts.host import is_born_on_host, is_in_every_forward
 from trainlint.facts.torch_api import PACK
 from trainlint.facts.training import Training
-from trainlint.facts.values import Op, Value
+from trainlint.facts.values import Op, Value, reached
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -59,15 +59,11 @@ def _what(read: ToHost) -> str:
 
 def _lengths(training: Training) -> frozenset[int]:
     """Values that torch wants on the host: lengths for packing."""
-    pending: list[Value] = [
+    lengths = [
         value
         for call in training.events(Called)
         if call.name == PACK and (value := call.argument(1, "lengths")) is not None
     ]
-    found: set[int] = set()
-    while pending:
-        one = pending.pop()
-        if one.uid not in found:
-            found.add(one.uid)
-            pending.extend(one.parts() if isinstance(one, Op) else ())
-    return frozenset(found)
+    return frozenset(
+        one.uid for one in reached(lengths, lambda one: one.parts() if isinstance(one, Op) else ())
+    )

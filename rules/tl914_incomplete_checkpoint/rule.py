@@ -4,7 +4,7 @@ from trainlint.facts.events import OptimizerStep, StateLoaded
 from trainlint.facts.flow import is_made_of
 from trainlint.facts.torch_api import MODULE, OPTIMIZER
 from trainlint.facts.training import Training
-from trainlint.facts.values import Object, Op, Value, alternatives, constant
+from trainlint.facts.values import Object, Op, Value, alternatives, constant, reached
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -48,15 +48,8 @@ def _start(over: Value | None) -> Op | None:
     """The checkpoint that says where a `range` begins."""
     if not isinstance(over, Op) or over.name != "range" or len(over.inputs) < 2:
         return None
-    pending, seen = [over.inputs[0]], set[int]()
-    while pending and len(seen) < MOST:
-        one = pending.pop()
-        if isinstance(one, Op) and one.name == "load":
-            return one
-        if one.uid not in seen:
-            seen.add(one.uid)
-            pending.extend(one.parts())
-    return None
+    origins = reached([over.inputs[0]], most=MOST)
+    return next((one for one in origins if isinstance(one, Op) and one.name == "load"), None)
 
 
 def _stepping(training: Training, loop: int) -> Iterator[Object]:

@@ -13,7 +13,7 @@ from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.tensors import Shape
 from trainlint.facts.torch_api import MODE_DEPENDENT
 from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Object, Op, Value
+from trainlint.facts.values import Constant, Object, Op, Value, reached
 from trainlint.finding import Place
 
 Evidence = dict[str, Any]
@@ -179,19 +179,12 @@ def of_sum(training: Training, event: Accumulated) -> Evidence:
 
 def _recorded_operations(value: Value) -> int:
     """How many operations autograd has recorded on the way to a value."""
-    pending = [value]
-    seen = {value.uid}
-    count = 0
-    while pending and len(seen) < _MOST_VALUES:
-        one = pending.pop()
-        if isinstance(one, Constant) or (isinstance(one, Op) and not one.attached):
-            continue
-        count += isinstance(one, Op) and bool(one.inputs)
-        for part in one.parts():
-            if part.uid not in seen:
-                seen.add(part.uid)
-                pending.append(part)
-    return count
+    ways = reached([value], lambda one: one.parts() if _may_be_recorded(one) else (), _MOST_VALUES)
+    return sum(isinstance(one, Op) and bool(one.inputs) and _may_be_recorded(one) for one in ways)
+
+
+def _may_be_recorded(value: Value) -> bool:
+    return bool(value.attached) if isinstance(value, Op) else not isinstance(value, Constant)
 
 
 def _is_run(training: Training) -> bool:

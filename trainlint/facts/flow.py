@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from trainlint.facts import torch_api as api
 from trainlint.facts.attachment import attachment, contents, cuts, has_attached_input, terms
 from trainlint.facts.events import Accumulated
-from trainlint.facts.values import (
-    Carried,
-    Choice,
-    Constant,
-    Guards,
-    Op,
-    Unknown,
-    Value,
-    compatible,
-)
+from trainlint.facts.values import Carried, Choice, Constant, Guards, Op, Unknown, Value, compatible, reached
 
 
 def made_of(value: Value, ends: Callable[[Op], bool], under: Guards = ()) -> Iterator[Value]:
     """A value and what it is made of, up to the operations that `ends` names, as far as conditions leave it open."""
-    pending = [value]
-    seen: set[int] = set()
-    while pending:
-        one = pending.pop()
-        if one.uid not in seen and len(seen) < 4000:
-            seen.add(one.uid)
-            yield one
-            if isinstance(one, Choice):
-                pending.extend(option for guards, option in one.options if compatible(guards, under))
-            elif not (isinstance(one, Op) and ends(one)):
-                pending.extend(one.parts())
+
+    def into(one: Value) -> Iterable[Value]:
+        if isinstance(one, Choice):
+            return [option for guards, option in one.options if compatible(guards, under)]
+        return () if isinstance(one, Op) and ends(one) else one.parts()
+
+    return reached([value], into)
 
 
 def graph_of(loss: Value, loops: tuple[int, ...] | None) -> frozenset[int] | None:
@@ -68,16 +55,15 @@ def _ends_graph(op: Op) -> bool:
 def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:
     """Whether one value goes into another, through whatever operations, or only those that keep its graph."""
     targets = {one.uid for one in contents(wanted)} | {wanted.uid}
-    pending: list[Value] = [value]
-    seen: set[int] = set()
-    while pending:
-        one = pending.pop()
-        if one.uid in targets:
-            return True
-        is_cut = with_graph and isinstance(one, Op) and (cuts(one) or one.name in api.NO_GRADIENT)
-        if one.uid not in seen and len(seen) < 4000 and not is_cut:
-            seen.add(one.uid)
-            pending.extend(one.parts())
+    ends = _is_cut if with_graph else _never
+    return any(one.uid in targets for one in made_of(value, ends))
+
+
+def _is_cut(op: Op) -> bool:
+    return cuts(op) or op.name in api.NO_GRADIENT
+
+
+def _never(_: Op) -> bool:
     return False
 
 
@@ -99,13 +85,4 @@ def is_data(value: Value) -> bool:
     found = attachment(value)
     if found.attached or found.uncertain or found.cuts or found.unrecorded:
         return False
-    pending: list[Value] = [value]
-    seen: set[int] = set()
-    while pending:
-        one = pending.pop()
-        if isinstance(one, Op) and one.name == "iterate":
-            return True
-        if one.uid not in seen and len(seen) < 400:
-            seen.add(one.uid)
-            pending.extend(one.parts())
-    return False
+    return any(isinstance(one, Op) and one.name == "iterate" for one in reached([value], most=400))

@@ -17,7 +17,7 @@ from trainlint.facts.events import (
     RequiresGrad,
 )
 from trainlint.facts.training import Training, handed_over, inside, is_part_of, modules_held
-from trainlint.facts.values import Choice, Object, Op, Value, alternatives, constant
+from trainlint.facts.values import Choice, Object, Op, Value, alternatives, constant, reached
 from trainlint.finding import Place
 
 _MAX_VALUES = 4000
@@ -198,13 +198,7 @@ def _is_made_to_be(training: Training, layers: list[Object]) -> bool:
 
 def _is_behind(made: Op, optimizers: _Optimizers) -> bool:
     """Whether a value follows from what a module gave that is optimized."""
-    pending: list[Value] = list(made.parts())
-    seen: set[int] = set()
-    while pending and len(seen) < _MAX_VALUES:
-        one = pending.pop()
-        if one.uid not in seen:
-            seen.add(one.uid)
-            if isinstance(one, Op) and one.owner is not None and optimizers.holds(one.owner):
-                return True
-            pending.extend(one.parts())
-    return False
+    return any(
+        isinstance(one, Op) and one.owner is not None and optimizers.holds(one.owner)
+        for one in reached(made.parts(), most=_MAX_VALUES)
+    )

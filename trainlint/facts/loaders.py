@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from trainlint.facts.events import Backward, Built, Drawn, Forward, ModeChange, OptimizerStep
 from trainlint.facts.torch_api import LOADER, SAMPLER
 from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Items, Object, Op, Table, Value, alternatives, constant
+from trainlint.facts.values import Constant, Items, Object, Op, Table, Value, alternatives, constant, reached
 
 _MOST = 20_000
 
@@ -178,19 +178,14 @@ def is_own_class(value: Value, base: str) -> bool:
 
 def is_random(value: Value) -> bool:
     """Whether a value is, or holds, freshly drawn random numbers."""
-    pending: list[Value] = [value]
-    seen: set[int] = set()
-    while pending and len(seen) < 500:
-        one = pending.pop()
-        if one.uid in seen:
-            continue
-        seen.add(one.uid)
-        if isinstance(one, Op) and (
-            one.name in _RANDOM or one.name.rpartition(".")[2] in _RANDOM or ".random." in one.name
-        ):
-            return True
-        if isinstance(one, Object):
-            pending.extend((*one.args, *one.options.values(), *one.attributes.values()))
-        elif isinstance(one, (Op, Items, Table)):
-            pending.extend(one.parts())
-    return False
+    return any(
+        isinstance(one, Op)
+        and (one.name in _RANDOM or one.name.rpartition(".")[2] in _RANDOM or ".random." in one.name)
+        for one in reached([value], _held, 500)
+    )
+
+
+def _held(value: Value) -> Iterable[Value]:
+    if isinstance(value, Object):
+        return (*value.args, *value.options.values(), *value.attributes.values())
+    return value.parts() if isinstance(value, (Op, Items, Table)) else ()

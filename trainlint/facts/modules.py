@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.attachment import has_parameters
 from trainlint.facts.events import Built
 from trainlint.facts.torch_api import CONTAINERS, MODULE
-from trainlint.facts.values import Choice, Items, Object, Op, Table, Value
+from trainlint.facts.values import Choice, Items, Object, Op, Table, Value, reached
 from trainlint.finding import Place
 
 if TYPE_CHECKING:
@@ -113,14 +113,5 @@ def is_kept(training: Training, wanted: Object) -> bool:
 
 
 def _objects(value: Value) -> Iterator[Object]:
-    pending: list[Value] = [value]
-    seen: set[int] = set()
-    while pending:
-        one = pending.pop()
-        if one.uid in seen or len(seen) > 500:
-            continue
-        seen.add(one.uid)
-        if isinstance(one, Object):
-            yield one
-        elif not isinstance(one, Op):
-            pending.extend(one.parts())
+    inner = reached([value], lambda one: () if isinstance(one, (Object, Op)) else one.parts(), 500)
+    return (one for one in inner if isinstance(one, Object))

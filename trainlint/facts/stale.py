@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from trainlint.facts.attachment import attachment, cuts
@@ -10,7 +10,7 @@ from trainlint.facts.events import Backward, Event, Forward, OptimizerStep, Requ
 from trainlint.facts.flow import is_made_of
 from trainlint.facts.torch_api import NO_GRADIENT, OPTIMIZER
 from trainlint.facts.training import Training, is_part_of, modules_held
-from trainlint.facts.values import Items, Object, Op, Value
+from trainlint.facts.values import Items, Object, Op, Value, reached
 
 _KEEP_WEIGHTS = frozenset(
     f"torch.nn.{name}"
@@ -82,22 +82,19 @@ def _kept(forward: Forward) -> list[Object]:
 
 def _graph(value: Value) -> Iterator[Op]:
     """The operations that a gradient certainly goes back through: nothing that may be something else."""
-    pending = [value]
-    seen: set[int] = set()
-    while pending and len(seen) < _MOST_VALUES:
-        one = pending.pop()
-        if one.uid in seen:
-            continue
-        seen.add(one.uid)
-        if isinstance(one, Items) and one.exact:
-            pending.extend(one.items)
-        elif isinstance(one, Op) and one.records is True and _is_followed(one):
+    for one in reached([value], _behind, _MOST_VALUES):
+        if isinstance(one, Op) and _is_followed(one):
             yield one
-            pending.extend(one.inputs)
+
+
+def _behind(value: Value) -> Iterable[Value]:
+    if isinstance(value, Items) and value.exact:
+        return value.items
+    return value.inputs if isinstance(value, Op) and _is_followed(value) else ()
 
 
 def _is_followed(op: Op) -> bool:
-    if cuts(op) or op.name in NO_GRADIENT:
+    if op.records is not True or cuts(op) or op.name in NO_GRADIENT:
         return False
     return op.owner is not None or not (op.name in ("call", "getattr", "iterate") or "." in op.name)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ from trainlint.facts.attention import MaskMet, masks_met
 from trainlint.facts.modules import Unread, Unregistered, unregistered
 from trainlint.facts.nodes import Loop, Node
 from trainlint.facts.torch_api import CONTAINERS, MODE_DEPENDENT, MODE_DEPENDENT_IF, OPTIMIZER
-from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, constant
+from trainlint.facts.values import Constant, Object, Op, Unknown, Value, alternatives, constant, reached
 from trainlint.finding import Place
 
 E = TypeVar("E", bound=ev.Event)
@@ -276,18 +276,13 @@ def _leaves(value: Value, depth: int = 0) -> Iterator[Value]:
 
 def contained(module: Value) -> Iterator[Value]:
     """A module, and all that it and its containers hold."""
-    pending = [module]
-    seen: set[int] = set()
-    while pending:
-        one = pending.pop()
-        if one.uid in seen:
-            continue
-        seen.add(one.uid)
-        yield one
-        if isinstance(one, Object):
-            pending.extend(one.attributes.values())
-        elif not isinstance(one, Op):
-            pending.extend(one.parts())
+    return reached([module], _content)
+
+
+def _content(value: Value) -> Iterable[Value]:
+    if isinstance(value, Object):
+        return value.attributes.values()
+    return () if isinstance(value, Op) else value.parts()
 
 
 def handed_over(value: Value, depth: int = 0) -> Iterator[Value]:
@@ -340,16 +335,12 @@ def _contains(module: Object, wanted: set[int]) -> bool:
 
 def inside(module: Object) -> Iterator[Value]:
     """What the attributes of a module are in the end made of, and those of the objects among that."""
-    pending = [module]
-    seen: set[int] = set()
-    while pending:
-        for value in pending.pop().attributes.values():
-            for one in _leaves(value):
-                if one.uid not in seen:
-                    seen.add(one.uid)
-                    yield one
-                    if isinstance(one, Object):
-                        pending.append(one)
+    return reached(_held_by(module), _held_by)
+
+
+def _held_by(value: Value) -> list[Value]:
+    attributes = value.attributes.values() if isinstance(value, Object) else ()
+    return [one for held in attributes for one in _leaves(held)]
 
 
 def is_part_of(inner: Object, outer: Object) -> bool:

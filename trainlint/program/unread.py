@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from trainlint.facts.attachment import has_parameters
 from trainlint.facts.modules import BY_ANY_NAME, Unread
 from trainlint.facts.torch_api import MODULE
-from trainlint.facts.values import Object, Op, Value
+from trainlint.facts.training import contained
+from trainlint.facts.values import Object
 from trainlint.program import classes
 from trainlint.program import syntax as s
 from trainlint.program.evaluator import Evaluator
@@ -50,21 +51,7 @@ def _is_lost(layer: Object, name: str, module: Object) -> bool:
     """Whether it is a layer with parameters that nothing else in its module holds."""
     others = (value for key, value in module.attributes.items() if key != name)
     return (
-        layer.is_a(MODULE) and has_parameters(layer) is True and not any(_holds(one, layer) for one in others)
+        layer.is_a(MODULE)
+        and has_parameters(layer) is True
+        and not any(one is layer for value in others for one in contained(value))
     )
-
-
-def _holds(value: Value, wanted: Object) -> bool:
-    pending: list[Value] = [value]
-    seen: set[int] = set()
-    while pending:
-        one = pending.pop()
-        if one is wanted:
-            return True
-        if one.uid not in seen and len(seen) < 500:
-            seen.add(one.uid)
-            if isinstance(one, Object):
-                pending.extend(one.attributes.values())
-            elif not isinstance(one, Op):
-                pending.extend(one.parts())
-    return False
