@@ -173,7 +173,7 @@ def test_the_action_annotates(runner: Runner) -> None:
     assert ran.returncode == 1, ran.stderr
     [first, second] = ran.stdout.splitlines()
     assert first.startswith("::error file=models/net.py,title=TL101 softmax-before-cross-entropy,line=18,")
-    assert second.startswith("::error file=train.py,title=TL301 missing-zero-grad,line=23,")
+    assert second.startswith("::error file=train.py,title=TL301 missing-zero-grad,line=24,")
     assert not [name for name in runner.outputs if "sarif" in name]
 
 

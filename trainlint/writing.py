@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import secrets
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -86,9 +86,9 @@ def check_writable(path: Path) -> None:
 
 
 def _replace(target: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
+    temporary = target.parent / f".{target.name}.{secrets.token_hex(8)}"
+    try:  # from before it is there: Ctrl-C may come at any moment
+        with open(temporary, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
             file.write(content)
         if target.exists() and hasattr(os, "chown"):
             with suppress(OSError):  # who may write a file need not be able to give one away
