@@ -73,7 +73,7 @@ SCRIPTS = pytest.mark.parametrize("script", ("bad.py", "good.py"))
 
 
 def checked(*files: Path) -> Analysis:
-    return analyse([Source(str(file)) for file in files], target=target_near(files[0].parent))
+    return analyse([Source(str(file)) for file in files], concerns=target_near(files[0].parent).concerns)
 
 
 def test_codes_are_unique() -> None:

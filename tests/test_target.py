@@ -79,6 +79,16 @@ def test_what_concerns_a_project(
     assert Target(oldest, newest).concerns(finding) is concerned
 
 
+def test_a_folder_of_a_collection_has_dependencies_of_its_own(project: Project) -> None:
+    old = "import torch\n\nscaler = torch.cuda.amp.GradScaler()\n"
+    files = {"new/train.py": old, "detection/models/train.py": old}
+    root = project(
+        {"requirements.txt": "torch>=2.4\n", "detection/requirements.txt": "torch==1.7.1\n", **files}
+    )
+    found = analyse([Source(path) for path in files], concerns=find_config(root).concerns()).findings
+    assert [(one.code, one.at.path) for one in found] == [("TL401", "new/train.py")]
+
+
 def test_what_is_kept_serves_another_target(project: Project) -> None:
     root = project(
         {
@@ -88,5 +98,7 @@ def test_what_is_kept_serves_another_target(project: Project) -> None:
     )
     cache = root / "kept"
     for oldest, count in (((2, 0), 1), ((1, 7), 0), ((2, 0), 1)):
-        found = analyse([Source("train.py")], cache_dir=cache, target=Target(oldest, NEWEST)).findings
+        found = analyse(
+            [Source("train.py")], cache_dir=cache, concerns=Target(oldest, NEWEST).concerns
+        ).findings
         assert sum(one.code == "TL806" for one in found) == count

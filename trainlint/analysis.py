@@ -15,6 +15,8 @@ from trainlint.cache import Cache, Checked
 from trainlint.finding import Finding, Problem
 from trainlint.target import Target
 
+_concerns_the_newest = Target().concerns
+
 
 @dataclass(frozen=True)
 class Source:
@@ -39,7 +41,7 @@ def analyse(
     *,
     jobs: int | None = None,
     cache_dir: Path | None = None,
-    target: Target | None = None,
+    concerns: Callable[[Finding], bool] = _concerns_the_newest,
     progress: Callable[[int, int], None] | None = None,
 ) -> Analysis:
     """Check files as one program; modules of it that they import are read too.
@@ -47,7 +49,7 @@ def analyse(
     Args:
         jobs: processes to use; None for as many as there are cores, or one where that is not slower.
         cache_dir: where facts and findings are kept between runs; None to keep nothing.
-        target: the versions of torch that the program is for; None for the newest.
+        concerns: whether a finding matters for the versions of torch that its file is for; without it, the newest.
         progress: called with the number of steps that are done, and of all.
     """
     from trainlint.bytes_on_disk import Contents
@@ -58,15 +60,14 @@ def analyse(
     whole = cache.key(contents.fingerprints(paths))
     kept = cache.load_findings("programs", whole)
     if kept is not None and contents.unchanged(kept.also_read) and still_absent(kept.absent):
-        return _mattering(kept, len(paths), target)
+        return _mattering(kept, len(paths), concerns)
 
     from trainlint.program.groups import check_program
 
     checked = check_program(paths, contents, cache, jobs, progress)
     cache.save_findings("programs", whole, checked)
-    return _mattering(checked, len(paths), target)
+    return _mattering(checked, len(paths), concerns)
 
 
-def _mattering(checked: Checked, files: int, target: Target | None) -> Analysis:
-    wanted = target or Target()
-    return Analysis(tuple(filter(wanted.concerns, checked.findings)), checked.problems, files)
+def _mattering(checked: Checked, files: int, concerns: Callable[[Finding], bool]) -> Analysis:
+    return Analysis(tuple(filter(concerns, checked.findings)), checked.problems, files)

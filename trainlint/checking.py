@@ -81,7 +81,7 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
             sources,
             jobs=request.jobs or config.jobs,
             cache_dir=(request.cache_dir or config.cache_dir or CACHE_DIR) if request.cached else None,
-            target=config.target(folder),
+            concerns=config.concerns(),
             progress=progress,
         )
     problems = sorted(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from trainlint.finding import Level, Version
+from trainlint.finding import Finding, Level, Version
 from trainlint.suggestion import did_you_mean
 from trainlint.target import NEWEST, Target, target_near, version
 from trainlint.usage_error import UsageError
@@ -40,6 +42,15 @@ class Config:
         if self.target_torch is None:
             return target_near(start)
         return Target(self.target_torch, max(self.target_torch, NEWEST))
+
+    def concerns(self) -> Callable[[Finding], bool]:
+        """Whether a finding matters for the versions of torch that its file is for: a folder of a collection may have
+        dependencies of its own."""
+        of_folder = cache(lambda folder: self.target(Path(folder)))
+        return lambda finding: (
+            finding.torch is None
+            or of_folder(os.path.dirname(os.path.abspath(finding.at.path))).concerns(finding)
+        )
 
 
 def find_config(start: Path) -> Config:

@@ -164,7 +164,7 @@ def _checked(
         [Source(path) for path in existing],
         jobs=request.jobs or config.jobs,
         cache_dir=(request.cache_dir or config.cache_dir or CACHE_DIR) if request.cached else None,
-        target=config.target(config.root),
+        concerns=config.concerns(),
     )
     missing = tuple(
         Problem(

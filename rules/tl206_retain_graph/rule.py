@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.events import Backward, Escape, ParametersRead
 from trainlint.facts.flow import graph_of
 from trainlint.facts.training import Training
-from trainlint.facts.values import Value, constant
+from trainlint.facts.values import Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -22,12 +22,25 @@ def check(training: Training) -> Iterator[Finding]:
         others += [value for one in training.events(Escape) for value in one.values]
         others += [one.value for one in training.handed_out()]
         others += [value for one in training.objects for value in one.attributes.values()]
-        if not any(_shares(one, graph) for one in others):
+        if not any(_shares(one, graph) or _is_of_one(one, backward.loss) for one in others):
             yield Finding(
                 backward.at,
                 "`retain_graph=True` keeps this step's graph in memory for a second backward pass, and there is none: "
                 "it costs memory and hides an accidental second pass. Leave it out.",
             )
+
+
+def _is_of_one(value: Value, loss: Value) -> bool:
+    """Whether both are taken from one thing of which nothing is known, such as a dict of losses."""
+    holder = _holder(loss)
+    return holder is not None and holder is _holder(value)
+
+
+def _holder(value: Value) -> Value | None:
+    match value:
+        case Op(name="getitem" | "getattr", inputs=(holder, *_)):
+            return holder
+    return None
 
 
 def _shares(value: Value, graph: frozenset[int]) -> bool:

@@ -13,11 +13,19 @@ from trainlint.facts.events import (
     OptimizerStep,
     ToHost,
 )
-from trainlint.facts.torch_api import CLOCKS, SYNCHRONISES
+from trainlint.facts.torch_api import CLOCKS, SIZED_BY_DATA, SYNCHRONISES
 from trainlint.facts.training import Training
 from trainlint.facts.values import Object, Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+WAITS = (
+    SYNCHRONISES
+    | SIZED_BY_DATA
+    | {"nonzero", "masked_select", "unique"}
+    | {f"builtins.{name}" for name in ("print", "float", "int", "str", "repr", "format")}
+)
+"""Calls that wait for the device, as far as they are of tensors."""
 
 
 @rule(Training, level="warning", refutable=False, by="S")
@@ -84,5 +92,6 @@ def _waits(event: Event) -> bool:
         case Moved():
             return event.waits and not isinstance(event.what, Object)
         case Called():
-            return event.name in SYNCHRONISES or event.name in ("builtins.float", "builtins.int")
+            is_search = event.name == "torch.where" and len(event.args) + len(event.options) == 1
+            return is_search or event.name in WAITS
     return isinstance(event, ToHost)

@@ -56,12 +56,15 @@ def _is_known(optimizer: Value) -> bool:
 
 
 def _forwards(training: Training, backward: Backward) -> list[Forward]:
-    """The recorded forwards through which the gradient of a loss certainly goes."""
+    """The recorded forwards through which the gradient of a loss certainly goes, each time."""
     inside = {one.uid for one in _graph(backward.loss)}
     return [
         one
         for one in training.events(Forward)
-        if one.records is True and isinstance(one.output, Op) and one.output.uid in inside
+        if one.records is True
+        and isinstance(one.output, Op)
+        and one.output.uid in inside
+        and set(one.guards) <= set(backward.guards)
     ]
 
 

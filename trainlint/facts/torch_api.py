@@ -367,6 +367,8 @@ MODULE_MAKERS = (
     "efficientnet_pytorch.EfficientNet.",
 )
 """Libraries' functions and classes, by prefix, whose result is a module."""
+NO_MODULES = ("ImageList", "Weights", "WeightsEnum", "list_models", "get_model_weights", "get_weight")
+"""Ends of names among them that are something else."""
 
 MODULE_CLASSES = ("segmentation_models_pytorch.", "torch_geometric.nn.")
 """Where libraries keep classes of modules, by prefix; functions stand beside them."""
@@ -463,6 +465,12 @@ SYNCHRONISES = frozenset(
 )
 """Functions that wait for the device, or give what a program waits with."""
 
+SIZED_BY_DATA = frozenset(
+    "torch.nonzero torch.argwhere torch.masked_select torch.unique torch.unique_consecutive torchvision.ops.nms "
+    "torchvision.ops.batched_nms torchvision.ops.boxes.nms torchvision.ops.boxes.batched_nms".split()
+)
+"""Functions that wait for the device, because the size of what they give depends on what is in a tensor."""
+
 EMPTY_CACHES = frozenset(f"torch.{name}.empty_cache" for name in ("cuda", "cuda.memory", "mps", "xpu"))
 MATMUL_PRECISION = "torch.set_float32_matmul_precision"
 PACK = "torch.nn.utils.rnn.pack_padded_sequence"
@@ -474,10 +482,12 @@ NOTED = (
     CHECKPOINTS
     | CLOCKS
     | SYNCHRONISES
+    | SIZED_BY_DATA
     | frozenset(
         (
             "torch.load",
             "torch.save",
+            "torch.where",
             "torch.distributed.init_process_group",
             "torch.set_default_device",
             "torch.set_default_tensor_type",
@@ -495,5 +505,5 @@ NOTED = (
 FITS = frozenset(("fit_transform", "transform"))
 """Methods by which scikit-learn's transformers make data."""
 
-NOTED_METHODS = frozenset(("set_epoch", "fit"))
+NOTED_METHODS = frozenset(("set_epoch", "fit", "nonzero", "masked_select", "unique"))
 """Methods that rules ask about, whatever they are called on."""

@@ -13,6 +13,7 @@ from trainlint.facts.torch_api import (
     MODULE_CLASSES,
     MODULE_MAKERS,
     NAMESPACES,
+    NO_MODULES,
     NOT_TORCH,
     NOTED,
     OPTIMIZER,
@@ -101,7 +102,7 @@ def library_bases(name: str) -> frozenset[str]:
         or name == "torch.nn.DataParallel"
         or (name.startswith("torch.nn.") and last[:1].isupper() and name != PARAMETER)
         or (name.startswith("torch.nn.") and last == "?")
-        or name.startswith(MODULE_MAKERS)
+        or (name.startswith(MODULE_MAKERS) and not name.endswith(NO_MODULES))
         or (name.startswith(MODULE_CLASSES) and last[:1].isupper())
         or (name.endswith(PRETRAINED) and _is_model(name))
         or shifts_labels(name)

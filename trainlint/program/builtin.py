@@ -174,6 +174,10 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
         case Object(), _ if held(ev, value) is not None:
             inside = held(ev, value)
             assert inside is not None
+            if isinstance(inside, Items) and isinstance(index, Op) and index.name == "[:]":
+                part = ev.object(value.type, value.bases, at, Arguments())  # a container of the same kind
+                ev.store.set((part.uid, library.CONTENTS), _sliced(inside, index))
+                return part
             return item(ev, inside, index, at)
         case Object(definition=ClassValue() as cls), Constant(value=int(number)) if (
             0 <= number < len(cls.fields)
@@ -191,6 +195,7 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
             ev.store.set((value.uid, name), stored)
         return stored
     made = ev.op("getitem", (value,), at, options={"index": index})
+    host.note_selection(ev, value, index, at)
     if isinstance(index, Items) and layer_of(made) is not None:
         ev.emit(Operation, at, output=made)
     return made

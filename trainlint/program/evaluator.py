@@ -565,7 +565,8 @@ class Evaluator:
         results = []
         outer = self.nodes
         for guards, one in func.options[:6]:
-            branch = Branch(guards[-1][0] if guards else None, ())
+            condition = guards[-1][0] if guards else None
+            branch = Branch(condition, tuple(sorted(self.varying.get(condition, ()))))
             self.nodes = branch.then if not guards or guards[-1][1] else branch.otherwise
             before = len(self.guards)
             known = self.known

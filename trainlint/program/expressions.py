@@ -14,7 +14,7 @@ from trainlint.facts.values import (
     one_of,
 )
 from trainlint.finding import Place
-from trainlint.program import builtin, classes, conditions, statements
+from trainlint.program import builtin, classes, conditions, host, statements
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments, Super
 
@@ -288,7 +288,7 @@ def _walrus(ev: Evaluator, node: s.Walrus) -> Value:
 
 def _text(ev: Evaluator, node: s.Text) -> Value:
     for part in node.parts:
-        ev.expr(part)
+        host.note_reading(ev, "format", ev.expr(part), node.at)
     return ev.unknown("text")
 
 

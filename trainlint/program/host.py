@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from trainlint.program.evaluator import Evaluator
 
 _PRINTING = frozenset(("print", "float", "int"))
+_COMPARES = frozenset(("<", "<=", ">", ">=", "==", "!=", "and", "or", "not"))
+_READING = _PRINTING | {"str", "repr", "format"}
+"""Functions of Python's that read the numbers of a tensor."""
 
 
 def note_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:
@@ -27,13 +30,23 @@ def note_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
 
 def note_builtin(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> None:
     """`float(loss)`, `print(loss)`."""
-    if name in _PRINTING:
-        for one in given.args:
-            if isinstance(one, Op) and is_tensor(one):
-                _note(ev, name, one, at, text)
-                return
-            if not isinstance(one, Constant) and name != "print":  # a tensor, for all that is known
-                ev.emit(Called, at, name=f"builtins.{name}", args=given.args)
+    for one in given.args if name in _READING else ():
+        if name in _PRINTING and isinstance(one, Op) and is_tensor(one):
+            _note(ev, name, one, at, text)
+            return
+        note_reading(ev, name, one, at)
+
+
+def note_reading(ev: Evaluator, name: str, value: Value, at: s.Span) -> None:
+    """Something is printed, or made text, that may be a tensor."""
+    if not isinstance(value, Constant):
+        ev.emit(Called, at, name=f"builtins.{name}", args=(value,))
+
+
+def note_selection(ev: Evaluator, tensor: Value, index: Value, at: s.Span) -> None:
+    """`x[x > 0]`: how much that gives is known only once the device has looked."""
+    if isinstance(index, Op) and index.name in _COMPARES:
+        ev.emit(Called, at, name="torch.masked_select", args=(tensor, index))
 
 
 def note_function(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> None:
