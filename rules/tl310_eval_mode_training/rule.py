@@ -28,10 +28,15 @@ def check(training: Training) -> Iterator[Finding]:
 
 def _trained(training: Training) -> list[Forward]:
     """The forwards whose output goes into a loss, of modules that an optimizer steps."""
-    losses = [backward.loss for backward in training.events(Backward)]
+    steps = training.events(OptimizerStep)
+    losses = [
+        backward.loss
+        for backward in training.events(Backward)
+        if any(_are_together(backward, step) for step in steps)
+    ]
     stepped = {
         one.uid
-        for step in training.events(OptimizerStep)
+        for step in steps
         for module in modules_held(step.optimizer)[0]
         for one in alternatives(module)
     }
@@ -44,15 +49,19 @@ def _trained(training: Training) -> list[Forward]:
     ]
 
 
+def _are_together(backward: Backward, step: OptimizerStep) -> bool:
+    """Whether the loops around one are around the other too: a backward pass in a loop of its own is for something
+    else, such as an attack on the model."""
+    depth = min(len(backward.loops), len(step.loops))
+    return backward.loops[:depth] == step.loops[:depth]
+
+
 def _switched_off(training: Training, forward: Forward) -> ModeChange | None:
     """The `eval()` that is in force at a forward, on some way through the program."""
     found: ModeChange | None = None
     for run in training.runs(ModeChange, Forward):
-        last: ModeChange | None = None
-        for event in run:
-            if isinstance(event, ModeChange) and event.module is forward.module:
-                last = event
-            elif event is forward and last is not None and last.training is False:
+        for event, last in training.modes(run, forward.module):
+            if event is forward and last is not None and last.training is False:
                 found = last
     return found
 

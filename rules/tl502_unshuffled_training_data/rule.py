@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.events import ItemsMade
-from trainlint.facts.loaders import is_own_class, is_random, reads_in_order, type_of, uses
+from trainlint.facts.loaders import is_one_batch, is_own_class, is_random, reads_in_order, type_of, uses
 from trainlint.facts.training import Training
 from trainlint.facts.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding
@@ -18,7 +18,7 @@ def check(training: Training) -> Iterator[Finding]:
     asked = {one.loader.uid: one for one in training.events(ItemsMade)}
     for use in uses(training):
         loader = use.loader
-        if not use.trains or not reads_in_order(loader) or loader.at is None:
+        if not use.trains or not reads_in_order(loader) or is_one_batch(loader) or loader.at is None:
             continue
         made = asked.get(loader.uid)
         dataset = list(alternatives(loader.argument(0, "dataset")))

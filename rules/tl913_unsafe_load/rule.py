@@ -4,12 +4,15 @@ from trainlint.facts.clues import loaded_as_state
 from trainlint.facts.events import Called
 from trainlint.facts.guards import is_in_handler
 from trainlint.facts.training import Training
-from trainlint.facts.values import Value, alternatives, constant
+from trainlint.facts.values import Op, Value, alternatives, constant
 from trainlint.finding import Finding, Versions
 from trainlint.rule import rule
 
 _WITHOUT_SAFE_DEFAULT = Versions(since=(1, 13), before=(2, 6))
 """Versions that know `weights_only` and unpickle anything without it."""
+
+_JOINS = ("/", "+", "os.path.join", "getattr")
+"""Operations that make the same path of the same parts."""
 
 
 @rule(Training, level="warning", refutable=False, by="S")
@@ -23,6 +26,8 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if any(_same(file, one) for one in written if one is not None):
             continue
+        if _is_second_try(call, calls):
+            continue
         if "weights_only" not in call.options and not call.is_open:
             yield Finding(
                 call.at,
@@ -31,7 +36,7 @@ def check(training: Training) -> Iterator[Finding]:
                 torch=_WITHOUT_SAFE_DEFAULT,
                 clues={"is_state": call.at in states},
             )
-        elif _is_unsafe(call) and not _is_second_try(call, calls):
+        elif _is_unsafe(call):
             yield Finding(
                 call.at,
                 "`weights_only=False` runs whatever code the file holds: a checkpoint from elsewhere can do anything "
@@ -48,8 +53,12 @@ def _is_unsafe(load: Called) -> bool:
 def _is_second_try(load: Called, calls: list[Called]) -> bool:
     """Whether something was caught before, in a file that also loads safely."""
     return is_in_handler(load.guards) and any(
-        one.name == load.name and one.at.path == load.at.path and not _is_unsafe(one) for one in calls
+        one.name == load.name and one.at.path == load.at.path and _is_safer(one, load) for one in calls
     )
+
+
+def _is_safer(one: Called, other: Called) -> bool:
+    return constant(one.options.get("weights_only")) is True or (_is_unsafe(other) and not _is_unsafe(one))
 
 
 def _same(one: Value, other: Value) -> bool:
@@ -57,4 +66,6 @@ def _same(one: Value, other: Value) -> bool:
     first, second = list(alternatives(one)), list(alternatives(other))
     if {value.uid for value in first} & {value.uid for value in second}:
         return True
+    if isinstance(one, Op) and isinstance(other, Op) and one.name in _JOINS and one.name == other.name:
+        return len(one.inputs) == len(other.inputs) and all(map(_same, one.inputs, other.inputs))
     return constant(one) is not None and constant(one) == constant(other)

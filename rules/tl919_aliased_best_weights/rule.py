@@ -30,10 +30,13 @@ def _used(
     """A state is used after a loop that took it and goes on to step the same model."""
     if taken is None or taken.output.owner is None:
         return
+    is_now_and_then = not set(taken.guards) <= set(used.guards)
     if any(
         loop not in used.loops
         and loop not in taken.output.owner.loops
-        and training.inside(loop, OptimizerStep)
+        and any(
+            is_now_and_then or training.is_after(step, taken) for step in training.inside(loop, OptimizerStep)
+        )
         for loop in taken.loops
     ):
         yield Finding(

@@ -20,7 +20,7 @@ def comparing(guards: Guards) -> Guards:
 def is_in_handler(guards: Guards) -> bool:
     """Whether an event only happens after an exception was caught."""
     return any(
-        isinstance(condition, tuple) and condition[:1] == ("handler",) and outcome
+        isinstance(condition, tuple) and condition[:1] in (("handler",), ("import fails",)) and outcome
         for condition, outcome in guards
     )
 

@@ -145,6 +145,14 @@ def _is_absent(value: Value | None, default: object) -> bool:
     )
 
 
+def is_one_batch(loader: Object) -> bool:
+    """Whether a loader hands out everything at once: its batches are as large as something is long."""
+    size = loader.argument(1, "batch_size")
+    while isinstance(size, Op) and size.name == "getitem":
+        size = size.inputs[0]
+    return isinstance(size, Op) and size.name.removeprefix("builtins.") in ("len", "shape", "size")
+
+
 def samplers(loader: Object) -> Iterator[Object]:
     """The samplers that a loader may draw by."""
     for position, name in ((3, "sampler"), (4, "batch_sampler")):

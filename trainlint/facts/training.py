@@ -212,13 +212,36 @@ class Training:
 
     def mode_at(self, run: list[ev.Event], forward: ev.Forward) -> ev.ModeChange | None:
         """The last switch of a module's mode before one of its forwards, in one run."""
+        return next((last for event, last in self.modes(run, forward.module) if event is forward), None)
+
+    def modes(self, run: list[ev.Event], module: Value) -> Iterator[tuple[ev.Event, ev.ModeChange | None]]:
+        """Each event of a run, with the last switch of a module's mode before it. A module that is made anew in each
+        round of a loop begins each without any."""
+        made_in = module.loops if isinstance(module, Object) else ()
+        before: ev.Event | None = None
         last: ev.ModeChange | None = None
         for event in run:
-            if isinstance(event, ev.ModeChange) and event.module is forward.module:
+            if last is not None and before is not None and self._began_anew(before, event) in made_in:
+                last = None
+            yield event, last
+            if isinstance(event, ev.ModeChange) and event.module is module:
                 last = event
-            elif event is forward:
-                break
-        return last
+            before = event
+
+    def _began_anew(self, before: ev.Event, event: ev.Event) -> int | None:
+        """The loop of which a new round began between two events of a run that follow each other."""
+        if self._places[id(event)] > self._places[id(before)]:
+            return None
+        around = [loop for loop in event.loops if loop in before.loops]
+        return around[-1] if around else None
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {id(event): number for number, event in enumerate(self._events)}
+
+    def is_after(self, event: ev.Event, other: ev.Event) -> bool:
+        """Whether one event comes after another in each round of the loops that both are in."""
+        return self._places[id(event)] > self._places[id(other)]
 
     @cached_property
     def _cleared(self) -> frozenset[int]:

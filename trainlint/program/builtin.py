@@ -467,6 +467,12 @@ def container_method(
             for key, one in given.options.items():
                 _put(ev, value, key, one)
             return Constant(value=None)
+        case "pop" if isinstance(first, Constant) and first.value in value.entries and not value.others:
+            ev.store.touch(value)
+            found = value.entries.pop(first.value)
+            if ev.guards:  # on another way it may still be there
+                value.entries[first.value] = ev.unknown(str(first.value))
+            return found
         case "pop" | "setdefault" if first is not None:
             return item(ev, value, first, at)
         case "copy":

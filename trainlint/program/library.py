@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from trainlint.program.evaluator import Evaluator
 
 CONTENTS = "what the container holds"
+WRAPPED = "stands behind a wrapper, which calls it"
 """The name under which a container module keeps its items."""
 
 
@@ -171,6 +172,8 @@ def value_attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: st
         return value.entries[name]
     if isinstance(value, Op) and value.name == "output" and isinstance(value.inputs[0], (Table, Items)):
         return value_attribute(ev, value.inputs[0], name, at, text)
+    if name == "data" and _is_packed(value):
+        return ev.op("getitem", (value,), at, text)
     if name in _TENSOR_ATTRIBUTES:
         if name == "grad":
             ev.emit(ParametersRead, at, target=holder_of(value))
@@ -180,6 +183,16 @@ def value_attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: st
         made.loops = _loops_of(value)
         ev.store.set((value.uid, name), made)
     return made
+
+
+def _is_packed(value: Value, depth: int = 0) -> bool:
+    """Whether a value is a packed sequence, whose `data` are its tensor, graph and all."""
+    match value:
+        case Op(name=name) if name.endswith(("rnn.pack_padded_sequence", "rnn.pack_sequence")):
+            return True
+        case Op(inputs=(first, *_)) if value.name == "getitem" or value.owner is not None:
+            return depth < 4 and _is_packed(first, depth + 1)
+    return False
 
 
 def _loops_of(value: Value) -> tuple[int, ...]:
@@ -361,7 +374,7 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
         ev.emit(ParametersRead, at, target=first)
         ev.emit(ParametersRead, at, target=given.get(1, "inputs") or first)
         return ev.op("autograd.grad", args, at, text, given.options)
-    if name == "torch.nn.Module.__init__" or name.endswith("Module.__init__"):
+    if name.endswith("Module.__init__") or (name.startswith("torch.nn.") and name.endswith(".__init__")):
         if first is not None:
             ev.store.set((first.uid, classes.INITIALISED), Constant(value=True))
         return Constant(value=None)
@@ -456,6 +469,8 @@ def note_use(ev: Evaluator, name: str, at: s.Span, text: str, given: Arguments) 
 def note_forward(ev: Evaluator, module: Value, at: s.Span) -> None:
     """Note that `forward` of a module is called as a method, by other code than its own."""
     if not isinstance(module, Object) or api.MODULE not in module.bases:
+        return
+    if ev.store.get((module.uid, WRAPPED)) is not None:
         return
     cls = module.definition
     calls_itself = isinstance(cls, ClassValue) and classes.has_method(ev, cls, "__call__")
@@ -577,6 +592,7 @@ def _passed_through(
         first = given.options.get("iterable") or given.options.get("model") or given.options.get("module")
     if first is not None and name.endswith("Parallel"):
         ev.emit(Wrapped, at, module=first, name=name)
+        ev.store.set((first.uid, WRAPPED), Constant(value=True))
     if name == "itertools.chain" and len(given.args) > 1:
         return Items(items=list(given.args), exact=False)
     if name == "itertools.cycle" and first is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint.facts.events import Accumulated, Called, Discarded
 from trainlint.facts.nodes import Branch, Exit, Loop, Node
+from trainlint.facts.tensors import is_tensor
 from trainlint.facts.torch_api import AUTOCAST, EMBEDDING, MAKES_ANOTHER, OUT_OF_PLACE
 from trainlint.facts.values import (
     Carried,
@@ -205,6 +206,8 @@ def _augmented(ev: Evaluator, node: s.AugmentedAssign) -> None:
         return
     result = expressions.arithmetic(ev, node.operator, (before, value), node.at)
     lives_on = not isinstance(node.target, s.Name) or _lives_on(ev, before)
+    if isinstance(node.target, s.Subscript) and ev.forwarding() is not None:
+        lives_on = not is_tensor(ev.expr(node.target.value))  # what a forward builds up ends with it
     if ev.loops and node.operator in ("+", "-") and lives_on:
         ev.emit(Accumulated, node.at, total=shape.label(node.target), value=value, result=result)
     if isinstance(node.target, s.Attribute):
@@ -526,7 +529,8 @@ def _import_from(ev: Evaluator, node: s.ImportFrom) -> None:
             ev.bind(alias or name, Imported(path=file, name=name))
         else:
             inner = ev.project.module(path, node.level, f"{node.module}.{name}".strip("."))
-            library = Library(name=f"{node.module or '.'}.{name}")
+            dotted = f"{node.module or '.'}.{name}"
+            library = Library(name="torch" if dotted == "torch.torch" else dotted)
             ev.bind(alias or name, FileModule(path=inner) if inner is not None else library)
 
 
