@@ -33,7 +33,8 @@ def _read(training: Training) -> Iterator[Finding]:
         if change.records is not True:
             continue
         if change.tensor.name not in SAVES_RESULT:
-            if not training.events(RequiresGrad) and _wants_gradient(change.tensor):
+            is_seen = training.entry == "program"  # else a caller may have frozen it, or record nothing
+            if is_seen and not training.events(RequiresGrad) and _wants_gradient(change.tensor):
                 yield _leaf(change.at, "This", "")
             continue
         backward = _needs(training, change)

@@ -7,13 +7,15 @@ import struct
 from trainlint.facts import torch_api as api
 from trainlint.facts.values import Constant, Op, Value
 
+RELUS = ("relu", "torch.nn.ReLU", "torch.nn.ReLU6")
+
 
 def zeros(value: Value | None) -> tuple[Op, str] | None:
     """Why a value can be exactly 0, and the operation that makes it so; None where that is not certain."""
     value = _unwrapped(value)
     if not isinstance(value, Op) or value.written:
         return None
-    if value.name in ("relu", "torch.nn.ReLU", "torch.nn.ReLU6"):
+    if value.name in RELUS:
         return value, "everything below 0 becomes 0 here"
     match value:
         case Op(name="-" | "sub", inputs=(Constant(value=1 | 1.0), other)):
