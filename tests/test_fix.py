@@ -206,11 +206,11 @@ model, other = torch.nn.Linear(1, 1), torch.nn.Linear(1, 1)
 optimizer = torch.optim.SGD([*model.parameters(), *other.parameters()], lr=0.1)
 best, best_other = None, None
 for _ in range(3):
+    best = model.state_dict()
+    best_other = other.state_dict()
     optimizer.zero_grad()
     other(model(torch.ones(1, 1))).sum().backward()
     optimizer.step()
-    best = model.state_dict()
-    best_other = other.state_dict()
 model.load_state_dict(best)
 other.load_state_dict(best_other)
 """

@@ -67,6 +67,7 @@ model = torch.nn.Linear(4, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 best = None
 for x in torch.ones(3, 4):
+    best = model.state_dict()
     x = torch.autograd.Variable(x)
     with autocast(
         enabled=False,  # not now
@@ -74,8 +75,6 @@ for x in torch.ones(3, 4):
         loss = model(x).mean()
     loss.backward()
     optimizer.step()
-
-    best = model.state_dict()
 
 model.load_state_dict(best)
 model.eval()
