@@ -44,11 +44,7 @@ def _is_trained(value: Value) -> bool:
     """Whether a number comes out of parameters, and is no count, which Python has to know where it becomes a shape."""
     if isinstance(value, Op) and value.name in _COUNTS:
         return attachment(value).attached
-    return any(attachment(one).attached for one in made_of(value, _never))
-
-
-def _never(_: Op) -> bool:
-    return False
+    return any(attachment(one).attached for one in made_of(value))
 
 
 def _what(read: ToHost) -> str:

@@ -10,7 +10,11 @@ from trainlint.facts.events import Accumulated
 from trainlint.facts.values import Carried, Choice, Constant, Guards, Op, Unknown, Value, compatible, reached
 
 
-def made_of(value: Value, ends: Callable[[Op], bool], under: Guards = ()) -> Iterator[Value]:
+def _never(_: Op) -> bool:
+    return False
+
+
+def made_of(value: Value, ends: Callable[[Op], bool] = _never, under: Guards = ()) -> Iterator[Value]:
     """A value and what it is made of, up to the operations that `ends` names, as far as conditions leave it open."""
 
     def into(one: Value) -> Iterable[Value]:
@@ -61,10 +65,6 @@ def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:
 
 def _is_cut(op: Op) -> bool:
     return cuts(op) or op.name in api.NO_GRADIENT
-
-
-def _never(_: Op) -> bool:
-    return False
 
 
 def is_recurrence(sum_up: Accumulated) -> bool:

@@ -59,16 +59,16 @@ def part_left_out(training: Training) -> LeftOut | None:
     found = _seen(training)
     if found is None:
         return None
-    optimizers, reached = found
+    optimizers, trained = found
     models = [one for one in training.objects if one.is_a(api.MODULE) and one.attributes]
     for model in models:
         numbers = frozenset(one.uid for one in inside(model))
-        among = [one for one in reached if one is not model and one.uid in numbers]
+        among = [one for one in trained if one is not model and one.uid in numbers]
         left = [one for one in among if not optimizers.holds(one)]
         held = [one for one in among if optimizers.holds(one, optimizers.stepped)]
         if left and held and not _is_made_to_be(training, left):
             optimizer = next(one for one in optimizers.stepped if optimizers.holds(held[0], [one]))
-            comes_after = any(_is_behind(reached[one], optimizers) for one in left)
+            comes_after = any(_is_behind(trained[one], optimizers) for one in left)
             return (
                 LeftOut(optimizer.at, left, is_part=True, is_body=not comes_after) if optimizer.at else None
             )
@@ -80,8 +80,8 @@ def model_left_out(training: Training) -> LeftOut | None:
     found = _seen(training)
     if found is None:
         return None
-    optimizers, reached = found
-    left = [one for one in reached if not optimizers.holds(one)]
+    optimizers, trained = found
+    left = [one for one in trained if not optimizers.holds(one)]
     if not left or _is_made_to_be(training, left):
         return None
     called = [one.module for one in training.events(Forward) if isinstance(one.module, Object)]
@@ -112,15 +112,15 @@ def _seen(training: Training) -> tuple[_Optimizers, dict[Object, Op]] | None:
     optimizers = _optimizers(training)
     if optimizers is None:
         return None
-    reached: dict[Object, Op] = {}
+    trained: dict[Object, Op] = {}
     for backward in backwards:
-        reached.update(_layers_trained(backward.loss))
+        trained.update(_layers_trained(backward.loss))
     own = {id(one) for one in training.objects}
-    if not all(id(one) in own for one in (*reached, *optimizers.held)) or _may_be_touched(
-        training, reached, optimizers
+    if not all(id(one) in own for one in (*trained, *optimizers.held)) or _may_be_touched(
+        training, trained, optimizers
     ):
         return None
-    return optimizers, reached
+    return optimizers, trained
 
 
 def _optimizers(training: Training) -> _Optimizers | None:

@@ -8,6 +8,7 @@ from trainlint.facts import torch_api as api
 from trainlint.facts.values import Constant, Op, Value
 
 RELUS = ("relu", "torch.nn.ReLU", "torch.nn.ReLU6")
+"""Operations that give 0 for all below it, and let no gradient through there."""
 
 
 def zeros(value: Value | None) -> tuple[Op, str] | None:
