@@ -58,9 +58,18 @@ def _ends_graph(op: Op) -> bool:
 
 def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:
     """Whether one value goes into another, through whatever operations, or only those that keep its graph."""
-    targets = {one.uid for one in contents(wanted)} | {wanted.uid}
-    ends = _is_cut if with_graph else _never
-    return any(one.uid in targets for one in made_of(value, ends))
+    inside = numbers_inside(value, with_graph)
+    return wanted.uid in inside or any(one.uid in inside for one in contents(wanted))
+
+
+def numbers_inside(value: Value, with_graph: bool = False) -> frozenset[int]:
+    """The numbers of a value and of all that goes into it, in the same sense. Worked out once for a value."""
+    kept = "_graph_inside" if with_graph else "_inside"
+    known: frozenset[int] | None = value.__dict__.get(kept)
+    if known is None:
+        ends = _is_cut if with_graph else _never
+        known = value.__dict__[kept] = frozenset(one.uid for one in made_of(value, ends))
+    return known
 
 
 def _is_cut(op: Op) -> bool:

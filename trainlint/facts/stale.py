@@ -40,15 +40,10 @@ def stale(training: Training) -> Iterator[Stale]:
     said: set[int] = set()
     for backward in backwards:
         for forward in _forwards(training, backward):
-            for step in users.of_layers(forward):
-                one = Stale(forward, step, backward)
-                if (
-                    id(step) not in said
-                    and set(step.guards) <= set(backward.guards)
-                    and _happens(training, one, users)
-                ):
+            for step in _between(training, forward, backward, users):
+                if id(step) not in said and set(step.guards) <= set(backward.guards):
                     said.add(id(step))
-                    yield one
+                    yield Stale(forward, step, backward)
 
 
 def _is_known(optimizer: Value) -> bool:
@@ -102,57 +97,55 @@ def _is_followed(op: Op) -> bool:
     return op.owner is not None or not (op.name in ("call", "getattr", "iterate") or "." in op.name)
 
 
-def _steps(training: Training, step: OptimizerStep, layers: list[Object]) -> bool:
-    held = [training.held_in(one) for one in modules_held(step.optimizer)[0] if isinstance(one, Object)]
-    return any(layer.uid in inside for layer in layers for inside in held)
-
-
 class _Users:
     """Which steps use what forwards and backwards leave; each is worked out once."""
 
     def __init__(self, training: Training, steps: list[OptimizerStep]) -> None:
         self._training = training
-        self._steps = steps
+        self._steps = [(one, self._stepped(one)) for one in steps]
         self._of_layers: dict[Forward, list[OptimizerStep]] = {}
-        self._trains: dict[tuple[Backward, OptimizerStep], bool] = {}
+        self._trained: dict[Backward, list[OptimizerStep]] = {}
+
+    def _stepped(self, step: OptimizerStep) -> frozenset[int]:
+        """The numbers of the modules that a step changes, and of all that they hold."""
+        modules = (one for one in modules_held(step.optimizer)[0] if isinstance(one, Object))
+        return frozenset[int]().union(*map(self._training.held_in, modules))
 
     def of_layers(self, forward: Forward) -> list[OptimizerStep]:
         """The steps of layers whose weights the backward of a forward needs."""
         if forward not in self._of_layers:
-            layers = _kept(forward)
-            self._of_layers[forward] = [one for one in self._steps if _steps(self._training, one, layers)]
+            layers = {one.uid for one in _kept(forward)}
+            self._of_layers[forward] = [one for one, changed in self._steps if not layers.isdisjoint(changed)]
         return self._of_layers[forward]
 
     def has_gradients(self, step: OptimizerStep, backward: Backward) -> bool:
         """Whether a backward leaves gradients for a step to use."""
-        key = backward, step
-        if key not in self._trains:
-            self._trains[key] = any(
-                isinstance(one.module, Object)
-                and _steps(self._training, step, [one.module])
-                and is_made_of(backward.loss, one.output, with_graph=True)
+        if backward not in self._trained:
+            modules = {
+                one.module.uid
                 for one in self._training.events(Forward)
-            )
-        return self._trains[key]
+                if isinstance(one.module, Object) and is_made_of(backward.loss, one.output, with_graph=True)
+            }
+            self._trained[backward] = [one for one, changed in self._steps if not modules.isdisjoint(changed)]
+        return step in self._trained[backward]
 
 
-def _happens(training: Training, stale: Stale, users: _Users) -> bool:
-    """Whether a step comes between a forward and its backward, after another backward, on some way through."""
-    runs = training.runs(Forward, OptimizerStep, Backward)
-    return any(_is_between(run, stale, users) for run in runs)
-
-
-def _is_between(run: list[Event], stale: Stale, users: _Users) -> bool:
-    made = stepped = trained = False
-    for event in run:
-        if event is stale.forward:
-            made, stepped, trained = True, False, False
-        elif event is stale.backward and made and stepped:
-            return True
-        elif event is stale.step:
-            stepped = stepped or trained
-        elif isinstance(event, Backward) and made and not trained:
-            trained = set(event.guards) <= set(stale.backward.guards) and users.has_gradients(
-                stale.step, event
-            )
-    return False
+def _between(training: Training, forward: Forward, backward: Backward, users: _Users) -> Iterator[OptimizerStep]:
+    """The steps of a forward's layers that on some way through come before its backward, but after another one."""
+    stepped = users.of_layers(forward)
+    for run in training.runs(Forward, OptimizerStep, Backward):
+        others: list[Backward] | None = None
+        changed: list[OptimizerStep] = []
+        for event in run:
+            if event is forward:
+                others, changed = [], []
+            elif others is None:
+                continue
+            elif isinstance(event, OptimizerStep):
+                if event in stepped and any(users.has_gradients(event, one) for one in others):
+                    changed.append(event)
+            elif isinstance(event, Backward):
+                if event is backward:
+                    yield from changed
+                if set(event.guards) <= set(backward.guards):
+                    others.append(event)
