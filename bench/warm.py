@@ -17,7 +17,6 @@ import trees
 from measured import Cost, median, run, table, trainlint
 
 from trainlint.bytes_on_disk import Contents
-from trainlint.cache import Cache
 from trainlint.program import sieve
 from trainlint.program.loading import load
 from trainlint.program.project import Files
@@ -64,7 +63,7 @@ def _groups(paths: list[str]) -> list[list[str]]:
     """Files that import each other, as the linter sees them."""
     contents, files = Contents({}), Files(dict.fromkeys(paths))
     near: dict[str, set[str]] = {}
-    for path in sieve.worth_reading(paths, contents, files, Cache(None)):
+    for path in sieve.worth_reading(paths, contents, files):
         module = load(path, contents.get(path))
         if isinstance(module, Module):
             near.setdefault(path, set())

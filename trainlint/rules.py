@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -60,3 +61,10 @@ class Entry:
 def entries() -> tuple[Entry, ...]:
     """Every rule, by code."""
     return tuple(Entry(file.parent) for file in sorted(FOLDER.glob("tl*/rule.py")))
+
+
+def import_rules() -> None:
+    """Import all of them now, and not when the first facts are there."""
+    for entry in entries():
+        with suppress(Exception):  # what is wrong with a rule is said where it is asked
+            entry.rule  # noqa: B018

@@ -40,17 +40,21 @@ def loops(nodes: list[Node]) -> Iterator[Loop]:
 
 
 def runs(nodes: list[Node], kinds: tuple[type[Event], ...], limit: int = 64) -> Iterator[list[Event]]:
-    """Possible orders of events of these kinds, each loop run twice, at most `limit` of them.
+    """Possible orders of events of these kinds, each loop run twice. At most `limit` ways are tried.
 
     Every order is one that the conditions allow, as far as they are known: a guard met twice goes the
     same way both times, unless what it tests changes in between.
     """
     kept = _pruned(nodes, kinds, {})
     choices: list[bool] = []
+    known: set[tuple[int, ...]] = set()
     for _ in range(limit):
         run = _Run(choices)
         run.block(kept)
-        yield run.events
+        order = tuple(map(id, run.events))
+        if order not in known:
+            known.add(order)
+            yield run.events
         choices = run.choices
         while choices and not choices[-1]:
             choices.pop()
@@ -159,17 +163,40 @@ def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[obj
                     kept.append(_Rounds(node.number, body))
             case Body():
                 body = _pruned(node.body, kinds, numbers)
-                if _matters(body):
+                if body and body[-1] == "return":
+                    body.pop()
+                if not _has_exit(body):
+                    _go_on(kept, body)
+                elif _matters(body):
                     kept.append(_Inner(body))
             case Exit():
                 kept.append(node.kind)
                 break
             case _ if isinstance(node, kinds):
-                if kept and isinstance(kept[-1], list):
-                    kept[-1].append(node)
-                else:
-                    kept.append([node])
+                _go_on(kept, [[node]])
     return kept
+
+
+def _go_on(steps: _Steps, others: _Steps) -> None:
+    """Add steps after others; events that follow each other become one step."""
+    first, last = others[0] if others else None, steps[-1] if steps else None
+    if isinstance(first, list) and isinstance(last, list):
+        last += first
+        others = others[1:]
+    steps += others
+
+
+def _has_exit(steps: _Steps) -> bool:
+    """Whether steps may be left before their end."""
+    for step in steps:
+        if isinstance(step, str):
+            return True
+        if isinstance(step, _Fork):
+            if _has_exit(step.then) or _has_exit(step.otherwise):
+                return True
+        elif isinstance(step, _Rounds) and _has_exit(step.body):
+            return True
+    return False
 
 
 def _matters(steps: _Steps) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from trainlint.facts.attachment import attachment, cuts
-from trainlint.facts.events import Backward, Event, Forward, OptimizerStep, RequiresGrad
+from trainlint.facts.events import Backward, Forward, OptimizerStep, RequiresGrad
 from trainlint.facts.flow import is_made_of
 from trainlint.facts.torch_api import NO_GRADIENT, OPTIMIZER
 from trainlint.facts.training import Training, is_part_of, modules_held
@@ -130,7 +130,9 @@ class _Users:
         return step in self._trained[backward]
 
 
-def _between(training: Training, forward: Forward, backward: Backward, users: _Users) -> Iterator[OptimizerStep]:
+def _between(
+    training: Training, forward: Forward, backward: Backward, users: _Users
+) -> Iterator[OptimizerStep]:
     """The steps of a forward's layers that on some way through come before its backward, but after another one."""
     stepped = users.of_layers(forward)
     for run in training.runs(Forward, OptimizerStep, Backward):

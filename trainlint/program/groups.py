@@ -25,7 +25,11 @@ Progress = Callable[[int, int], None] | None
 _WORTH_A_POOL = 400_000
 """Bytes of source below which starting processes costs more than it saves."""
 _TASKS_EACH = 8
-"""Into how many tasks the work of one process is cut, so that all are done at about the same time."""
+"""Into how many tasks the reading of one process is cut, so that all are done at about the same time."""
+_ROUNDS = 3
+"""How many tasks of the present size one process would have left, where they become smaller."""
+_SMALLEST_TASK = 20_000
+"""Bytes of source that are checked in less than a tenth of a second."""
 
 
 def check_program(
@@ -59,12 +63,12 @@ class _Program:
         self._done = 0
 
     def check(self) -> Checked:
-        wanted = sieve.worth_reading(self._paths, self._contents, self._files, self._cache)
+        wanted = sieve.worth_reading(self._paths, self._contents, self._files)
         self._unreadable(path for path in self._paths if not self._contents.hash(path))
         size = sum(len(self._contents.get(path)) for path in wanted if not self._is_read(path))
         if self._jobs > 1 and size > _WORTH_A_POOL:
             return self._in_processes(wanted)
-        self._read_all(wanted, None)
+        self._read_all(wanted | self._unsound(wanted), None)
         return self._collect(self._evaluated(None))
 
     def _is_read(self, path: str) -> bool:
@@ -76,9 +80,17 @@ class _Program:
 
         with Processes(self._jobs, self._paths, self._contents, self._cache) as processes:
             self._cache = processes.cache
-            self._look_ahead(wanted, processes)
+            ahead = self._look_ahead(wanted, processes)
+            self._read_all(self._unsound(wanted), None)  # while others are at work
+            self._note_all(*ahead)
             self._read_all(wanted - self._read.keys(), processes)
             return self._collect(self._evaluated(processes))
+
+    def _unsound(self, wanted: set[str]) -> set[str]:
+        """Of the other files, those that there is something to say of."""
+        return sieve.unsound(
+            (path for path in self._paths if path not in wanted), self._contents, self._cache
+        )
 
     def _unreadable(self, paths: Iterator[str]) -> None:
         for path in paths:
@@ -89,24 +101,26 @@ class _Program:
 
     # Reading
 
-    def _look_ahead(self, wanted: set[str], processes: Processes) -> None:
+    def _look_ahead(self, wanted: set[str], processes: Processes) -> tuple[Iterator[list[reading.Read]], int]:
         """Have groups, as far as their bytes show them, read and checked by one process each.
 
-        A group that would keep one process busy while the others wait is left to be read by all of them.
+        A group that would keep one process busy while the others wait is left to be read by all of them. The tasks
+        become smaller towards the end, so that all are done at about the same time.
         """
         sizes = [(sum(map(self._size, group)), group) for group in self._guessed(wanted)]
         share = sum(size for size, _ in sizes) / self._jobs
+        alone = [one for one in sizes if one[0] <= share / 2 and not all(map(self._is_read, one[1]))]
+        left = sum(size for size, _ in alone)
         chunks: list[list[str]] = []
         room = 0.0
-        for size, group in sorted(sizes, reverse=True):
-            if size > share / 2 or all(map(self._is_read, group)):
-                continue
+        for size, group in sorted(alone, reverse=True):
             if room < size:
                 chunks.append([])
-                room = share / _TASKS_EACH
+                room = max(left / self._jobs / _ROUNDS, _SMALLEST_TASK)
             chunks[-1].extend(group)
             room -= size
-        self._note_all(processes.check_ahead(chunks), len(chunks))
+            left -= size
+        return processes.check_ahead(chunks), len(chunks)
 
     def _guessed(self, wanted: set[str]) -> list[list[str]]:
         """Groups by the imports that can be seen in the bytes of files."""

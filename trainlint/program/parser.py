@@ -61,6 +61,7 @@ def _plain() -> ModuleType:
     """A module in place of libcst, that has every class of nodes that it is asked for."""
     spec = find_spec("libcst")
     assert spec is not None
+    spec._initializing = False  # type: ignore[attr-defined]  # or each import of it, one for each node, looks in vain
     module: Any = module_from_spec(spec)
 
     def make(name: str) -> type[Node]:

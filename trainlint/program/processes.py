@@ -46,6 +46,7 @@ class Processes:
         assert self.cache.folder is not None
         self._folder = self.cache.folder.parent
         self._pool = self._stack.enter_context(_pool(self._jobs))
+        self._pool.submit(workers.is_there)  # all of them start now
         return self
 
     def __exit__(
@@ -93,10 +94,10 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     """Processes that share what is imported by now, where that is safe; else they start from nothing."""
     alone = sys.platform == "linux" and threading.active_count() == 1
     return ProcessPoolExecutor(
-        jobs, get_context("fork" if alone else "spawn"), initializer=workers.make_quiet
+        jobs, get_context("fork" if alone else "spawn"), initializer=workers.make_ready
     )
 
 
 def _as_done(tasks: Iterable[Future[Result]]) -> Iterator[Result]:
-    for task in as_completed(list(tasks)):
-        yield task.result()
+    """All tasks begin now."""
+    return (task.result() for task in as_completed(list(tasks)))

@@ -38,15 +38,14 @@ def imports(path: str, data: bytes, files: Files) -> set[str]:
     return found
 
 
-def worth_reading(paths: Iterable[str], contents: Contents, files: Files, cache: Cache) -> set[str]:
-    """Files that speak of training, those that import them, directly or not, and those with something to complain of."""
+def worth_reading(paths: Iterable[str], contents: Contents, files: Files) -> set[str]:
+    """Files that speak of training, and those that import them, directly or not."""
     importers: dict[str, set[str]] = {}
     wanted: set[str] = set()
-    texts: dict[str, bytes] = {}
     for path in paths:
         if not contents.hash(path):
             continue
-        data = texts[path] = contents.get(path)
+        data = contents.get(path)
         if speaks_of_training(data):
             wanted.add(path)
         else:
@@ -58,11 +57,17 @@ def worth_reading(paths: Iterable[str], contents: Contents, files: Files, cache:
             if importer not in wanted:
                 wanted.add(importer)
                 pending.append(importer)
-    for path in texts.keys() - wanted:
+    return wanted
+
+
+def unsound(paths: Iterable[str], contents: Contents, cache: Cache) -> set[str]:
+    """Files that are not Python, as far as can be told quickly."""
+    found = set()
+    for path in paths:
         key = contents.hash(path)
-        if not cache.knows("parses", key):
-            if parses(texts[path]):
+        if key and not cache.knows("parses", key):
+            if parses(contents.get(path)):
                 cache.note("parses", key)
             else:
-                wanted.add(path)
-    return wanted
+                found.add(path)
+    return found

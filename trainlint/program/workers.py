@@ -13,15 +13,21 @@ from trainlint.program import reading
 from trainlint.program.connected import connected
 from trainlint.program.group import check
 from trainlint.program.project import Files
+from trainlint.rules import import_rules
 
 Text = tuple[str, bytes]
 """A path, and what is in the file."""
 
 
-def make_quiet() -> None:
-    """Leave Ctrl-C to the process that the user sees."""
+def make_ready() -> None:
+    """Leave Ctrl-C to the process that the user sees, and import what every check needs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
+    import_rules()
+
+
+def is_there() -> None:
+    """Nothing but to be called: what comes before the first task is done then."""
 
 
 def read_files(chunk: Sequence[Text], folder: Path, known: Sequence[str]) -> list[reading.Read]:
