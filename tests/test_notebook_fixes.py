@@ -35,6 +35,10 @@ def fix(check: Check, *cells: str, options: tuple[str, ...] = ()) -> list[str]:
     return sources()
 
 
+def test_the_last_expression_of_a_cell(check: Check) -> None:
+    assert fix(check, TRAINS, OLD.removeprefix("x = ")) == [TRAINS, NEW.removeprefix("x = ")]
+
+
 @pytest.mark.parametrize("kind", [str, list])
 @pytest.mark.parametrize("version", FORMATS, ids=lambda version: f"{version[0]}.{version[1]}")
 def test_all_else_stays_in_every_format(

@@ -70,6 +70,23 @@ def test_a_finding_across_cells_in_every_format(
     assert places == [(2, 10, 16), (6, 5, 5), (4, 1, 13)]
 
 
+@pytest.mark.parametrize(
+    ("cell", "lines"),
+    [
+        ("x.clamp(0)", []),
+        ("x.clamp(0)  # look; twice", []),
+        ("(x.clamp(0)\n)", []),
+        ("x.clamp(0)\nx.clamp(1)", [1]),
+        ("x.clamp(0);", [1]),
+        ("(x.clamp(0)) ;", [1]),
+        ("for _ in range(3):\n    x.clamp(0)", [2]),
+    ],
+)
+def test_what_a_cell_shows_at_its_end_is_not_thrown_away(check: Check, cell: str, lines: list[int]) -> None:
+    Path("nb.ipynb").write_text(notebook(TRAINS, "x = torch.ones(2)", cell, "x.clamp(2)\nx.sum()"))
+    assert found(check, "nb.ipynb") == [*(("TL215", 3, line) for line in lines), ("TL215", 4, 1)]
+
+
 def test_cells_are_counted_as_ruff_counts_them(check: Check) -> None:
     cells: list[Cell | str] = [
         ("markdown", "a"),

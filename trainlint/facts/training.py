@@ -31,6 +31,7 @@ class Training:
         nodes: events in order, with the branches and loops around them.
         objects: everything made on the way.
         unread: layers among what was made that no code reads.
+        is_test: a test runner calls it, by its name; what it does to a model or a file is over with the test.
     """
 
     path: str
@@ -38,6 +39,7 @@ class Training:
     nodes: list[Node] = field(default_factory=list)
     objects: tuple[Object, ...] = ()
     unread: tuple[Unread, ...] = ()
+    is_test: bool = False
 
     def facts(self, kind: type[F]) -> list[F]:
         """Everything of one type that a rule can be about: the entry point itself, objects, or events."""

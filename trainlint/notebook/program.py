@@ -10,6 +10,8 @@ from functools import cached_property
 
 from trainlint.finding import Cell, Place, Problem
 from trainlint.notebook import document, magics
+from trainlint.notebook.displayed import shows_last
+from trainlint.program.syntax import DISPLAYS
 from trainlint.soundness import parses
 
 SUFFIX = ".ipynb"
@@ -21,7 +23,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Block:
-    """What the program holds of one cell: its Python, and an empty line that belongs to no other."""
+    """What the program holds of one cell: its Python, and a line that belongs to no other."""
 
     cell: document.Cell
     first: int
@@ -71,7 +73,8 @@ class Notebook:
             margins = magics.margins(cell.source)
             text = self._python(cell, magics.without_margins(cell.source, margins))
             if text.strip():
-                block = Block(cell, line, ended(text) + "\n", margins)
+                last = DISPLAYS if shows_last(text) else ""
+                block = Block(cell, line, f"{ended(text)}{last}\n", margins)
                 self.blocks.append(block)
                 line = block.end
 

@@ -12,6 +12,7 @@ from trainlint.program.ledger import Account, Ledger, State
 from trainlint.program.outline import outline
 from trainlint.program.project import Project
 from trainlint.program.reading import Read
+from trainlint.program.room import with_room
 
 _NOT_WORTH_KEEPING = 10
 """So many entry points are sooner evaluated again than written down, with all others, after each change."""
@@ -40,6 +41,7 @@ class Modules(Mapping[str, s.Module]):
         return len(self._paths)
 
 
+@with_room
 def check(
     key: str, reads: list[Read], module: Callable[[str], s.Module | None], cache: Cache, *, lasts: bool
 ) -> Checked:

@@ -8,11 +8,13 @@ import tokenize
 from trainlint.finding import Problem
 from trainlint.program import syntax as s
 from trainlint.program.read import Unreadable, read
+from trainlint.program.room import with_room
 
 _LARGEST = 1_000_000
 """Bytes of a file that is read: about ten seconds, and more than anyone writes by hand."""
 
 
+@with_room
 def load(path: str, data: bytes) -> s.Module | Problem:
     """Read one file."""
     if len(data) > _LARGEST:

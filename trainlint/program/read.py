@@ -113,7 +113,7 @@ class _Reader:
         self._yields = False
 
     def module(self, tree: cst.Module) -> s.Module:
-        body = self._block(tree.body)
+        body = _displayed(self._block(tree.body))
         return s.Module(
             body, self._lines, tuple(self._imports), frozenset(self._called), frozenset(self._reads)
         )
@@ -552,6 +552,27 @@ class _Reader:
     def _starred(self, node: cst.StarredElement) -> s.Expr:
         value = self._expr(node.value)
         return s.Starred(value, value.at)
+
+
+def _displayed(body: s.Block) -> s.Block:
+    """Values that are shown, in tuples of their own: nobody throws them away."""
+    shown = {number - 1 for number, one in enumerate(body) if _is_ellipsis(one)}
+    if not shown:
+        return body
+    return tuple(
+        s.Evaluate(s.Collection("tuple", (one.value,), one.at), one.at)
+        if number in shown and isinstance(one, s.Evaluate)
+        else one
+        for number, one in enumerate(body)
+    )
+
+
+def _is_ellipsis(statement: s.Statement) -> bool:
+    return (
+        isinstance(statement, s.Evaluate)
+        and isinstance(statement.value, s.Constant)
+        and statement.value.value is ...
+    )
 
 
 def _literal(source: str) -> Any:

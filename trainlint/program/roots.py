@@ -22,6 +22,9 @@ from trainlint.program.unread import unread
 
 Judge = Callable[[Training], Iterable[Finding]]
 
+_TESTS = "test"
+"""With what the names of functions begin that pytest and unittest call."""
+
 
 class Roots:
     """Goes through the entry points of some files, and keeps account of them."""
@@ -58,7 +61,10 @@ class Roots:
                         and function.code not in self._reached
                         and self._trains(path, function, relevance)
                     ):
-                        yield from self._entered(("function", path, number), self._entering.call)
+                        is_test = function.name.startswith(_TESTS)
+                        yield from self._entered(
+                            ("function", path, number), self._entering.call, is_test=is_test
+                        )
 
     def fills_late(self) -> bool:
         """Whether anything but the body of a file has filled a dict of another file's."""
@@ -90,20 +96,23 @@ class Roots:
         init = self.ledger.defined[path].classes[function.owner].init if function.owner is not None else None
         return init is not None and relevance.trains("__init__", init.names)
 
-    def _entered(self, entry: Entry, enter: Callable[[str, int], Root]) -> Iterator[Finding]:
+    def _entered(
+        self, entry: Entry, enter: Callable[[str, int], Root], *, is_test: bool = False
+    ) -> Iterator[Finding]:
         kind, path, number = entry
         outcome = self._known.outcomes.get(entry)
         if outcome is None:
             with _caught(path, self._problems):
-                outcome = self._judged(kind, path, enter(path, number))
+                outcome = self._judged(kind, path, enter(path, number), is_test=is_test)
         if outcome is not None:
             yield from self._noted(entry, outcome)
 
-    def _judged(self, kind: str, path: str, root: Root) -> Outcome:
+    def _judged(self, kind: str, path: str, root: Root, *, is_test: bool = False) -> Outcome:
         with self._ev.store.as_left(root.changes):
             self._ev.trace = root.trace  # what is asked of the classes of its objects, it follows from too
             lost = tuple(unread(self._ev, root.objects))
-            findings = tuple(self._judge(Training(path, kind, root.nodes, tuple(root.objects), lost)))
+            training = Training(path, kind, root.nodes, tuple(root.objects), lost, is_test)
+            findings = tuple(self._judge(training))
         trace = root.trace
         return Outcome(
             findings,

@@ -11,6 +11,8 @@ from typing import Any
 
 Span = tuple[int, int]
 """Offsets in characters of the first character and of the one after the last."""
+DISPLAYS = "..."
+"""A line after an expression, outside of all functions, whose value is shown there: at the end of a notebook's cell."""
 
 
 @dataclass(slots=True)
