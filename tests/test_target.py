@@ -32,6 +32,16 @@ if TYPE_CHECKING:
         ("pyproject.toml", '[project.optional-dependencies]\ntrain = ["torch~=2.2"]', (2, 2), NEWEST),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = {version = "^1.13"}', (1, 13), NEWEST),
         ("pyproject.toml", "not TOML", NEWEST, NEWEST),
+        ("setup.py", 'setup(install_requires=["numpy", "torch >= 1.7, < 2"])', (1, 7), (1,)),
+        ("setup.py", 'NEEDS = """\nnumpy\ntorch==1.9.*\n"""', (1, 9), (1, 9)),
+        ("setup.py", 'setup(keywords=["torch", "torch 1.7"])', NEWEST, NEWEST),
+        ("setup.py", "not Python", NEWEST, NEWEST),
+        ("setup.cfg", "[options]\ninstall_requires =\n    torch>=1.12", (1, 12), NEWEST),
+        ("setup.cfg", "[isort]\nknown_third_party = torch\n", NEWEST, NEWEST),
+        ("environment.yml", "dependencies:\n  - pytorch=1.7.1=py3.8_cuda", (1, 7, 1), (1, 7, 1)),
+        ("environment.yaml", "dependencies:\n  - pip:\n    - torch>=2.1  # or later", (2, 1), NEWEST),
+        ("environment.yml", 'dependencies:\n  - "conda-forge::pytorch>=1.12,<2.1"', (1, 12), (2, 0)),
+        ("environment.yml", "dependencies:\n  - pytorch\n  - pytorch-cuda=11.8", NEWEST, NEWEST),
     ],
 )
 def test_dependencies(project: Project, name: str, text: str, oldest: Version, newest: Version) -> None:

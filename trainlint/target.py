@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from trainlint.dependencies import requirements
 from trainlint.finding import Finding, Version
 
 NEWEST: Version = (2, 13)
 """The newest torch that rules know: what a project that names no version is taken to be for."""
 
-_LISTS = ("pyproject.toml", "requirements.txt")
 _REQUIREMENT = re.compile(
     r"^\s*[\"']?torch\s*(?:\[[^]]*\]\s*)?(?![\w.-])(?P<versions>[^;#@]*)", re.IGNORECASE
 )
@@ -50,52 +48,13 @@ def target_near(start: Path) -> Target:
     """What the dependencies of the project say that a folder belongs to: the nearest list that names torch, up to the
     root of the checkout."""
     for folder in (start, *start.parents):
-        for name in _LISTS:
-            for line in _requirements(folder / name):
-                found = _REQUIREMENT.match(line)
-                if found is not None:
-                    return _target(found["versions"])
+        for line in requirements(folder):
+            found = _REQUIREMENT.match(line)
+            if found is not None:
+                return _target(found["versions"])
         if (folder / ".git").exists():
             break
     return Target()
-
-
-def _requirements(file: Path) -> Iterator[str]:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return
-    if file.suffix != ".toml":
-        yield from text.splitlines()
-        return
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-
-    try:
-        content = tomllib.loads(text)
-    except ValueError:
-        return
-    yield from _strings(_inner(content, "project", "dependencies"))
-    optional = _inner(content, "project", "optional-dependencies")
-    for group in optional.values() if isinstance(optional, dict) else ():
-        yield from _strings(group)
-    poetry = _inner(content, "tool", "poetry", "dependencies")
-    given = poetry.get("torch") if isinstance(poetry, dict) else None
-    wanted = given.get("version") if isinstance(given, dict) else given
-    if isinstance(wanted, str):
-        yield f"torch {wanted}"
-
-
-def _inner(content: Any, *keys: str) -> Any:
-    for key in keys:
-        content = content.get(key) if isinstance(content, dict) else None
-    return content
-
-
-def _strings(value: object) -> Iterator[str]:
-    yield from (one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
 def _target(text: str) -> Target:

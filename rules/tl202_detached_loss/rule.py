@@ -3,9 +3,10 @@ from collections.abc import Iterator
 from trainlint.facts.attachment import starving
 from trainlint.facts.events import Backward, RequiresGrad
 from trainlint.facts.evidence import of_cut
+from trainlint.facts.flow import is_made_of
 from trainlint.facts.torch_api import REBUILDS
 from trainlint.facts.training import Training
-from trainlint.facts.values import constant
+from trainlint.facts.values import Op, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -17,7 +18,8 @@ def check(training: Training) -> Iterator[Finding]:
     }
     for backward in training.events(Backward):
         for cut in starving(backward.loss):
-            if cut.name not in REBUILDS and cut.uid not in leaves and cut.at is not None:
+            is_cut = cut.name not in REBUILDS and cut.uid not in leaves
+            if is_cut and cut.at is not None and not _has_had_its_own(training, backward, cut):
                 yield Finding(
                     cut.at,
                     f"`{cut.text}` cuts the loss off from the model: what is left has no gradient, and the parameters "
@@ -26,3 +28,12 @@ def check(training: Training) -> Iterator[Finding]:
                     evidence=of_cut(training, cut),
                     clues={"cut": cut.name},
                 )
+
+
+def _has_had_its_own(training: Training, backward: Backward, cut: Op) -> bool:
+    """Whether another backward goes through what is cut off: then the model learns from it there."""
+    return any(
+        is_made_of(other.loss, cut.inputs[0], with_graph=True)
+        for other in training.events(Backward)
+        if other is not backward and cut.inputs
+    )

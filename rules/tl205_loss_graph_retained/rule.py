@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.attachment import attachment, has_graph
-from trainlint.facts.events import Accumulated, Backward, ParametersRead
+from trainlint.facts.events import Accumulated, Backward, Drawn, LossCall, OptimizerStep, ParametersRead
 from trainlint.facts.evidence import of_sum
 from trainlint.facts.flow import is_made_of, is_recurrence
 from trainlint.facts.torch_api import MODULE
@@ -10,6 +10,7 @@ from trainlint.facts.values import Object, Op, Value
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
+_OF_BATCHES = (Backward, Drawn, LossCall, OptimizerStep)
 _ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
 
@@ -19,7 +20,9 @@ def check(training: Training) -> Iterator[Finding]:
     trained_on += [by_hand.target for by_hand in training.events(ParametersRead)]
     returned = [event.value for event in training.handed_out()]
     for event in training.events(Accumulated):
-        if not (isinstance(event.result, Op) and event.result.records) or _is_over_layers(training, event):
+        if not (isinstance(event.result, Op) and event.result.records) or not _is_over_batches(
+            training, event
+        ):
             continue
         found = attachment(event.value)
         if not found.attached or found.uncertain or is_recurrence(event) or not has_graph(event.value):
@@ -33,13 +36,16 @@ def check(training: Training) -> Iterator[Finding]:
             )
 
 
-def _is_over_layers(training: Training, event: Accumulated) -> bool:
-    """Whether each round is one layer or parameter of a model, so that the sum is part of one step."""
+def _is_over_batches(training: Training, event: Accumulated) -> bool:
+    """Whether a round may be a batch: not if each is one layer or parameter of a model, or only a number, with no loss
+    and no batch in sight. Then the sum is part of one step."""
     loop = training.loops.get(event.loops[-1]) if event.loops else None
     if loop is None or loop.over is None:
-        return False
+        return True
+    if isinstance(loop.over, Op) and loop.over.name == "range":
+        return any(training.inside(loop.number, kind) for kind in _OF_BATCHES)
     held = (one for value in _gone_through(loop.over) for one in contained(value))
-    return any(
+    return not any(
         one.is_a(MODULE) if isinstance(one, Object) else isinstance(one, Op) and one.name == "parameters"
         for one in held
     )

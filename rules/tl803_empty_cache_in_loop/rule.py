@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Called, Drawn
+from trainlint.facts.events import Backward, Called, Drawn, OptimizerStep
 from trainlint.facts.host import asks_for_device
 from trainlint.facts.torch_api import EMPTY_CACHES
 from trainlint.facts.training import Training
@@ -15,8 +15,10 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if not all(asks_for_device(guard) for guard in training.inside_loop(call)):
             continue
-        rounds = [*training.inside(call.loops[-1], Backward), *training.inside(call.loops[-1], Drawn)]
-        batch = next((one for one in rounds if one.loops[-1] == call.loops[-1]), None)
+        loop = call.loops[-1]
+        trained = training.inside(loop, Backward) if training.inside(loop, OptimizerStep) else []
+        rounds = [*trained, *training.inside(loop, Drawn)]
+        batch = next((one for one in rounds if one.loops[-1] == loop), None)
         if batch is not None:
             yield Finding(
                 call.at,

@@ -23,6 +23,8 @@ def is_born_on_host(value: Value, depth: int = 0) -> bool:
             return depth < 20 and all(is_born_on_host(one, depth + 1) for one in value.parts())
         case Op(name="to" | "cuda"):
             return False
+        case Op(name="getattr", options={"name": Constant(value="batch_sizes")}):
+            return True  # of a packed sequence, for Python to loop over
         case Op() if value.name in _SIZES or value.name.startswith("numpy."):
             return True
         case Op() if value.name in api.CREATES:

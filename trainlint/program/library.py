@@ -40,6 +40,7 @@ from trainlint.facts.values import (
 from trainlint.finding import Place
 from trainlint.program import batches, builtin, classes, frameworks, host, methods, old_ways
 from trainlint.program import syntax as s
+from trainlint.program.indexing import looks_at_index
 from trainlint.program.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial, Super
 
 if TYPE_CHECKING:
@@ -325,6 +326,9 @@ def _is_ordered_pairs(value: Value | None) -> bool:
 
 # Calls of names
 
+_CASTS = frozenset(("typing.cast", "typing_extensions.cast"))
+"""What a type checker alone takes for more than its second argument."""
+
 
 def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """A call of a library's function or class by its dotted name."""
@@ -352,6 +356,8 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
         return _region_of_autocast(ev, name, given, at)
     if name in ("copy.deepcopy", "copy.copy") and first is not None:
         return _copied(ev, first, at, given, f"{name[5:]}(…)")
+    if name in _CASTS and len(args) == 2:
+        return args[1]
     if name == "functools.partial" and first is not None:
         return Partial(function=first, args=args[1:], options=given.options)
     if name == "collections.OrderedDict":
@@ -435,10 +441,8 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
     if isinstance(dataset, Object) and isinstance(dataset.definition, ClassValue):
         method = classes.class_attribute(ev, dataset.definition, "__getitem__")
         if isinstance(method, FunctionValue) and len(method.code.parameters) > 1:
-            names = method.code.names
-            ev.emit(
-                ItemsMade, at, loader=loader, names=names, by_index=method.code.parameters[1].name in names
-            )
+            by_index = looks_at_index(ev, dataset.definition, method)
+            ev.emit(ItemsMade, at, loader=loader, names=method.code.names, by_index=by_index)
     batches.note_batch(ev, loader, at)
     function = loader.argument(10, "worker_init_fn")
     if isinstance(function, (FunctionValue, Bound, Partial)):

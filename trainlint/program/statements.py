@@ -198,6 +198,14 @@ def _unpacked(ev: Evaluator, target: s.Collection, value: Value) -> list[Value]:
     return [ev.settle(builtin.item(ev, value, Constant(value=number), target.at)) for number in range(count)]
 
 
+def _is_part_of_tensor(ev: Evaluator, target: s.Subscript) -> bool:
+    """Whether a subscript is certainly no entry of a dict or list; what a forward builds up in tensors ends with it."""
+    indices = target.index.items if isinstance(target.index, s.Collection) else (target.index,)
+    if any(isinstance(one, s.Operation) and one.operator == "[:]" for one in indices):
+        return True
+    return ev.forwarding() is not None and is_tensor(ev.expr(target.value))
+
+
 def _augmented(ev: Evaluator, node: s.AugmentedAssign) -> None:
     before = ev.expr(node.target)
     value = ev.expr(node.value)
@@ -206,8 +214,8 @@ def _augmented(ev: Evaluator, node: s.AugmentedAssign) -> None:
         return
     result = expressions.arithmetic(ev, node.operator, (before, value), node.at)
     lives_on = not isinstance(node.target, s.Name) or _lives_on(ev, before)
-    if isinstance(node.target, s.Subscript) and ev.forwarding() is not None:
-        lives_on = not is_tensor(ev.expr(node.target.value))  # what a forward builds up ends with it
+    if isinstance(node.target, s.Subscript):
+        lives_on = not _is_part_of_tensor(ev, node.target)
     if ev.loops and node.operator in ("+", "-") and lives_on:
         ev.emit(Accumulated, node.at, total=shape.label(node.target), value=value, result=result)
     if isinstance(node.target, s.Attribute):

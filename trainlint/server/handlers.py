@@ -21,6 +21,8 @@ _WATCHED = (
     "**/pyproject.toml",
     "**/trainlint.toml",
     "**/requirements.txt",
+    "**/setup.cfg",
+    "**/environment.y*ml",
     "**/.gitignore",
     "**/*.json",
 )
