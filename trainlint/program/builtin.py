@@ -11,9 +11,9 @@ from trainlint.facts.events import Drawn, Escape, Operation
 from trainlint.facts.layers import layer_of
 from trainlint.facts.torch_api import CONTAINERS, LOADER, MODULE, PARAMETER
 from trainlint.facts.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value, one_of
-from trainlint.program import classes, conditions, host, library
+from trainlint.program import classes, conditions, containers, host, noting
 from trainlint.program import syntax as s
-from trainlint.program.values import Arguments, ClassValue, FunctionValue, Library
+from trainlint.program.values import Arguments, ClassValue, FunctionValue, Library, Super
 
 if TYPE_CHECKING:
     from trainlint.program.evaluator import Evaluator
@@ -139,7 +139,7 @@ def held(ev: Evaluator, value: Object) -> Items | Table | None:
     """What a container module (`nn.ModuleList`, `nn.Sequential`, ...) holds."""
     if value.bases.isdisjoint(CONTAINERS):
         return None
-    found = ev.store.get((value.uid, library.CONTENTS))
+    found = ev.store.get((value.uid, containers.CONTENTS))
     return found if isinstance(found, (Items, Table)) else None
 
 
@@ -176,7 +176,7 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
             assert inside is not None
             if isinstance(inside, Items) and isinstance(index, Op) and index.name == "[:]":
                 part = ev.object(value.type, value.bases, at, Arguments())  # a container of the same kind
-                ev.store.set((part.uid, library.CONTENTS), _sliced(inside, index))
+                ev.store.set((part.uid, containers.CONTENTS), _sliced(inside, index))
                 return part
             return item(ev, inside, index, at)
         case Object(definition=ClassValue() as cls), Constant(value=int(number)) if (
@@ -244,7 +244,7 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
             container.items.append(value)
             container.exact = False
         case ((Op() | Unknown()), (Op() | Items())):
-            library.note_ignored(ev, container, index, value, at)
+            noting.note_ignored(ev, container, index, value, at)
             _written(ev, container, index, value, at)
         case Object(), _ if (inside := held(ev, container)) is not None:
             store_item(ev, inside, index, value, at)
@@ -261,7 +261,7 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
 def _written(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
     if isinstance(container, Op):
         ev.write(container, ev.op("setitem", (container, index, value), at))
-        library.note_overwritten(ev, container, at)
+        noting.note_overwritten(ev, container, at)
 
 
 def append(ev: Evaluator, target: Items, value: Value) -> None:
@@ -342,7 +342,7 @@ def call(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> V
         case "len" if isinstance(first, Items) and first.exact:
             return Constant(value=len(first.items))
         case "super" if len(args) == 2 and isinstance(args[0], ClassValue):
-            return library.super_of(args[0], args[1])
+            return Super(owner=args[0], receiver=args[1])
     if name not in _HARMLESS and not name[:1].isupper():
         ev.emit(Escape, at, values=given.all())
     return ev.op(f"builtins.{name}", args, at, text, given.options)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from trainlint.facts import torch_api as api
 from trainlint.facts.events import AttentionCall, Escape, Forward, Normalised
 from trainlint.facts.values import Choice, Constant, Items, Object, Op, Table, Value, one_of
-from trainlint.program import builtin, classes, library
+from trainlint.program import builtin, classes, noting
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments, ClassValue, FunctionValue
 
@@ -38,14 +38,14 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
     if "torch.nn.Sequential" in value.bases:
         return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
     if value.type in api.LOSSES:
-        return library.loss_of(ev, api.LOSSES[value.type][0], given, at, text, value)
+        return noting.loss_of(ev, api.LOSSES[value.type][0], given, at, text, value)
     if value.is_a(api.MODULE):
         name = value.type.removeprefix("torch.nn.")
         operation = api.LAYERS.get(name, value.type)
 
         def applied() -> Value:
             made = ev.op(operation, given.args, at, text, given.options, owner=value)
-            library.noted(ev, made, at, value.type)
+            noting.noted(ev, made, at, value.type)
             if value.type in api.ATTENTION_MASKS:
                 ev.emit(AttentionCall, at, name=value.type, output=made, is_open=given.open)
             if value.type in api.BATCH_NORMS:

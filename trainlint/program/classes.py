@@ -10,7 +10,7 @@ from trainlint.facts.guards import needs_failed_import
 from trainlint.facts.torch_api import AUTOCAST, LOADER, MODULE, OPTIMIZER, PARAMETER, SCALER, SCHEDULER
 from trainlint.facts.torch_names import canonical, library_bases
 from trainlint.facts.values import Constant, Items, Object, Op, Table, Value, alternatives, ways
-from trainlint.program import library, statements
+from trainlint.program import attributes, containers, library, noting, statements
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
 
@@ -49,7 +49,7 @@ def _decorated(ev: Evaluator, function: FunctionValue, value: Value, decorator: 
             return made if isinstance(made, FunctionValue) else value
         case _:
             if isinstance(decorator, Library):
-                library.note_use(ev, decorator.name, node.at, decorator.name, Arguments())
+                noting.note_use(ev, decorator.name, node.at, decorator.name, Arguments())
             if isinstance(decorator, Object) and decorator.is_a(AUTOCAST):
                 function.autocast += (decorator,)
             change = library.records_inside(decorator)
@@ -152,7 +152,7 @@ def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Val
             return _bound(ev, value, found, at)
         if found is not None:
             return found
-    return library.object_attribute(ev, value, name, at)
+    return attributes.object_attribute(ev, value, name, at)
 
 
 def super_attribute(ev: Evaluator, value: Super, name: str) -> Value:
@@ -199,7 +199,7 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
         if cls.is_dataclass:
             _fill_fields(ev, made, cls, given, at)
         elif "torch.nn.Sequential" in made.bases:
-            library.fill_container(ev, made, given)
+            containers.fill_container(ev, made, given)
     ev.emit(Built, at, object=made, within=ev.building_in())
     return made
 

@@ -46,6 +46,7 @@ from trainlint.facts.values import (
 )
 from trainlint.finding import Place
 from trainlint.program import (
+    attributes,
     builtin,
     calling,
     classes,
@@ -54,6 +55,7 @@ from trainlint.program import (
     library,
     lived,
     methods,
+    noting,
     shape,
     statements,
 )
@@ -470,7 +472,7 @@ class Evaluator:
                 held = self.store.get((value.uid, name))
                 if held is not None:
                     return self.settle(held)
-                return library.value_attribute(self, value, name, at, text)
+                return attributes.value_attribute(self, value, name, at, text)
 
     def _unknown_attribute(self, value: Value, name: str) -> Value:
         missing = Unknown(text=name, loops=())
@@ -491,19 +493,19 @@ class Evaluator:
         is_misspelt = is_like_requires_grad(name) and name not in self.project.reads
         if is_misspelt or (is_layer and is_certain and name == "requires_grad"):
             self.emit(AttributeSet, at, target=target, name=name)
-        if name in ("pad_token", "pad_token_id") and library.is_end_token(value):
+        if name in ("pad_token", "pad_token_id") and attributes.is_end_token(value):
             self.emit(PadIsEnd, at, tokenizer=target)
         if name == "grad" and isinstance(value, Constant) and value.value is None:
-            self.emit(ZeroGrad, at, target=library.holder_of(target))
+            self.emit(ZeroGrad, at, target=attributes.holder_of(target))
         elif name == "requires_grad":
-            library.set_requires_grad(self, target, value, at, assignment=True)
+            attributes.set_requires_grad(self, target, value, at, assignment=True)
         elif isinstance(target, Op):
             if name in ("transform", "transforms"):
                 self.emit(SettingChanged, at, name=name, value=value)
-            if name in library.GRADIENT_FUNCTIONS:
+            if name in attributes.GRADIENT_FUNCTIONS:
                 self.store.touch(target)
                 target.hung_on = value
-            library.written_by_hand(self, target, name, at)
+            attributes.written_by_hand(self, target, name, at)
         elif isinstance(target, Object):
             classes.note_registration(self, target, name, value, at)
         elif isinstance(target, Library):
@@ -541,7 +543,7 @@ class Evaluator:
                 return classes.instantiate(self, func, given, at)
             case Bound(function=FunctionValue() as function):
                 if func.name == "forward" and text.endswith(".forward(…)"):
-                    library.note_forward(self, func.receiver, at)
+                    noting.note_forward(self, func.receiver, at)
                 return self.call_function(function, _with_receiver(func.receiver, given), at, func.receiver)
             case Bound():
                 return methods.call_method(self, func.receiver, func.name, given, at, text)

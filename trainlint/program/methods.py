@@ -36,7 +36,18 @@ from trainlint.facts.values import (
     alternatives,
     one_of,
 )
-from trainlint.program import builtin, calling, classes, frameworks, host, library, old_ways
+from trainlint.program import (
+    attributes,
+    builtin,
+    calling,
+    classes,
+    containers,
+    frameworks,
+    host,
+    library,
+    noting,
+    old_ways,
+)
 from trainlint.program import syntax as s
 from trainlint.program.values import Arguments, Bound, ClassValue, FunctionValue, Partial
 
@@ -86,7 +97,7 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         if isinstance(receiver, Object):
             old_ways.note_constructor(ev, receiver, given, at, text)
             if not receiver.bases.isdisjoint(api.CONTAINERS):
-                library.fill_container(ev, receiver, given)
+                containers.fill_container(ev, receiver, given)
             elif receiver.bases & {api.LOADER, *api.LOSSES}:
                 receiver.args, receiver.options = given.args, given.options
         return Constant(value=None)
@@ -97,7 +108,7 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
             return calling.sequential(ev, receiver, given, at, text)
         losses = [base for base in receiver.bases if base in api.LOSSES]
         if losses:
-            return library.loss_of(ev, api.LOSSES[losses[0]][0], given, at, text, receiver)
+            return noting.loss_of(ev, api.LOSSES[losses[0]][0], given, at, text, receiver)
         return ev.op("call", given.args, at, text, given.options, owner=receiver)
     handled = frameworks.call_method(ev, receiver, name, given, at)
     if handled is not None:
@@ -220,7 +231,7 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         _placed(ev, value, name, given, at)
         return value
     elif name == "requires_grad_":
-        library.set_requires_grad(ev, value, first or Constant(value=True), at)
+        attributes.set_requires_grad(ev, value, first or Constant(value=True), at)
         return value
     elif name in ("add_module", "register_module") and len(given.args) == 2:
         key = given.args[0]
@@ -242,7 +253,7 @@ def _module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
             return value if name in ("append", "extend", "insert") else found or ev.unknown(name)
     elif name in ("forward", "__call__"):
         if text.endswith(".forward(…)"):
-            library.note_forward(ev, value, at)
+            noting.note_forward(ev, value, at)
         return calling.call_object(ev, value, given, at, text)
     elif name == "backward" and first is not None:
         ev.emit(Backward, at, loss=first)
@@ -321,7 +332,7 @@ def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: 
             ev.emit(ZeroGrad, at, target=value, to_none=given.get(0, "set_to_none"))
             return Constant(value=None)
         case "zero_" | "fill_" | "detach_" if isinstance(value, Op) and _is_gradient(value):
-            ev.emit(ZeroGrad, at, target=library.holder_of(value))
+            ev.emit(ZeroGrad, at, target=attributes.holder_of(value))
             return value
         case "train" | "eval" if not isinstance(value, Constant) and (not given.args or name == "train"):
             if len(given.all()) <= 1 and (first is None or isinstance(first, Constant)):
@@ -345,7 +356,7 @@ def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: 
         case "copy" if isinstance(value, Op) and value.name in ("state_dict", "copy"):
             return ev.op("copy", (value,), at, text)
         case "requires_grad_":
-            library.set_requires_grad(ev, value, first or Constant(value=True), at)
+            attributes.set_requires_grad(ev, value, first or Constant(value=True), at)
             return value
         case "to" | "cuda" | "cpu":
             device = ev.op("device", (Constant(value=name),), at) if name != "to" else first
@@ -360,7 +371,7 @@ def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: 
                 ev.emit(Escape, at, values=(value,))
                 return ev.op("scale", (first,), at, text, {"by": value})
         case "add_" | "sub_" | "copy_" | "mul_" | "addcdiv_" | "set_":
-            library.written_by_hand(ev, value, "", at)
+            attributes.written_by_hand(ev, value, "", at)
     if isinstance(value, Constant):
         return ev.op("call", (value, *given.args), at, text, given.options)
     if _passes_objects(given):
@@ -371,13 +382,11 @@ def _value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: 
         ev.emit(Escape, at, values=(value,), tensors=given.all())
     elif given.all() and (isinstance(value, Object) or _is_foreign(value)):
         ev.emit(Escape, at, tensors=given.all())
-    made = library.noted(
-        ev, ev.op(_method_operation(name), (value, *given.args), at, text, given.options), at
-    )
+    made = noting.noted(ev, ev.op(_method_operation(name), (value, *given.args), at, text, given.options), at)
     if name.endswith("_") and isinstance(value, Op) and not name.startswith("_"):
         ev.write(value, made)
         if name in _IN_PLACE:
-            library.note_overwritten(ev, value, at)
+            noting.note_overwritten(ev, value, at)
     return made
 
 

@@ -22,7 +22,7 @@ from trainlint.facts.values import (
     alternatives,
     one_of,
 )
-from trainlint.program import builtin, classes, conditions, expressions, library, shape
+from trainlint.program import attributes, builtin, classes, conditions, expressions, library, noting, shape
 from trainlint.program import syntax as s
 from trainlint.program.store import Layer
 from trainlint.program.values import Arguments, Env, FileModule, FunctionValue, Imported, Library
@@ -219,10 +219,10 @@ def _augmented(ev: Evaluator, node: s.AugmentedAssign) -> None:
     if ev.loops and node.operator in ("+", "-") and lives_on:
         ev.emit(Accumulated, node.at, total=shape.label(node.target), value=value, result=result)
     if isinstance(node.target, s.Attribute):
-        library.written_by_hand(ev, ev.expr(node.target.value), node.target.name, node.at)
+        attributes.written_by_hand(ev, ev.expr(node.target.value), node.target.name, node.at)
     elif isinstance(before, Op):
-        library.written_by_hand(ev, before, "", node.at)
-    library.note_overwritten(ev, before, node.at)
+        attributes.written_by_hand(ev, before, "", node.at)
+    noting.note_overwritten(ev, before, node.at)
     assign(ev, node.target, result)
 
 
