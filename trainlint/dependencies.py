@@ -12,7 +12,7 @@ from typing import Any
 
 _PINNED = re.compile(r"[A-Za-z][\w.-]*\s*(?:\[[^]]*\]\s*)?(?:===|==|~=|>=|<=|!=|<|>)\s*\d[^\r\n]*")
 """A requirement that names a version: elsewhere a name may stand for anything."""
-_CONDA = re.compile(r"\s*-\s*[\"']?(?:[\w.-]+::)?(?:py)?torch\s*(?P<versions>[=<>!~][^\"'#]*)")
+_CONDA = re.compile(r"\s*(?:-\s*)?[\"']?(?:[\w.-]+::)?(?:py)?torch\s*(?P<versions>[=<>!~][^\"'#]*)")
 
 
 def requirements(folder: Path) -> Iterator[str]:
@@ -57,7 +57,10 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _of_requirements(text: str) -> Iterator[str]:
-    yield from text.splitlines()
+    """Those of pip, or what `conda list --export` has written."""
+    for line in text.splitlines():
+        yield line
+        yield from _of_conda(line)
 
 
 def _of_setup(text: str) -> Iterator[str]:
@@ -78,7 +81,7 @@ def _of_setup_cfg(text: str) -> Iterator[str]:
     yield from (line for line in lines if _PINNED.fullmatch(line))
 
 
-def _of_environment(text: str) -> Iterator[str]:
+def _of_conda(text: str) -> Iterator[str]:
     """What conda calls `pytorch`, and what it leaves to pip; `=1.9` is any version that begins so."""
     for line in text.splitlines():
         found = _CONDA.match(line)
@@ -91,7 +94,7 @@ _LISTS: Mapping[str, Callable[[str], Iterator[str]]] = {
     "requirements.txt": _of_requirements,
     "setup.py": _of_setup,
     "setup.cfg": _of_setup_cfg,
-    "environment.yml": _of_environment,
-    "environment.yaml": _of_environment,
+    "environment.yml": _of_conda,
+    "environment.yaml": _of_conda,
 }
 """By name, what reads it."""

@@ -16,10 +16,14 @@ _GENERATED = frozenset(("torchvision.datasets.FakeData",))
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
     asked = {one.loader.uid: one for one in training.events(ItemsMade)}
-    for use in uses(training):
+    used = uses(training)
+    shuffled = {(one.drawn.at, one.drawn.calls) for one in used if not reads_in_order(one.loader)}
+    for use in used:
         loader = use.loader
         if not use.trains or not reads_in_order(loader) or is_one_batch(loader) or loader.at is None:
             continue
+        if (use.drawn.at, use.drawn.calls) in shuffled:
+            continue  # another loader takes its place in some rounds
         made = asked.get(loader.uid)
         dataset = list(alternatives(loader.argument(0, "dataset")))
         if (made is None or made.by_index) and dataset and all(map(_has_an_order, dataset)):

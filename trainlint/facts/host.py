@@ -25,6 +25,8 @@ def is_born_on_host(value: Value, depth: int = 0) -> bool:
             return False
         case Op(name="getattr", options={"name": Constant(value="batch_sizes")}):
             return True  # of a packed sequence, for Python to loop over
+        case Op(name="getitem", inputs=(Op(name=api.PAD_PACKED),), options={"index": Constant(value=1)}):
+            return True  # the lengths, which stay on the host all the way
         case Op() if value.name in _SIZES or value.name.startswith("numpy."):
             return True
         case Op() if value.name in api.CREATES:

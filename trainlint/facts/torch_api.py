@@ -474,6 +474,7 @@ SIZED_BY_DATA = frozenset(
 EMPTY_CACHES = frozenset(f"torch.{name}.empty_cache" for name in ("cuda", "cuda.memory", "mps", "xpu"))
 MATMUL_PRECISION = "torch.set_float32_matmul_precision"
 PACK = "torch.nn.utils.rnn.pack_padded_sequence"
+PAD_PACKED = "torch.nn.utils.rnn.pad_packed_sequence"
 
 TO_HOST = frozenset(("item", "tolist", "numpy", "cpu"))
 """Methods of tensors that hand numbers to Python, or bring them to where Python can read them."""

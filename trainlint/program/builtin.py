@@ -125,6 +125,15 @@ def element(ev: Evaluator, iterable: Value, at: s.Span) -> Value:
     return ev.op("iterate", (iterable,), at)
 
 
+def without_entry(ev: Evaluator, table: Table, key: Any) -> Value:
+    """Remove what a dict holds for a key, and return it."""
+    ev.store.touch(table)
+    found = table.entries.pop(key)
+    if ev.guards:  # on another way it may still be there
+        table.entries[key] = ev.unknown(str(key))
+    return found
+
+
 def _value_of(ev: Evaluator, table: Value, at: s.Span) -> Value:
     if isinstance(table, Object):
         table = held(ev, table) or table
@@ -468,11 +477,7 @@ def container_method(
                 _put(ev, value, key, one)
             return Constant(value=None)
         case "pop" if isinstance(first, Constant) and first.value in value.entries and not value.others:
-            ev.store.touch(value)
-            found = value.entries.pop(first.value)
-            if ev.guards:  # on another way it may still be there
-                value.entries[first.value] = ev.unknown(str(first.value))
-            return found
+            return without_entry(ev, value, first.value)
         case "pop" | "setdefault" if first is not None:
             return item(ev, value, first, at)
         case "copy":

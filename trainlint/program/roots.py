@@ -22,9 +22,6 @@ from trainlint.program.unread import unread
 
 Judge = Callable[[Training], Iterable[Finding]]
 
-_TESTS = "test"
-"""With what the names of functions begin that pytest and unittest call."""
-
 
 class Roots:
     """Goes through the entry points of some files, and keeps account of them."""
@@ -61,10 +58,9 @@ class Roots:
                         and function.code not in self._reached
                         and self._trains(path, function, relevance)
                     ):
-                        is_test = function.name.startswith(_TESTS)
-                        yield from self._entered(
-                            ("function", path, number), self._entering.call, is_test=is_test
-                        )
+                        entry = "function", path, number
+                        is_test = _is_test(path, function.name)
+                        yield from self._entered(entry, self._entering.call, is_test=is_test)
 
     def fills_late(self) -> bool:
         """Whether anything but the body of a file has filled a dict of another file's."""
@@ -127,6 +123,14 @@ class Roots:
         self._reached |= outcome.reached
         self.ledger.outcomes[entry] = outcome
         return outcome.findings
+
+
+def _is_test(path: str, name: str) -> bool:
+    """Whether pytest and unittest find a function by its name and that of its file. One that is just called `test`
+    evaluates a model, as a rule."""
+    file = path.replace("\\", "/").rpartition("/")[2]
+    is_of_tests = file.startswith("test_") or file.endswith("_test.py")
+    return is_of_tests and name.startswith("test") and name != "test"
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from trainlint.facts.values import (
     Items,
     Object,
     Op,
+    Table,
     Unknown,
     Value,
     alternatives,
@@ -99,8 +100,18 @@ def _statement(ev: Evaluator, node: s.Statement) -> Signal:
         case s.Scope():
             _scope(ev, node)
         case s.Delete():
-            pass
+            for target in node.targets:
+                _delete(ev, target)
     return None
+
+
+def _delete(ev: Evaluator, target: s.Expr) -> None:
+    """`del table[key]`."""
+    if not isinstance(target, s.Subscript):
+        return
+    table, key = ev.unseen(target.value), ev.expr(target.index)
+    if isinstance(table, Table) and isinstance(key, Constant) and key.value in table.entries:
+        builtin.without_entry(ev, table, key.value)
 
 
 def _note_discarded(ev: Evaluator, node: s.Call, value: Op) -> None:
