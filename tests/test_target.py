@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = {version = "^1.13"}', (1, 13), NEWEST),
         ("pyproject.toml", "not TOML", NEWEST, NEWEST),
         ("requirements.txt", "# platform: linux-64\npytorch=1.7.0=py3.6_cuda110_0", (1, 7, 0), (1, 7, 0)),
+        ("requirements.txt", "pytorch-cpu=0.4.0=py35_cpu_1\npytorch-metric=1.0", (0, 4, 0), (0, 4, 0)),
         ("setup.py", 'setup(install_requires=["numpy", "torch >= 1.7, < 2"])', (1, 7), (1,)),
         ("setup.py", 'NEEDS = """\nnumpy\ntorch==1.9.*\n"""', (1, 9), (1, 9)),
         ("setup.py", 'setup(keywords=["torch", "torch 1.7"])', NEWEST, NEWEST),

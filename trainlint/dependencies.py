@@ -12,7 +12,9 @@ from typing import Any
 
 _PINNED = re.compile(r"[A-Za-z][\w.-]*\s*(?:\[[^]]*\]\s*)?(?:===|==|~=|>=|<=|!=|<|>)\s*\d[^\r\n]*")
 """A requirement that names a version: elsewhere a name may stand for anything."""
-_CONDA = re.compile(r"\s*(?:-\s*)?[\"']?(?:[\w.-]+::)?(?:py)?torch\s*(?P<versions>[=<>!~][^\"'#]*)")
+_CONDA = re.compile(
+    r"\s*(?:-\s*)?[\"']?(?:[\w.-]+::)?(?:py)?torch(?:-[cg]pu)?\s*(?P<versions>[=<>!~][^\"'#]*)"
+)
 
 
 def requirements(folder: Path) -> Iterator[str]:

@@ -11,12 +11,14 @@ from trainlint.rule import rule
 @rule(LibraryCall, level="warning", refutable=False, by="S")
 def check(call: LibraryCall) -> Iterator[Finding]:
     if call.name in DEPRECATED_VARIABLE and not call.is_fallback:
+        wants_gradient = constant(call.options.get("requires_grad")) is True
+        instead = "the tensor itself, with `requires_grad_()`" if wants_gradient else "the tensor itself"
         yield Finding(
             call.at,
             "a tensor has been a `Variable` since torch 0.4: this wraps it for nothing, `volatile=True` has no effect, "
-            "and a tensor with a graph loses it here. Use the tensor itself.",
+            f"and a tensor with a graph loses it here. Use {instead}.",
             clues={
                 "has_no_graph": bool(call.args) and has_no_graph(call.args[0]),
-                "wants_gradient": constant(call.options.get("requires_grad")) is True,
+                "wants_gradient": wants_gradient,
             },
         )

@@ -4,6 +4,7 @@ from trainlint.facts.events import Backward, Called, Drawn, OptimizerStep
 from trainlint.facts.host import asks_for_device
 from trainlint.facts.torch_api import EMPTY_CACHES
 from trainlint.facts.training import Training
+from trainlint.facts.values import Items, Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -17,7 +18,7 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         loop = call.loops[-1]
         trained = training.inside(loop, Backward) if training.inside(loop, OptimizerStep) else []
-        rounds = [*trained, *training.inside(loop, Drawn)]
+        rounds = [*trained, *(training.inside(loop, Drawn) if trained or not _counts(training, loop) else ())]
         batch = next((one for one in rounds if one.loops[-1] == loop), None)
         if batch is not None:
             yield Finding(
@@ -27,3 +28,9 @@ def check(training: Training) -> Iterator[Finding]:
                 "training and something else that needs the memory.",
                 (Because(batch.at, "each round of this loop is one batch"),),
             )
+
+
+def _counts(training: Training, loop: int) -> bool:
+    """Whether a loop only goes through numbers, or through what is listed: a round may be a whole training then."""
+    over = training.loops[loop].over
+    return isinstance(over, Items) or (isinstance(over, Op) and over.name == "range")

@@ -31,7 +31,7 @@ class Training:
         nodes: events in order, with the branches and loops around them.
         objects: everything made on the way.
         unread: layers among what was made that no code reads.
-        is_test: a test runner calls it, by its name; what it does to a model or a file is over with the test.
+        is_test: a function or class of a file of tests; what it does to a model or a file is over with the test.
     """
 
     path: str

@@ -26,10 +26,12 @@ from trainlint.facts.values import (
     Op,
     Table,
     Value,
+    one_of,
 )
 from trainlint.program import (
     batches,
     classes,
+    conditions,
     containers,
     frameworks,
     host,
@@ -246,13 +248,19 @@ def _is_infinite(limit: Value | None) -> bool:
     return False
 
 
-def _region_of_autocast(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Object:
-    """`torch.autocast(...)` by any of its names, with its arguments by theirs."""
+def _region_of_autocast(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Value:
+    """`torch.autocast(...)` by any of its names, with its arguments by theirs; none where it is not enabled."""
     device, names = api.AUTOCASTS[name]
     options = {**dict(zip(names, given.args, strict=False)), **given.options}
     if device is not None:
         options["device_type"] = Constant(value=device)
-    return ev.object(api.AUTOCAST, frozenset((api.AUTOCAST,)), at, Arguments((), options, given.open))
+    region = ev.object(api.AUTOCAST, frozenset((api.AUTOCAST,)), at, Arguments((), options, given.open))
+    enabled = options.get("enabled")
+    if enabled is None or isinstance(enabled, Constant):
+        return region
+    condition, outcome = conditions.guard(enabled)
+    off = Constant(value=None)
+    return one_of(((((condition, outcome),), region), (((condition, not outcome),), off)))
 
 
 def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:

@@ -58,9 +58,7 @@ class Roots:
                         and function.code not in self._reached
                         and self._trains(path, function, relevance)
                     ):
-                        entry = "function", path, number
-                        is_test = _is_test(path, function.name)
-                        yield from self._entered(entry, self._entering.call, is_test=is_test)
+                        yield from self._entered(("function", path, number), self._entering.call)
 
     def fills_late(self) -> bool:
         """Whether anything but the body of a file has filled a dict of another file's."""
@@ -92,21 +90,20 @@ class Roots:
         init = self.ledger.defined[path].classes[function.owner].init if function.owner is not None else None
         return init is not None and relevance.trains("__init__", init.names)
 
-    def _entered(
-        self, entry: Entry, enter: Callable[[str, int], Root], *, is_test: bool = False
-    ) -> Iterator[Finding]:
+    def _entered(self, entry: Entry, enter: Callable[[str, int], Root]) -> Iterator[Finding]:
         kind, path, number = entry
         outcome = self._known.outcomes.get(entry)
         if outcome is None:
             with _caught(path, self._problems):
-                outcome = self._judged(kind, path, enter(path, number), is_test=is_test)
+                outcome = self._judged(kind, path, enter(path, number))
         if outcome is not None:
             yield from self._noted(entry, outcome)
 
-    def _judged(self, kind: str, path: str, root: Root, *, is_test: bool = False) -> Outcome:
+    def _judged(self, kind: str, path: str, root: Root) -> Outcome:
         with self._ev.store.as_left(root.changes):
             self._ev.trace = root.trace  # what is asked of the classes of its objects, it follows from too
             lost = tuple(unread(self._ev, root.objects))
+            is_test = kind != "program" and _is_test(path)
             training = Training(path, kind, root.nodes, tuple(root.objects), lost, is_test)
             findings = tuple(self._judge(training))
         trace = root.trace
@@ -125,12 +122,10 @@ class Roots:
         return outcome.findings
 
 
-def _is_test(path: str, name: str) -> bool:
-    """Whether pytest and unittest find a function by its name and that of its file. One that is just called `test`
-    evaluates a model, as a rule."""
+def _is_test(path: str) -> bool:
+    """Whether pytest and unittest take a file for tests, by its name."""
     file = path.replace("\\", "/").rpartition("/")[2]
-    is_of_tests = file.startswith("test_") or file.endswith("_test.py")
-    return is_of_tests and name.startswith("test") and name != "test"
+    return file.startswith("test_") or file.endswith("_test.py")
 
 
 @contextmanager
