@@ -22,6 +22,8 @@ def check(training: Training) -> Iterator[Finding]:
                 training.leave_open(operation.at)
             continue
         given = view.inputs[0]
+        if isinstance(given, Op) and given.name == "pad":
+            continue  # rows of another length: what is shifted by that is meant
         shapes = {}
         if view.seen is not None and isinstance(given, Op) and given.seen is not None:
             shapes = {"before": list(given.seen.shape), "after": list(view.seen.shape)}

@@ -159,7 +159,7 @@ def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[obj
                     kept.append(_Fork(key, node.varies, then, otherwise))
             case Loop():
                 body = _pruned(node.body, kinds, numbers)
-                if any(not isinstance(one, str) for one in body):
+                if _matters(body, beside=("break", "continue")):
                     kept.append(_Rounds(node.number, body))
             case Body():
                 body = _pruned(node.body, kinds, numbers)
@@ -167,7 +167,7 @@ def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[obj
                     body.pop()
                 if not _has_exit(body):
                     _go_on(kept, body)
-                elif _matters(body):
+                elif _matters(body, beside=("return",)):
                     kept.append(_Inner(body))
             case Exit():
                 kept.append(node.kind)
@@ -199,14 +199,14 @@ def _has_exit(steps: _Steps) -> bool:
     return False
 
 
-def _matters(steps: _Steps) -> bool:
-    """Whether a body does anything but return."""
+def _matters(steps: _Steps, beside: tuple[str, ...]) -> bool:
+    """Whether steps do anything but end in one of these ways, which what holds them comes to know nothing of."""
     for step in steps:
         if isinstance(step, str):
-            if step != "return":
+            if step not in beside:
                 return True
         elif isinstance(step, _Fork):
-            if _matters(step.then) or _matters(step.otherwise):
+            if _matters(step.then, beside) or _matters(step.otherwise, beside):
                 return True
         else:
             return True

@@ -195,6 +195,8 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
     if name in ("torch.autograd.backward", "torch.distributed.autograd.backward"):
         plain = name == "torch.autograd.backward"
         loss = first if plain else given.get(1, "roots")
+        if isinstance(loss, Op) and loss.is_leaf:
+            return Constant(value=None)  # there is nothing behind it: its gradient is set
         retains = given.get(2, "retain_graph")
         ev.emit(Backward, at, loss=loss or ev.unknown(), accumulates=plain, retains=retains)
         return Constant(value=None)

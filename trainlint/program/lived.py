@@ -52,7 +52,7 @@ class Uses:
 def in_use(ev: Evaluator, owner: Object, name: str, held: Constant) -> Value:
     """An attribute as it is found now: the constant that it was set to, or something of which that is the first."""
     cls = owner.definition
-    if held.value is None or not isinstance(cls, ClassValue):
+    if not isinstance(cls, ClassValue):
         return held
     writers = _changes(ev, cls).get(name)
     if writers is None or _is_being_made(ev, owner):
