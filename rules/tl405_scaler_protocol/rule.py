@@ -14,7 +14,7 @@ from trainlint.facts.precision import is_unscaled, may_scale, scaling
 from trainlint.facts.recorded import Recorded
 from trainlint.facts.torch_api import SCALER
 from trainlint.facts.training import Training, certainly_clears, handed_over
-from trainlint.facts.values import Object, Value, alternatives
+from trainlint.facts.values import Object, Op, Value, alternatives, reached
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -111,6 +111,8 @@ def _without_update(training: Training, runs: list[Run]) -> Iterator[Finding]:
     for step in training.events(OptimizerStep):
         if step.scaler is None or not may_scale(step.scaler) or _escapes(training, step.scaler):
             continue
+        if _is_over_optimizers(training, step):
+            continue
         again = [_steps_again(run, step) for run in runs]
         if True in again and False not in again:
             yield Finding(
@@ -119,6 +121,18 @@ def _without_update(training: Training, runs: list[Run]) -> Iterator[Finding]:
                 "the last `scaler.step(...)` of each round.",
                 (Because(step.scaler.at, "the scaler is made here"),) if step.scaler.at is not None else (),
             )
+
+
+def _is_over_optimizers(training: Training, step: OptimizerStep) -> bool:
+    """Whether each round of the loop around a step is another optimizer."""
+    if not step.loops:
+        return False
+    loop = training.loops[step.loops[-1]]
+    inside = {one.uid for one in reached([loop.over])} if loop.over is not None else set()
+    return any(
+        one.uid in inside or (isinstance(one, Op) and loop.number in one.loops)
+        for one in alternatives(step.optimizer)
+    )
 
 
 def _steps_again(run: Run, step: OptimizerStep) -> bool | None:

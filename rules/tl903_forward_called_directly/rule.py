@@ -10,11 +10,9 @@ from trainlint.rule import rule
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
-    if training.is_test:
-        return
     for call in training.events(ForwardCalled):
         module = call.module
-        if isinstance(module, Object) and has_parameters(module):
+        if isinstance(module, Object) and has_parameters(module) and not training.is_in_test(call.at):
             yield Finding(
                 call.at,
                 f"`forward` of `{module.type.removeprefix('torch.')}` is called as a method, so none of its hooks runs: "

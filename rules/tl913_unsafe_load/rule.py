@@ -17,14 +17,12 @@ _JOINS = ("/", "+", "os.path.join", "getattr")
 
 @rule(Training, level="warning", refutable=False, by="S")
 def check(training: Training) -> Iterator[Finding]:
-    if training.is_test:
-        return
     calls = training.events(Called)
     states = loaded_as_state(training)
     written = [one.argument(1, "f") for one in calls if one.name == "torch.save"]
     for call in calls:
         file = call.argument(0, "f")
-        if call.name != "torch.load" or file is None:
+        if call.name != "torch.load" or file is None or training.is_in_test(call.at):
             continue
         if any(_same(file, one) for one in written if one is not None):
             continue

@@ -53,6 +53,10 @@ class Training:
             return self._masks_met  # type: ignore[return-value]
         return self.events(kind)  # type: ignore[type-var]
 
+    def is_in_test(self, place: Place) -> bool:
+        """Whether something is done by a test itself, and not by what is tested."""
+        return self.is_test and place.path == self.path
+
     def leave_open(self, place: Place) -> None:
         """Note that what was asked of a place is not shown here; it matters where a run might refute a finding."""
 
