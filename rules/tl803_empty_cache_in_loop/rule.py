@@ -17,8 +17,9 @@ def check(training: Training) -> Iterator[Finding]:
         if not all(asks_for_device(guard) for guard in training.inside_loop(call)):
             continue
         loop = call.loops[-1]
-        trained = training.inside(loop, Backward) if training.inside(loop, OptimizerStep) else []
-        rounds = [*trained, *(training.inside(loop, Drawn) if trained or not _counts(training, loop) else ())]
+        if _counts(training, loop) and not training.inside(loop, OptimizerStep):
+            continue
+        rounds = [*training.inside(loop, Backward), *training.inside(loop, Drawn)]
         batch = next((one for one in rounds if one.loops[-1] == loop), None)
         if batch is not None:
             yield Finding(
@@ -31,6 +32,6 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _counts(training: Training, loop: int) -> bool:
-    """Whether a loop only goes through numbers, or through what is listed: a round may be a whole training then."""
+    """Whether a loop only goes through numbers, or through what is listed: a round may be more than a batch then."""
     over = training.loops[loop].over
     return isinstance(over, Items) or (isinstance(over, Op) and over.name == "range")
