@@ -7,9 +7,7 @@ would raise. Python itself gives up at 200 brackets.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _BRACKETS = 100
 _PATTERN_BRACKETS = 12
 """In a `case`: libcst's time doubles with each."""
@@ -31,34 +29,6 @@ _MARK = re.compile(
 
 def too_deep(text: str) -> int | None:
     """The line where a text nests more than can be read; None if it does not."""
-    if all(_depth_exceeded_at(line) is None for line in _suspects(text)):
-        return None
-    at = _depth_exceeded_at(text)
-    return None if at is None else len(_LINE_END.findall(text[:at])) + 1
-
-
-def _suspects(text: str) -> Iterator[str]:
-    """The logical lines that may nest too much, by their length and brackets. Some are cut, or are more than one, where
-    brackets stand in strings and comments."""
-    lines: list[str] = []
-    length = depth = opened = 0
-    for line in text.splitlines():
-        opens = line.count("(") + line.count("[") + line.count("{")
-        depth += opens - line.count(")") - line.count("]") - line.count("}")
-        opened += opens
-        length += len(line)
-        lines.append(line)
-        if depth <= 0 and not line.endswith("\\"):
-            if length > _LINKS or opened > _PATTERN_BRACKETS:
-                yield "\n".join(lines)
-            lines.clear()
-            length = depth = opened = 0
-    if lines:
-        yield "\n".join(lines)
-
-
-def _depth_exceeded_at(text: str) -> int | None:
-    """The offset from which on it does."""
     levels = [0]  # links since the last comma, for each open bracket
     total = 0
     deepest = _BRACKETS
@@ -84,5 +54,5 @@ def _depth_exceeded_at(text: str) -> int | None:
             levels, total = [0], 0
             deepest = _PATTERN_BRACKETS if match["statement"] == "case" else _BRACKETS
         if total > _LINKS or len(levels) > deepest:
-            return match.start()
+            return len(re.findall(r"\r\n|\r|\n", text[: match.start()])) + 1
     return None
