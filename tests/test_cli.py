@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import validate
 
-from trainlint import __version__, checking
-from trainlint.analysis import Analysis, Source
+from trainlint import __version__
+from trainlint.check import checking
+from trainlint.check.analysis import Analysis, Source
 from trainlint.rules import entries
 
 if TYPE_CHECKING:

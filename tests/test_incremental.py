@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from trainlint.cli import app
-from trainlint.facts.training import Training
+from trainlint.cli.app import app
+from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
 from trainlint.judging import judged
 
@@ -213,7 +213,7 @@ def test_only_what_follows_from_a_change_is_evaluated(
         seen.add(training.path)
         return judged(training, problems)
 
-    monkeypatch.setattr("trainlint.program.evaluating.judged", noting)
+    monkeypatch.setattr("trainlint.program.incremental.evaluating.judged", noting)
     check()
     assert seen == evaluated
 

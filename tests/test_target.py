@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trainlint.analysis import Source, analyse
-from trainlint.config import find_config
+from trainlint.check.analysis import Source, analyse
+from trainlint.errors import UsageError
 from trainlint.finding import Finding, Place, Version, Versions
-from trainlint.target import NEWEST, Target, target_near, version
-from trainlint.usage_error import UsageError
+from trainlint.project.config import find_config
+from trainlint.project.target import NEWEST, Target, target_near, version
 
 if TYPE_CHECKING:
     from tests.conftest import Project

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from trainlint.facts.recorded import Recorded
-from trainlint.facts.training import Training
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
 from trainlint.rules import Entry, entries
 
