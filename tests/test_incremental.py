@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -209,7 +209,7 @@ def test_only_what_follows_from_a_change_is_evaluated(
         file.write("# changed\n")
     seen = set()
 
-    def noting(training: Training, problems: dict[Problem, None]) -> Iterator[Finding]:
+    def noting(training: Training, problems: dict[Problem, None]) -> list[Finding]:
         seen.add(training.path)
         return judged(training, problems)
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from trainlint.facts.api.torch_api import NO_GRADIENT, OPTIMIZER
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.model.events import Backward, Forward, OptimizerStep, RequiresGrad
 from trainlint.facts.model.training import Training, is_part_of, modules_held
-from trainlint.facts.model.values import Items, Object, Op, Value, reached
+from trainlint.facts.model.values import Items, Object, Op, Value
 
 _KEEP_WEIGHTS = frozenset(
     f"torch.nn.{name}"

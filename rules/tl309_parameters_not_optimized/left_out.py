@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.model.events import (
     Backward,
@@ -17,7 +18,7 @@ from trainlint.facts.model.events import (
     RequiresGrad,
 )
 from trainlint.facts.model.training import Training, handed_over, inside, is_part_of, modules_held
-from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives, constant, reached
+from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives, constant
 from trainlint.finding import Place
 
 _MAX_VALUES = 4000

@@ -1,6 +1,7 @@
 from collections.abc import Callable, Iterator
 
 from trainlint.facts.api.torch_api import SCALER
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.precision import is_unscaled, may_scale, scaling
 from trainlint.facts.model.events import (
     Backward,
@@ -14,7 +15,7 @@ from trainlint.facts.model.events import (
 )
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training, certainly_clears, handed_over
-from trainlint.facts.model.values import Object, Op, Value, alternatives, reached
+from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

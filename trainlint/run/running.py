@@ -68,7 +68,7 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
     found: dict[Problem, None] = {}
     recorded = compared(recorded, others)
     runs = [recorded, *(one for one in others.values() if one is not None)]
-    ran = united({one.rank.number: [*judged(one, found)] for one in runs})
+    ran = united({one.rank.number: judged(one, found) for one in runs})
     findings = [replace(one, level=one.level or "error") for one in joined(read, ran, recorded)]
     texts = SourceTexts()
     kept = selected(

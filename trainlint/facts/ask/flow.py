@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, contents, cuts, has_attached_input, terms
 from trainlint.facts.model.events import Accumulated
 from trainlint.facts.model.values import (
@@ -16,7 +17,6 @@ from trainlint.facts.model.values import (
     Unknown,
     Value,
     compatible,
-    reached,
 )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from trainlint.facts.api.torch_api import LOADER, SAMPLER
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events import Backward, Built, Drawn, Forward, ModeChange, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import (
@@ -18,7 +19,6 @@ from trainlint.facts.model.values import (
     Value,
     alternatives,
     constant,
-    reached,
 )
 
 _MOST = 20_000

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from trainlint.facts.api.torch_api import MODE_DEPENDENT
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events import Accumulated, Backward, Built, Forward, LossCall
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Object, Op, Value, reached
+from trainlint.facts.model.values import Constant, Object, Op, Value
 from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.torch_api import CONTAINERS, MODULE
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import has_parameters
 from trainlint.facts.model.events import Built
-from trainlint.facts.model.values import Choice, Items, Object, Op, Table, Value, reached
+from trainlint.facts.model.values import Choice, Items, Object, Op, Table, Value
 from trainlint.finding import Place
 
 if TYPE_CHECKING:

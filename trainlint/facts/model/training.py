@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from trainlint.facts.api.torch_api import CONTAINERS, MODE_DEPENDENT, MODE_DEPENDENT_IF, OPTIMIZER
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attention import MaskMet, masks_met
 from trainlint.facts.model import events as ev
 from trainlint.facts.model import order
 from trainlint.facts.model.modules import Unread, Unregistered, unregistered
 from trainlint.facts.model.nodes import Loop, Node
-from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, alternatives, constant, reached
+from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, alternatives, constant
 from trainlint.finding import Place
 
 E = TypeVar("E", bound=ev.Event)

@@ -8,7 +8,7 @@ on the iteration before (`Carried`); a recorded run gives plain `Op`s.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -246,22 +246,6 @@ def alternatives(value: Value | None) -> Iterator[Value]:
             pending.extend(part for part in (one.back, one.start) if part is not None)
         else:
             yield one
-
-
-def reached(
-    begin: Iterable[Value],
-    into: Callable[[Value], Iterable[Value]] = lambda one: one.parts(),
-    most: int = 4000,
-) -> Iterator[Value]:
-    """Some values and all that they lead to, each once, at most so many; `into` says where one leads to."""
-    pending = list(begin)
-    seen: set[int] = set()
-    while pending and len(seen) < most:
-        one = pending.pop()
-        if one.uid not in seen:
-            seen.add(one.uid)
-            yield one
-            pending.extend(into(one))
 
 
 def constant(value: Value | None) -> Any:

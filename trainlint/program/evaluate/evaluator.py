@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from trainlint.facts.api.torch_api import ASKED_PLAINLY, MIXES, MODULE
 from trainlint.facts.api.torch_names import is_like_requires_grad
+from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.ask.attention import weights_in
 from trainlint.facts.model.events import (
     Attended,
@@ -180,7 +181,7 @@ class Evaluator:
         self.nodes, self.steps, self.frames, self.forwards = [], PROGRAM_STEPS - steps, [], 0
         self.objects, self.trace, self.asking, self._active, self.autocast = [], Trace(), 0, {}, ()
         try:
-            with self.store.root(kept=kept) as changes:
+            with self.store.root(kept=kept) as changes, answered_by(Answers(changing=True)):
                 self._owners[self.store.number] = path
                 root = Root(self.nodes, self.objects, self.trace, changes)
                 try:

@@ -31,7 +31,7 @@ def check_group(project: Project, known: Ledger) -> tuple[Checked, Ledger | None
     problems: dict[Problem, None] = {}
     evaluator = Evaluator(project)
 
-    def judge(training: Training) -> Iterator[Finding]:
+    def judge(training: Training) -> list[Finding]:
         is_still_wanted()
         return judged(training, problems)
 

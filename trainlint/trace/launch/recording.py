@@ -112,7 +112,7 @@ class record:
             raise RuntimeError("nothing is recorded yet: call report() after the `with` block")
         paths = sorted({path for path, _ in recorded.lines if os.path.isfile(path)})
         problems: dict[Problem, None] = {}
-        ran = list(judged(recorded, problems))
+        ran = judged(recorded, problems)
         read = analyse([Source(path) for path in paths], jobs=1).findings if paths else ()
         found = [one for one in joined(read, ran, recorded) if one.verdict != "not-reached"]
         texts = SourceTexts()
