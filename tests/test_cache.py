@@ -87,7 +87,7 @@ def test_a_second_run_says_the_same_and_reads_no_syntax(tree: Path) -> None:
     assert (tree / ".trainlint_cache/.gitignore").read_text() == "*\n"
     assert entries(tree)
     assert check() == first == check("--no-cache")
-    watch = "import sys; from trainlint.cli import app\ntry: app(['check', '-q'])\nfinally: print('libcst' in sys.modules)"
+    watch = "import sys; from trainlint.cli.app import app\ntry: app(['check', '-q'])\nfinally: print('libcst' in sys.modules)"
     again = subprocess.run(
         [sys.executable, "-c", watch],
         env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -148,7 +148,7 @@ def test_a_run_keeps_the_bound(tree: Path) -> None:
     run("check")
     size = sum(file.stat().st_size for file in cache.rglob("*") if file.is_file())
     limit = "import trainlint.cache.folder as f, sys; f.MOST_BYTES = int(sys.argv.pop(1)); "
-    program = f"{limit}from trainlint.cli import app; app()"
+    program = f"{limit}from trainlint.cli.app import app; app()"
     for number in range(4):
         (tree / "train.py").write_text((FIRST_LOOK / "train.py").read_text() + f"\n\nNUMBER = {number}\n")
         subprocess.run(

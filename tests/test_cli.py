@@ -125,7 +125,7 @@ def test_version(trainlint: Trainlint) -> None:
     "arguments", [["--version"], ["--help"], ["check", "--help"], ["rules"], ["explain", "TL000"]]
 )
 def test_commands_that_check_nothing_start_without_heavy_imports(arguments: list[str]) -> None:
-    watch = "import sys; from trainlint.cli import app; app(sys.argv[1:], standalone_mode=False)"
+    watch = "import sys; from trainlint.cli.app import app; app(sys.argv[1:], standalone_mode=False)"
     heavy = "print({'libcst', 'rich', 'torch', 'numpy', 'pathspec'} & set(sys.modules), file=sys.stderr)"
     ran = python("-c", f"{watch}; {heavy}", *arguments)
     assert ran.stderr == "set()\n"

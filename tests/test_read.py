@@ -172,7 +172,7 @@ READ = """
 import sys
 from pathlib import Path
 from trainlint.program.source.parser import nodes
-from trainlint.program.read import Unreadable, read
+from trainlint.program.source.read import Unreadable, read
 
 print(nodes.Name.__module__, file=sys.stderr)
 for file in sys.argv[1:]:
