@@ -375,8 +375,11 @@ async def test_a_rule_that_fails_is_logged_and_the_rest_goes_on(project: Project
 
 
 async def test_what_is_printed_is_no_message(project: Project) -> None:
-    printing = "print('hello'); import trainlint.server.handlers as h\nfrom trainlint.cli.app import app\n" + (
-        "begin = h.Session.begin\nh.Session.begin = lambda self: (print('oops'), begin(self))\napp(['server'])"
+    printing = (
+        "print('hello'); import trainlint.server.handlers as h\nfrom trainlint.cli.app import app\n"
+        + (
+            "begin = h.Session.begin\nh.Session.begin = lambda self: (print('oops'), begin(self))\napp(['server'])"
+        )
     )
     async with editor(project({"train.py": LOOP}), server=("-c", printing.partition("; ")[2])) as editing:
         editing.open("train.py")

@@ -10,6 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from trainlint.project.images import requirements_of_dockerfile
+from trainlint.project.instructions import (
+    requirements_of_commands,
+    requirements_of_readme,
+    requirements_of_workflow,
+)
+
 _PINNED = re.compile(r"[A-Za-z][\w.-]*\s*(?:\[[^]]*\]\s*)?(?:===|==|~=|>=|<=|!=|<|>)\s*\d[^\r\n]*")
 """A requirement that names a version: elsewhere a name may stand for anything."""
 _CONDA = re.compile(
@@ -17,14 +24,34 @@ _CONDA = re.compile(
 )
 
 
+_MOST_BYTES = 500_000
+"""Longer files are no lists that somebody has written."""
+
+
 def requirements(folder: Path) -> Iterator[str]:
     """The requirements that the files of a folder list, in the notation of pip."""
-    for name, read in _LISTS.items():
+    for pattern, read in _LISTS.items():
+        yield from _read(folder, pattern, read)
+
+
+def instructions(folder: Path) -> Iterator[str]:
+    """The requirements that follow from how the project in a folder is built, tested and installed by hand."""
+    for pattern, read in _INSTRUCTIONS.items():
+        yield from _read(folder, pattern, read)
+
+
+def _read(folder: Path, pattern: str, read: Callable[[str], Iterator[str]]) -> Iterator[str]:
+    for file in sorted(folder.glob(pattern)) if "*" in pattern else [folder / pattern]:
         try:
-            text = (folder / name).read_text(encoding="utf-8")
+            text = file.read_text(encoding="utf-8") if _is_list(file) else ""
         except (OSError, UnicodeDecodeError):
             continue
         yield from read(text)
+
+
+def _is_list(file: Path) -> bool:
+    """Whether it is a plain file of moderate size: reading anything else may never end."""
+    return file.is_file() and file.stat().st_size <= _MOST_BYTES
 
 
 def _of_pyproject(text: str) -> Iterator[str]:
@@ -91,6 +118,11 @@ def _of_conda(text: str) -> Iterator[str]:
             yield f"torch{found['versions']}"
 
 
+def _of_dockerfile(text: str) -> Iterator[str]:
+    yield from requirements_of_dockerfile(text)
+    yield from requirements_of_commands(text)
+
+
 _LISTS: Mapping[str, Callable[[str], Iterator[str]]] = {
     "pyproject.toml": _of_pyproject,
     "requirements.txt": _of_requirements,
@@ -98,5 +130,19 @@ _LISTS: Mapping[str, Callable[[str], Iterator[str]]] = {
     "setup.cfg": _of_setup_cfg,
     "environment.yml": _of_conda,
     "environment.yaml": _of_conda,
+    "constraints*.txt": _of_requirements,
+    "requirements*.txt": _of_requirements,
+    "requirements/*.txt": _of_requirements,
 }
-"""By name, what reads it."""
+"""By name or pattern, what reads it."""
+
+_INSTRUCTIONS: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "[Dd]ockerfile*": _of_dockerfile,
+    "*.[Dd]ockerfile": _of_dockerfile,
+    "[Dd]ocker/*[Dd]ockerfile*": _of_dockerfile,
+    "[Dd]ocker/*/[Dd]ockerfile*": _of_dockerfile,
+    ".devcontainer/[Dd]ockerfile*": _of_dockerfile,
+    ".github/workflows/*.yml": requirements_of_workflow,
+    ".github/workflows/*.yaml": requirements_of_workflow,
+    "README*": requirements_of_readme,
+}

@@ -1,14 +1,15 @@
-"""Which versions of torch a project is for: what its configuration says, or its own list of dependencies."""
+"""Which versions of torch a project is for: what its configuration says, or what its files install."""
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from trainlint.finding import Finding, Version
-from trainlint.project.dependencies import requirements
+from trainlint.project.dependencies import instructions, requirements
 
 NEWEST: Version = (2, 13)
 """The newest torch that rules know: what a project that names no version is taken to be for."""
@@ -45,16 +46,30 @@ def version(text: str) -> Version:
 
 
 def target_near(start: Path) -> Target:
-    """What the dependencies of the project say that a folder belongs to: the nearest list that names torch, up to the
-    root of the checkout."""
+    """What the project says that a folder belongs to: the nearest folder, up to the root of the checkout, whose files name
+    a version of torch.
+
+    Its own list of dependencies comes first. Where that names torch and no version, or nothing, the images that it is built
+    on count, what its workflows install and what its README says; of several versions the oldest and the newest.
+    """
     for folder in (start, *start.parents):
-        for line in requirements(folder):
-            found = _REQUIREMENT.match(line)
-            if found is not None:
-                return _target(found["versions"])
-        if (folder / ".git").exists():
+        listed = list(_versions(requirements(folder)))
+        if any(listed):
+            return _target(next(filter(None, listed)))
+        told = [_target(one) for one in _versions(instructions(folder)) if one]
+        if told:
+            return Target(min(one.oldest for one in told), max(one.newest for one in told))
+        if listed or (folder / ".git").exists():
             break
     return Target()
+
+
+def _versions(lines: Iterable[str]) -> Iterator[str]:
+    """What requirements say of torch; an empty text for any version."""
+    for line in lines:
+        found = _REQUIREMENT.match(line)
+        if found is not None:
+            yield found["versions"].strip() if _BOUND.search(found["versions"]) else ""
 
 
 def _target(text: str) -> Target:
