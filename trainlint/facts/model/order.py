@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainlint.facts.model.events import Event
+from trainlint.facts.model.exclusive import compared, is_among
 from trainlint.facts.model.nodes import Body, Branch, Exit, Loop, Node
 
 
@@ -64,9 +65,12 @@ def runs(nodes: list[Node], kinds: tuple[type[Event], ...], limit: int = 64) -> 
 
 
 class _Fork(NamedTuple):
-    """A branch; where its `key` is None, nothing is known of it."""
+    """A branch; where its `key` is None, nothing is known of it. `setting` is the number of what it compares with
+    constants, where it does."""
 
     key: int | None
+    setting: int | None
+    constants: frozenset[str]
     varies: tuple[int, ...]
     then: _Steps
     otherwise: _Steps
@@ -97,6 +101,7 @@ class _Run:
         self.choices = list(choices)
         self._met = 0
         self._decided: dict[object, bool] = {}
+        self._settings: dict[object, list[tuple[frozenset[str], bool]]] = {}
         self._round: dict[int, int] = {}
 
     def block(self, steps: _Steps) -> str | None:
@@ -129,10 +134,10 @@ class _Run:
         return None
 
     def _choose(self, fork: _Fork) -> bool:
-        moment: object = fork.key
-        if fork.varies and moment is not None:
-            moment = (moment, *[self._round.get(loop, 0) for loop in fork.varies])
+        moment, setting = self._now(fork.key, fork), self._now(fork.setting, fork)
         decided = self._decided.get(moment) if moment is not None else None
+        if decided is None and setting is not None:
+            decided = is_among(fork.constants, self._settings.get(setting, ()))
         if decided is not None:
             return decided
         if self._met == len(self.choices):
@@ -141,7 +146,15 @@ class _Run:
         self._met += 1
         if moment is not None:
             self._decided[moment] = taken
+        if setting is not None:
+            self._settings.setdefault(setting, []).append((fork.constants, taken))
         return taken
+
+    def _now(self, number: int | None, fork: _Fork) -> object:
+        """A condition, or a setting, in the present iteration of the loops in which it varies."""
+        if number is None or not fork.varies:
+            return number
+        return (number, *[self._round.get(loop, 0) for loop in fork.varies])
 
 
 def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[object, int]) -> _Steps:
@@ -155,8 +168,7 @@ def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[obj
             case Branch():
                 then, otherwise = _pruned(node.then, kinds, numbers), _pruned(node.otherwise, kinds, numbers)
                 if then or otherwise:
-                    key = None if node.key is None else numbers.setdefault(node.key, len(numbers))
-                    kept.append(_Fork(key, node.varies, then, otherwise))
+                    kept.append(_fork(node, then, otherwise, numbers))
             case Loop():
                 body = _pruned(node.body, kinds, numbers)
                 if _matters(body, beside=("break", "continue")):
@@ -175,6 +187,15 @@ def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[obj
             case _ if isinstance(node, kinds):
                 _go_on(kept, [[node]])
     return kept
+
+
+def _fork(node: Branch, then: _Steps, otherwise: _Steps, numbers: dict[object, int]) -> _Fork:
+    key = None if node.key is None else numbers.setdefault(node.key, len(numbers))
+    asked = compared(node.key)
+    if asked is None:
+        return _Fork(key, None, frozenset(), node.varies, then, otherwise)
+    setting = numbers.setdefault(("setting", asked.subject), len(numbers))
+    return _Fork(key, setting, asked.constants, node.varies, then, otherwise)
 
 
 def _go_on(steps: _Steps, others: _Steps) -> None:

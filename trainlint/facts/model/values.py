@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainlint.facts.model.exclusive import outcome_of
 from trainlint.finding import Place
 
 MAX_OPTIONS = 8
@@ -281,5 +282,5 @@ def ways_to_be(value: Value | None, wanted: object) -> Iterator[Guards]:
 
 def compatible(first: Guards, second: Guards) -> bool:
     """Whether two sets of conditions can hold at once."""
-    outcomes = dict(first)
-    return all(outcomes.get(condition, outcome) == outcome for condition, outcome in second)
+    known = dict(first)
+    return all(outcome_of(condition, known) in (None, wanted) for condition, wanted in second)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainlint.facts.ask.tensors import is_tensor
+from trainlint.facts.model.exclusive import outcome_of
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value
 from trainlint.program.evaluate.values import ClassValue, FunctionValue, Library
 
@@ -28,6 +29,10 @@ def key(value: Value, depth: int = 0) -> Any:
             return ("constant", repr(value.value))
         case Library():
             return ("library", value.name)
+        case Items(exact=True, items=[_, *_]) if all(
+            isinstance(one, Constant) and not one.is_default for one in value.items
+        ):
+            return ("constants", *(repr(one.value) for one in value.items if isinstance(one, Constant)))
         case Op() if value.name in PURE and depth < _MAX_DEPTH:
             named = [part.value for part in value.options.values() if isinstance(part, Constant)]
             return (value.name, *(key(one, depth + 1) for one in value.inputs), *map(repr, named))
@@ -176,6 +181,5 @@ def truth_of_link(value: Op, first: bool | None, second: bool | None, known: dic
 
 def _known(value: Value, known: dict[Any, bool]) -> bool | None:
     condition, polarity = guard(value)
-    if condition in known:
-        return known[condition] == polarity
-    return None
+    found = outcome_of(condition, known)
+    return None if found is None else found == polarity

@@ -30,6 +30,7 @@ from trainlint.facts.model.events import (
     SettingChanged,
     ZeroGrad,
 )
+from trainlint.facts.model.exclusive import outcome_of
 from trainlint.facts.model.nodes import Body, Branch, Node
 from trainlint.facts.model.values import (
     Carried,
@@ -417,7 +418,7 @@ class Evaluator:
         if self.known:
             open_options = []
             for guards, option in value.options:
-                if not any(self.known.get(condition, outcome) != outcome for condition, outcome in guards):
+                if all(outcome_of(condition, self.known) in (None, wanted) for condition, wanted in guards):
                     open_options.append((guards, option))
             if len(open_options) == 1:
                 return self.settle(open_options[0][1])
