@@ -24,7 +24,15 @@ from trainlint.facts.model.values import (
 )
 from trainlint.program.api import host, noting
 from trainlint.program.evaluate import classes, conditions, containers
-from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue, Library, Super
+from trainlint.program.evaluate.values import (
+    Arguments,
+    Bound,
+    ClassValue,
+    FunctionValue,
+    Library,
+    Partial,
+    Super,
+)
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -156,6 +164,22 @@ def _value_of(ev: Evaluator, table: Value, at: s.Span) -> Value:
     return ev.op("iterate", (table,), at)
 
 
+def _looked_up(ev: Evaluator, table: Table, index: Value) -> Value:
+    """`{"fit": fit, "test": test}[mode]`: each entry where `mode` is its key."""
+    asked, varies = conditions.key(index), conditions.varies(index)
+    found = []
+    for key, value in table.entries.items():
+        condition = ("==", asked, ("constant", repr(key)))
+        ev.varying.setdefault(condition, varies)
+        found.append((((condition, True),), value))
+    return one_of(found)
+
+
+def _acts(value: Value) -> bool:
+    """Whether something happens when a value is called: plain data does nothing, whatever chooses it."""
+    return isinstance(value, (Object, FunctionValue, ClassValue, Bound, Partial))
+
+
 def held(ev: Evaluator, value: Object) -> Items | Table | None:
     """What a container module (`nn.ModuleList`, `nn.Sequential`, ...) holds."""
     if value.bases.isdisjoint(CONTAINERS):
@@ -184,6 +208,8 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
             pass
         case Table(), Choice() if all(isinstance(one, Constant) for _, one in index.options):
             return one_of(tuple((guards, item(ev, value, one, at)) for guards, one in index.options))
+        case Table(others=[]), _ if len(value.entries) > 1 and any(map(_acts, value.entries.values())):
+            return _looked_up(ev, value, index)
         case Table(), _:
             return _value_of(ev, value, at)
         case Choice(), _:

@@ -78,7 +78,12 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         if handled is not None:
             return handled
         return _object_method(ev, receiver, name, given, at, text)
-    if name == "get" and given.args and all(isinstance(one, Constant) for one in given.all()) and not given.open:
+    if (
+        name == "get"
+        and given.args
+        and all(isinstance(one, Constant) for one in given.all())
+        and not given.open
+    ):
         return _setting(ev, receiver, given, at, text)
     return _value_method(ev, receiver, name, given, at, text)
 
