@@ -1,0 +1,148 @@
+"""What plain names and attributes of `self` are, by what code does with them.
+
+A function that is handed a model, an optimizer and a loader says so by its calls: what is called and has its mode
+switched is a module, what clears gradients and steps is an optimizer. One walk over a function, or over all methods of a
+class, collects what is done to each name; a name alone decides nothing, but may tell a scheduler from an optimizer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from trainlint.program.source import syntax as s
+from trainlint.program.source.walking import walk
+
+Role = Literal["module", "optimizer", "scheduler", "scaler", "loss", "target"]
+
+_OF_MODULES = frozenset(
+    "train eval parameters named_parameters state_dict load_state_dict zero_grad requires_grad_ modules children "
+    "named_modules register_forward_hook half bfloat16".split()
+)
+_OF_SCALERS = frozenset(("scale", "unscale_"))
+_OF_SCHEDULERS = frozenset(("get_last_lr", "get_lr"))
+_OPTIMIZER = re.compile(r"opt(im(izer)?)?s?\d?$|optim(izer)?[_\d]|^opt_|_opt_")
+_SCHEDULER = re.compile(r"sched|warmup|annea", re.IGNORECASE)
+
+
+@dataclass
+class _Use:
+    """What is done to one name.
+
+    Args:
+        methods: the methods that are called on it.
+        calls: with how many arguments it is called.
+        backward: whether backward runs on what calling it gives.
+        compared: it is the second argument of a call on whose result backward runs.
+    """
+
+    methods: set[str] = field(default_factory=set)
+    calls: set[int] = field(default_factory=set)
+    backward: bool = False
+    compared: bool = False
+
+
+def roles(block: s.Block) -> Mapping[str, Role]:
+    """The roles that code makes clear, by name: `net`, or `self.net` for an attribute of `self`."""
+    uses = _Uses()
+    uses.block(block)
+    found = {}
+    for name, use in uses.by_name.items():
+        role = _role(name.removeprefix("self."), use)
+        if role is not None:
+            found[name] = role
+    return found
+
+
+def _role(name: str, use: _Use) -> Role | None:
+    if use.methods >= {"zero_grad", "step"}:
+        return "optimizer"
+    if use.methods & _OF_SCALERS:
+        return "scaler"
+    if "step" in use.methods and not use.calls:
+        if use.methods & _OF_SCHEDULERS or _SCHEDULER.search(name):
+            return "scheduler"
+        return "optimizer" if _OPTIMIZER.search(name.lower()) else None
+    if use.calls and use.methods & _OF_MODULES:
+        return "module"
+    if use.backward and not use.methods and use.calls == {2}:
+        return "loss"
+    if use.compared and not use.calls:
+        return "target"
+    return None
+
+
+class _Uses:
+    """A walk over code."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, _Use] = {}
+        self._held: dict[str, list[s.Expr]] = {}
+        """What a local name may hold."""
+        self._runs: list[s.Call] = []
+        """The calls of `backward`."""
+
+    def block(self, block: s.Block) -> None:
+        for node in walk(block):
+            match node:
+                case s.Assign(targets=(s.Name(name=name),), value=value) if value is not None:
+                    self._held.setdefault(name, []).append(value)
+                case s.AugmentedAssign(target=s.Name(name=name)):
+                    self._held.setdefault(name, []).append(node.value)
+                case s.Call():
+                    self._call(node)
+        for run in self._runs:
+            self._run_backward(run)
+
+    def _of(self, name: str) -> _Use:
+        return self.by_name.setdefault(name, _Use())
+
+    def _call(self, node: s.Call) -> None:
+        called = spelled(node.func)
+        if called is not None:
+            self._of(called).calls.add(len(node.args))
+        elif isinstance(node.func, s.Attribute):
+            owner = spelled(node.func.value)
+            if owner is not None:
+                self._of(owner).methods.add(node.func.name)
+            if node.func.name == "backward":
+                self._runs.append(node)
+
+    def _run_backward(self, node: s.Call) -> None:
+        assert isinstance(node.func, s.Attribute)  # `loss.backward()`, `accelerator.backward(loss)`
+        begun: list[s.Expr] = [node.func.value, *(one.value for one in node.args[:1])]
+        for loss in self._terms(begun):
+            called = spelled(loss.func)
+            if called is None:
+                continue
+            self._of(called).backward = True
+            if len(loss.args) >= 2 and (target := spelled(loss.args[1].value)) is not None:
+                self._of(target).compared = True
+
+    def _terms(self, begun: list[s.Expr]) -> Iterator[s.Call]:
+        """The calls of which a value is a sum, scaled or not; through names that hold them."""
+        pending, seen = begun, set()
+        while pending:
+            match pending.pop():
+                case s.Name(name=name) if name not in seen:
+                    seen.add(name)
+                    pending.extend(self._held.get(name, ()))
+                case s.Call(func=s.Attribute(name="scale" | "mean" | "sum" | "backward")) as call:
+                    assert isinstance(call.func, s.Attribute)
+                    pending.extend([call.func.value, *(one.value for one in call.args[:1])])
+                case s.Call() as call:
+                    yield call
+                case s.Operation(operator="+" | "-" | "*" | "/") as sum_up:
+                    pending.extend(sum_up.operands)
+
+
+def spelled(node: s.Expr) -> str | None:
+    """`net`, or `self.net`: how a plain name or an attribute of `self` is written."""
+    match node:
+        case s.Name(name=name):
+            return name
+        case s.Attribute(value=s.Name(name="self"), name=name):
+            return f"self.{name}"
+    return None

@@ -1,0 +1,34 @@
+"""Every node of a small tree, in the order of the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+from trainlint.program.source import syntax as s
+
+
+def walk(block: s.Block) -> Iterator[Any]:
+    """All statements and expressions of a block, those of nested functions and classes included."""
+    pending: list[Any] = [block]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tuple):
+            pending.extend(reversed(node))
+            continue
+        kind: Any = type(node)
+        if names := _parts(kind):
+            yield node
+            pending.extend(getattr(node, name) for name in names)
+
+
+@cache
+def _parts(kind: Any) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold other nodes, the last first; none for what is no node."""
+    if kind.__module__ != s.__name__:
+        return ()
+    return tuple(
+        one.name for one in reversed(fields(kind)) if one.name not in ("at", "names", "imports", "lines")
+    )
