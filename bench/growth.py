@@ -39,7 +39,9 @@ def main() -> None:
             print(_row(name, found, len(given.sizes)), flush=True)
             if verdict(found) != "linear":
                 bad.append(name)
-    print(f"\n{len(given.only)} patterns, {len(bad)} grow faster than their text: {', '.join(bad) or 'none'}.")
+    print(
+        f"\n{len(given.only)} patterns, {len(bad)} grow faster than their text: {', '.join(bad) or 'none'}."
+    )
     sys.exit(1 if bad else 0)
 
 

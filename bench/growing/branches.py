@@ -25,7 +25,13 @@ def ifs_with_backward(n: int) -> Program:
     """A loss, a backward and a step under each option."""
     return script(
         before=repeated(n, 'option{i} = "--option{i}" in sys.argv'),
-        after=repeated(n, "if option{i}:", "    optimizer.zero_grad()", "    criterion(model(x), y).backward()", "    optimizer.step()"),
+        after=repeated(
+            n,
+            "if option{i}:",
+            "    optimizer.zero_grad()",
+            "    criterion(model(x), y).backward()",
+            "    optimizer.step()",
+        ),
     )
 
 
@@ -38,7 +44,11 @@ def same_if(n: int) -> Program:
 @pattern
 def rebound_under_ifs(n: int) -> Program:
     """`loss = loss + ...` under each option."""
-    return script(loss=repeated(n, 'if "--option{i}" in sys.argv:', "    loss = loss + 0.{next} * scores.pow({i}).mean()"))
+    return script(
+        loss=repeated(
+            n, 'if "--option{i}" in sys.argv:', "    loss = loss + 0.{next} * scores.pow({i}).mean()"
+        )
+    )
 
 
 @pattern
@@ -46,7 +56,13 @@ def replaced_under_ifs(n: int) -> Program:
     """The model's output goes through another layer under each option."""
     return script(
         init=repeated(n, "self.layer{i} = nn.Linear(32, 32)"),
-        forward=repeated(n, 'if "--option{i}" in sys.argv:', "    h = self.layer{i}(h) + h", "else:", "    h = torch.relu(h)"),
+        forward=repeated(
+            n,
+            'if "--option{i}" in sys.argv:',
+            "    h = self.layer{i}(h) + h",
+            "else:",
+            "    h = torch.relu(h)",
+        ),
     )
 
 
@@ -54,7 +70,8 @@ def replaced_under_ifs(n: int) -> Program:
 def elif_chain(n: int) -> Program:
     """One loss out of many, by name."""
     chain = "\n".join(
-        f"{'if' if i == 0 else 'elif'} name == 'loss{i}':\n    criterion = nn.CrossEntropyLoss(label_smoothing=0.0{i})" for i in range(n)
+        f"{'if' if i == 0 else 'elif'} name == 'loss{i}':\n    criterion = nn.CrossEntropyLoss(label_smoothing=0.0{i})"
+        for i in range(n)
     )
     return script(before=f"name = sys.argv[1]\n{chain}\nelse:\n    raise ValueError(name)")
 
@@ -99,7 +116,11 @@ def nested_if_else(n: int) -> Program:
     depth = min(n, 60)
     lines = []
     for i in range(depth):
-        lines += ["    " * i + f"if len(sys.argv) > {i}:", "    " * (i + 1) + f"x = x + {i}", "    " * i + "else:"]
+        lines += [
+            "    " * i + f"if len(sys.argv) > {i}:",
+            "    " * (i + 1) + f"x = x + {i}",
+            "    " * i + "else:",
+        ]
     return script(step="\n".join([*lines, "    " * depth + "x = torch.relu(x)"]))
 
 
@@ -129,7 +150,16 @@ def early_breaks(n: int) -> Program:
 @pattern
 def tries(n: int) -> Program:
     """Imports and calls that may fail, in a row."""
-    return script(step=repeated(n, "try:", "    x = torch.relu(x)", "except RuntimeError:", "    optimizer.zero_grad()", "    x = torch.tanh(x)"))
+    return script(
+        step=repeated(
+            n,
+            "try:",
+            "    x = torch.relu(x)",
+            "except RuntimeError:",
+            "    optimizer.zero_grad()",
+            "    x = torch.tanh(x)",
+        )
+    )
 
 
 @pattern
@@ -156,34 +186,55 @@ def tries_nested(n: int) -> Program:
     depth = min(n, 19)
     lines = []
     for i in range(depth):
-        lines += ["    " * i + "try:", "    " * (i + 1) + f"x = x.view(8, {i})", "    " * i + "except RuntimeError:"]
+        lines += [
+            "    " * i + "try:",
+            "    " * (i + 1) + f"x = x.view(8, {i})",
+            "    " * i + "except RuntimeError:",
+        ]
     return script(step="\n".join([*lines, "    " * depth + "x = torch.relu(x)"]))
 
 
 @pattern
 def many_excepts(n: int) -> Program:
     """One try, and a handler for everything."""
-    return script(step="try:\n    x = torch.relu(x)\n" + repeated(n, "except (RuntimeError, ValueError{i}):", "    x = torch.tanh(x)"), top=repeated(n, "class ValueError{i}(ValueError):", "    pass", ""))
+    return script(
+        step="try:\n    x = torch.relu(x)\n"
+        + repeated(n, "except (RuntimeError, ValueError{i}):", "    x = torch.tanh(x)"),
+        top=repeated(n, "class ValueError{i}(ValueError):", "    pass", ""),
+    )
 
 
 @pattern
 def matches(n: int) -> Program:
     """A match with many cases."""
     return script(
-        before="match sys.argv[1:]:\n" + repeated(n, '    case ["loss{i}", weight]:', "        criterion = nn.CrossEntropyLoss(label_smoothing=float(weight))") + "\n    case _:\n        pass"
+        before="match sys.argv[1:]:\n"
+        + repeated(
+            n,
+            '    case ["loss{i}", weight]:',
+            "        criterion = nn.CrossEntropyLoss(label_smoothing=float(weight))",
+        )
+        + "\n    case _:\n        pass"
     )
 
 
 @pattern
 def matches_of_classes(n: int) -> Program:
     """A match in a forward, over patterns in patterns."""
-    return script(forward="match h.shape:\n" + repeated(n, "    case (({i} as k) | ({next} as k), 32) if k > {i}:", "        h = torch.relu(h) * k"))
+    return script(
+        forward="match h.shape:\n"
+        + repeated(
+            n, "    case (({i} as k) | ({next} as k), 32) if k > {i}:", "        h = torch.relu(h) * k"
+        )
+    )
 
 
 @pattern
 def walrus(n: int) -> Program:
     """`if (k := f(k)) > 0`."""
-    return script(forward="k = h\n" + repeated(n, "if (k := torch.relu(k) + k).sum() > {i}:", "    h = h + k"))
+    return script(
+        forward="k = h\n" + repeated(n, "if (k := torch.relu(k) + k).sum() > {i}:", "    h = h + k")
+    )
 
 
 @pattern
@@ -195,16 +246,22 @@ def asserts(n: int) -> Program:
 @pattern
 def with_chain(n: int) -> Program:
     """Contexts in a row."""
-    return script(step=repeated(n, "with torch.profiler.record_function('part{i}'):", "    x = torch.relu(x)"))
+    return script(
+        step=repeated(n, "with torch.profiler.record_function('part{i}'):", "    x = torch.relu(x)")
+    )
 
 
 @pattern
 def with_no_grad_chain(n: int) -> Program:
     """Contexts in a row, some of which switch gradients off."""
-    return script(forward=repeated(n, "with torch.set_grad_enabled(len(sys.argv) > {i}):", "    h = h + torch.relu(h)"))
+    return script(
+        forward=repeated(n, "with torch.set_grad_enabled(len(sys.argv) > {i}):", "    h = h + torch.relu(h)")
+    )
 
 
 @pattern
 def with_nested(n: int) -> Program:
     """Contexts inside each other."""
-    return script(step=nested(min(n, 20), "with torch.set_grad_enabled(len(sys.argv) > {i}):", "x = torch.relu(x)"))
+    return script(
+        step=nested(min(n, 20), "with torch.set_grad_enabled(len(sys.argv) > {i}):", "x = torch.relu(x)")
+    )

@@ -10,7 +10,17 @@ def class_chain(n: int) -> Program:
     """Each class inherits from the one before, and calls it."""
     return script(
         top="class Base0(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layer0 = nn.Linear(32, 32)\n\n    def forward(self, x):\n        return self.layer0(x)\n\n"
-        + repeated(n, "class Base{next}(Base{i}):", "    def __init__(self):", "        super().__init__()", "        self.layer{next} = nn.Linear(32, 32)", "", "    def forward(self, x):", "        return super().forward(x) + self.layer{next}(x)", ""),
+        + repeated(
+            n,
+            "class Base{next}(Base{i}):",
+            "    def __init__(self):",
+            "        super().__init__()",
+            "        self.layer{next} = nn.Linear(32, 32)",
+            "",
+            "    def forward(self, x):",
+            "        return super().forward(x) + self.layer{next}(x)",
+            "",
+        ),
         init=f"self.body = Base{n}()",
         forward="h = self.body(h)",
     )
@@ -21,7 +31,20 @@ def class_diamonds(n: int) -> Program:
     """Two classes inherit from each, and the next from both."""
     return script(
         top="class Base0(nn.Module):\n    def forward(self, x):\n        return torch.relu(x)\n\n"
-        + repeated(n, "class Left{i}(Base{i}):", "    def forward(self, x):", "        return super().forward(x) * 2", "", "class Right{i}(Base{i}):", "    def forward(self, x):", "        return super().forward(x) + x", "", "class Base{next}(Left{i}, Right{i}):", "    pass", ""),
+        + repeated(
+            n,
+            "class Left{i}(Base{i}):",
+            "    def forward(self, x):",
+            "        return super().forward(x) * 2",
+            "",
+            "class Right{i}(Base{i}):",
+            "    def forward(self, x):",
+            "        return super().forward(x) + x",
+            "",
+            "class Base{next}(Left{i}, Right{i}):",
+            "    pass",
+            "",
+        ),
         init=f"self.body = Base{n}()",
         forward="h = self.body(h)",
     )
@@ -32,7 +55,13 @@ def super_twice(n: int) -> Program:
     """`super().part(super().part(x))`."""
     return script(
         top="class Base0(nn.Module):\n    def part(self, x):\n        return torch.relu(x)\n\n"
-        + repeated(n, "class Base{next}(Base{i}):", "    def part(self, x):", "        return super().part(super().part(x))", ""),
+        + repeated(
+            n,
+            "class Base{next}(Base{i}):",
+            "    def part(self, x):",
+            "        return super().part(super().part(x))",
+            "",
+        ),
         init=f"self.body = Base{n}()",
         forward="h = self.body.part(h)",
     )
@@ -58,7 +87,18 @@ def registry_of_classes(n: int) -> Program:
     """Classes that a decorator puts into a dict, and one is made by name."""
     return script(
         top="MODELS = {}\n\n\ndef register(name):\n    def add(cls):\n        MODELS[name] = cls\n        return cls\n    return add\n\n"
-        + repeated(n, '@register("model{i}")', "class Model{i}(nn.Module):", "    def __init__(self):", "        super().__init__()", "        self.body = nn.Linear(32, 32)", "", "    def forward(self, x):", "        return torch.relu(self.body(x))", ""),
+        + repeated(
+            n,
+            '@register("model{i}")',
+            "class Model{i}(nn.Module):",
+            "    def __init__(self):",
+            "        super().__init__()",
+            "        self.body = nn.Linear(32, 32)",
+            "",
+            "    def forward(self, x):",
+            "        return torch.relu(self.body(x))",
+            "",
+        ),
         init="self.body = MODELS[sys.argv[1]]()",
         forward="h = self.body(h)",
     )
@@ -69,7 +109,9 @@ def registry_of_functions(n: int) -> Program:
     """Loss functions in a dict, all of which are added up."""
     return script(
         top="LOSSES = {}\n\n\ndef register(function):\n    LOSSES[function.__name__] = function\n    return function\n\n"
-        + repeated(n, "@register", "def loss{i}(scores, y):", "    return F.cross_entropy(scores * {next}, y)", ""),
+        + repeated(
+            n, "@register", "def loss{i}(scores, y):", "    return F.cross_entropy(scores * {next}, y)", ""
+        ),
         loss="for name, function in LOSSES.items():\n    loss = loss + function(scores, y)\nloss = loss + LOSSES[sys.argv[1]](scores, y)",
     )
 
@@ -79,7 +121,14 @@ def registries_of_registries(n: int) -> Program:
     """A function looked up by name that looks the next one up."""
     return script(
         top="STEPS = {}\n\n\ndef step0(x, name):\n    return torch.relu(x)\n\n\nSTEPS['step0'] = step0\n"
-        + repeated(n, "def step{next}(x, name):", "    return STEPS[name](x, name) + STEPS['step{i}'](x, name)", "", "STEPS['step{next}'] = step{next}", ""),
+        + repeated(
+            n,
+            "def step{next}(x, name):",
+            "    return STEPS[name](x, name) + STEPS['step{i}'](x, name)",
+            "",
+            "STEPS['step{next}'] = step{next}",
+            "",
+        ),
         forward="h = STEPS[sys.argv[1]](h, sys.argv[2])",
     )
 
@@ -89,7 +138,9 @@ def team(n: int) -> Program:
     """Modules that each know all the others."""
     return script(
         top="class Member(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.everyone = []\n\n    def forward(self, x):\n        return torch.tanh(x)\n",
-        init="team = []\n" + repeated(n, "self.member{i} = Member()", "team.append(self.member{i})") + "\nfor one in team:\n    one.everyone = team",
+        init="team = []\n"
+        + repeated(n, "self.member{i} = Member()", "team.append(self.member{i})")
+        + "\nfor one in team:\n    one.everyone = team",
         forward=repeated(n, "h = self.member{i}(h)"),
     )
 
@@ -98,7 +149,9 @@ def team(n: int) -> Program:
 def peers(n: int) -> Program:
     """Modules that each have all the others as attributes."""
     count = min(n, 20)
-    known = "\n".join(f"self.part{i}.peer{j} = self.part{j}" for i in range(count) for j in range(count) if i != j)
+    known = "\n".join(
+        f"self.part{i}.peer{j} = self.part{j}" for i in range(count) for j in range(count) if i != j
+    )
     return script(
         top="class Part(nn.Module):\n    def forward(self, x):\n        return torch.tanh(x)\n",
         init=repeated(count, "self.part{i} = Part()") + "\n" + known,
@@ -109,7 +162,10 @@ def peers(n: int) -> Program:
 @pattern
 def ring(n: int) -> Program:
     """Modules that know the one before and the one after."""
-    links = "\n".join(f"self.part{i}.before = self.part{(i - 1) % n}\nself.part{i}.behind = self.part{(i + 1) % n}" for i in range(n))
+    links = "\n".join(
+        f"self.part{i}.before = self.part{(i - 1) % n}\nself.part{i}.behind = self.part{(i + 1) % n}"
+        for i in range(n)
+    )
     return script(
         top="class Part(nn.Module):\n    def forward(self, x):\n        return torch.tanh(x)\n",
         init=repeated(n, "self.part{i} = Part()") + "\n" + links,
@@ -121,7 +177,14 @@ def ring(n: int) -> Program:
 def parents(n: int) -> Program:
     """Parts of a trainer that know the trainer, and each other through it."""
     return script(
-        top=repeated(n, "class Part{i}:", "    def __init__(self, parent):", "        self.trainer = parent", "        self.model = parent.model", "")
+        top=repeated(
+            n,
+            "class Part{i}:",
+            "    def __init__(self, parent):",
+            "        self.trainer = parent",
+            "        self.model = parent.model",
+            "",
+        )
         + "\n\nclass Trainer:\n    def __init__(self, model):\n        self.model = model\n"
         + repeated(n, "        self.part{i} = Part{i}(self)")
         + "\n\n    def fit(self, loader, optimizer):\n        for x, y in loader:\n            optimizer.zero_grad()\n            F.cross_entropy(self.model(x), y).backward()\n            optimizer.step()\n",
@@ -174,7 +237,8 @@ def modules_called_twice(n: int) -> Program:
 def properties(n: int) -> Program:
     """Properties that ask the one before twice."""
     return script(
-        fields="@property\ndef size0(self):\n    return self.first.weight.shape[0]\n\n" + repeated(n, "@property", "def size{next}(self):", "    return self.size{i} + self.size{i}", ""),
+        fields="@property\ndef size0(self):\n    return self.first.weight.shape[0]\n\n"
+        + repeated(n, "@property", "def size{next}(self):", "    return self.size{i} + self.size{i}", ""),
         forward=f"h = h / self.size{n}",
     )
 
@@ -184,7 +248,9 @@ def attributes_of_attributes(n: int) -> Program:
     """`self.a.b.c.d`, as long as it goes."""
     return script(
         top="class Config:\n    pass\n",
-        init="self.config = Config()\nnow = self.config\n" + repeated(n, "now.inner = Config()", "now = now.inner") + "\nnow.rate = 0.1",
+        init="self.config = Config()\nnow = self.config\n"
+        + repeated(n, "now.inner = Config()", "now = now.inner")
+        + "\nnow.rate = 0.1",
         forward=f"h = h * self.config{'.inner' * n}.rate",
     )
 
@@ -194,7 +260,11 @@ def many_attributes(n: int) -> Program:
     """Settings that are read and written in a forward."""
     return script(
         init=repeated(n, "self.count{i} = {i}"),
-        forward=repeated(n, "self.count{i} = self.count{next} + 1 if self.training else self.count{i}", "h = h * self.count{i}").replace(f"self.count{n} ", "self.count0 "),
+        forward=repeated(
+            n,
+            "self.count{i} = self.count{next} + 1 if self.training else self.count{i}",
+            "h = h * self.count{i}",
+        ).replace(f"self.count{n} ", "self.count0 "),
     )
 
 
@@ -203,7 +273,9 @@ def states_kept(n: int) -> Program:
     """A state that lives on in the model from one forward to the next."""
     return script(
         init=repeated(n + 1, "self.state{i} = torch.zeros(32)"),
-        forward=repeated(n, "self.state{i} = 0.9 * self.state{next} + 0.1 * h.detach().mean(0)", "h = h + self.state{i}"),
+        forward=repeated(
+            n, "self.state{i} = 0.9 * self.state{next} + 0.1 * h.detach().mean(0)", "h = h + self.state{i}"
+        ),
     )
 
 
@@ -212,7 +284,14 @@ def dataclasses(n: int) -> Program:
     """Configurations in configurations."""
     return script(
         top="import dataclasses\n\n\n@dataclasses.dataclass\nclass Config0:\n    rate: float = 0.1\n\n"
-        + repeated(n, "@dataclasses.dataclass", "class Config{next}:", "    left: Config{i} = dataclasses.field(default_factory=Config{i})", "    right: Config{i} = dataclasses.field(default_factory=Config{i})", ""),
+        + repeated(
+            n,
+            "@dataclasses.dataclass",
+            "class Config{next}:",
+            "    left: Config{i} = dataclasses.field(default_factory=Config{i})",
+            "    right: Config{i} = dataclasses.field(default_factory=Config{i})",
+            "",
+        ),
         init=f"self.config = Config{n}()",
         forward=f"h = F.dropout(h, self.config{'.left' * n}.rate)",
     )
@@ -223,7 +302,15 @@ def singletons(n: int) -> Program:
     """Class attributes that are filled by methods."""
     return script(
         top="class Shared:\n    cache = {}\n\n"
-        + repeated(n, "    @classmethod", "    def get{i}(cls):", "        if 'key{i}' not in cls.cache:", "            cls.cache['key{i}'] = nn.Linear(32, 32)", "        return cls.cache['key{i}']", ""),
+        + repeated(
+            n,
+            "    @classmethod",
+            "    def get{i}(cls):",
+            "        if 'key{i}' not in cls.cache:",
+            "            cls.cache['key{i}'] = nn.Linear(32, 32)",
+            "        return cls.cache['key{i}']",
+            "",
+        ),
         init=repeated(n, "self.layer{i} = Shared.get{i}()"),
         forward=repeated(n, "h = self.layer{i}(h)"),
     )

@@ -10,31 +10,46 @@ _LAYERS = "layers = [nn.Linear(32, 32), nn.ReLU()]\n"
 @pattern
 def lists_added(n: int) -> Program:
     """`xs = xs + xs`."""
-    return script(init=_LAYERS + repeated(n, "layers = layers + layers") + "\nself.body = nn.Sequential(*layers)", forward="h = self.body(h)")
+    return script(
+        init=_LAYERS + repeated(n, "layers = layers + layers") + "\nself.body = nn.Sequential(*layers)",
+        forward="h = self.body(h)",
+    )
 
 
 @pattern
 def lists_extended(n: int) -> Program:
     """`xs.extend(xs)`."""
-    return script(init=_LAYERS + repeated(n, "layers.extend(layers)") + "\nself.body = nn.Sequential(*layers)", forward="h = self.body(h)")
+    return script(
+        init=_LAYERS + repeated(n, "layers.extend(layers)") + "\nself.body = nn.Sequential(*layers)",
+        forward="h = self.body(h)",
+    )
 
 
 @pattern
 def lists_increased(n: int) -> Program:
     """`xs += xs`."""
-    return script(init=_LAYERS + repeated(n, "layers += layers") + "\nself.body = nn.Sequential(*layers)", forward="h = self.body(h)")
+    return script(
+        init=_LAYERS + repeated(n, "layers += layers") + "\nself.body = nn.Sequential(*layers)",
+        forward="h = self.body(h)",
+    )
 
 
 @pattern
 def lists_unpacked(n: int) -> Program:
     """`xs = [*xs, *xs]`."""
-    return script(init=_LAYERS + repeated(n, "layers = [*layers, *layers]") + "\nself.body = nn.Sequential(*layers)", forward="h = self.body(h)")
+    return script(
+        init=_LAYERS + repeated(n, "layers = [*layers, *layers]") + "\nself.body = nn.Sequential(*layers)",
+        forward="h = self.body(h)",
+    )
 
 
 @pattern
 def lists_multiplied(n: int) -> Program:
     """`xs = xs * 2`."""
-    return script(init=_LAYERS + repeated(n, "layers = layers * 2") + "\nself.body = nn.Sequential(*layers)", forward="h = self.body(h)")
+    return script(
+        init=_LAYERS + repeated(n, "layers = layers * 2") + "\nself.body = nn.Sequential(*layers)",
+        forward="h = self.body(h)",
+    )
 
 
 @pattern
@@ -51,14 +66,21 @@ def lists_comprehended(n: int) -> Program:
 @pattern
 def lists_sliced(n: int) -> Program:
     """`xs = xs[:] + xs[::-1]`."""
-    return script(init=_LAYERS + repeated(n, "layers = layers[:] + layers[::-1]") + "\nself.body = nn.ModuleList(layers)", forward="for layer in self.body:\n    h = layer(h)")
+    return script(
+        init=_LAYERS
+        + repeated(n, "layers = layers[:] + layers[::-1]")
+        + "\nself.body = nn.ModuleList(layers)",
+        forward="for layer in self.body:\n    h = layer(h)",
+    )
 
 
 @pattern
 def lists_appended_to_themselves(n: int) -> Program:
     """`xs.append(xs)`, and the optimizer is given it."""
     return script(
-        before="held = list(model.parameters())\n" + repeated(n, "held.append(held)") + "\noptimizer = torch.optim.SGD(held, lr=0.1)"
+        before="held = list(model.parameters())\n"
+        + repeated(n, "held.append(held)")
+        + "\noptimizer = torch.optim.SGD(held, lr=0.1)"
     )
 
 
@@ -66,14 +88,20 @@ def lists_appended_to_themselves(n: int) -> Program:
 def pairs_of_pairs(n: int) -> Program:
     """`t = [t, t]`, and a tensor is made of it."""
     return script(
-        forward="t = [1.0, 2.0]\n" + repeated(n, "t = [t, t]") + "\nt = torch.tensor(t)\nh = h + t.sum().item()\nh = h * t.tolist()[0]"
+        forward="t = [1.0, 2.0]\n"
+        + repeated(n, "t = [t, t]")
+        + "\nt = torch.tensor(t)\nh = h + t.sum().item()\nh = h * t.tolist()[0]"
     )
 
 
 @pattern
 def pairs_of_parameters(n: int) -> Program:
     """`t = [t, t]` of parameters, for the optimizer."""
-    return script(before="held = [model.first.weight]\n" + repeated(n, "held = [held, held]") + "\noptimizer = torch.optim.SGD(held, lr=0.1)")
+    return script(
+        before="held = [model.first.weight]\n"
+        + repeated(n, "held = [held, held]")
+        + "\noptimizer = torch.optim.SGD(held, lr=0.1)"
+    )
 
 
 @pattern
@@ -88,32 +116,45 @@ def tuples_of_outputs(n: int) -> Program:
 @pattern
 def zips(n: int) -> Program:
     """`z = zip(z, z)`."""
-    return script(before="pairs = loader\n" + repeated(n, "pairs = zip(pairs, pairs)"), epoch="for pair in pairs:\n    print(pair)")
+    return script(
+        before="pairs = loader\n" + repeated(n, "pairs = zip(pairs, pairs)"),
+        epoch="for pair in pairs:\n    print(pair)",
+    )
 
 
 @pattern
 def zipped_lists(n: int) -> Program:
     """`z = list(zip(z, z))`."""
-    return script(before="pairs = [1, 2, 3]\n" + repeated(n, "pairs = list(zip(pairs, pairs))"), epoch="for pair in pairs:\n    print(pair)")
+    return script(
+        before="pairs = [1, 2, 3]\n" + repeated(n, "pairs = list(zip(pairs, pairs))"),
+        epoch="for pair in pairs:\n    print(pair)",
+    )
 
 
 @pattern
 def enumerations(n: int) -> Program:
     """`z = enumerate(z)`."""
-    return script(before="rows = loader\n" + repeated(n, "rows = enumerate(rows)"), epoch="for row in rows:\n    print(row)")
+    return script(
+        before="rows = loader\n" + repeated(n, "rows = enumerate(rows)"),
+        epoch="for row in rows:\n    print(row)",
+    )
 
 
 @pattern
 def chains_of_iterators(n: int) -> Program:
     """`z = itertools.chain(z, z)`."""
-    return script(before="rows = loader\n" + repeated(n, "rows = itertools.chain(rows, map(list, rows))"), epoch="for row in rows:\n    print(row)")
+    return script(
+        before="rows = loader\n" + repeated(n, "rows = itertools.chain(rows, map(list, rows))"),
+        epoch="for row in rows:\n    print(row)",
+    )
 
 
 @pattern
 def dicts_of_dicts(n: int) -> Program:
     """`d = {"a": d, "b": d}`."""
     return script(
-        before='state = {"model": model.state_dict()}\n' + repeated(n, 'state = {{"new": state, "old": state}}'),
+        before='state = {"model": model.state_dict()}\n'
+        + repeated(n, 'state = {{"new": state, "old": state}}'),
         end='torch.save(state, "all.pt")',
     )
 
@@ -130,13 +171,18 @@ def dicts_joined(n: int) -> Program:
 @pattern
 def dicts_updated(n: int) -> Program:
     """A configuration that is filled key by key, and read back."""
-    return script(top="config = {}\n" + repeated(n, 'config["key{i}"] = config.get("key{next}", {i})'), step='x = x * config["key0"]')
+    return script(
+        top="config = {}\n" + repeated(n, 'config["key{i}"] = config.get("key{next}", {i})'),
+        step='x = x * config["key0"]',
+    )
 
 
 @pattern
 def sums_of_lists(n: int) -> Program:
     """Lists of losses that are summed, each into the next list."""
-    return script(loss="terms = [loss]\n" + repeated(n, "terms = [sum(terms), *terms]") + "\nloss = sum(terms)")
+    return script(
+        loss="terms = [loss]\n" + repeated(n, "terms = [sum(terms), *terms]") + "\nloss = sum(terms)"
+    )
 
 
 @pattern
@@ -176,4 +222,9 @@ def groups_of_parameters(n: int) -> Program:
 @pattern
 def appended_layers(n: int) -> Program:
     """A list of layers, filled one by one."""
-    return script(init="layers = []\n" + repeated(n, "layers.append(nn.Linear(32, 32))", "layers.append(nn.ReLU())") + "\nself.body = nn.Sequential(*layers)", forward="h = self.body(h)")
+    return script(
+        init="layers = []\n"
+        + repeated(n, "layers.append(nn.Linear(32, 32))", "layers.append(nn.ReLU())")
+        + "\nself.body = nn.Sequential(*layers)",
+        forward="h = self.body(h)",
+    )

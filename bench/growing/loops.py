@@ -23,7 +23,11 @@ def nested_loops_with_events(n: int) -> Program:
 def nested_loops_with_exits(n: int) -> Program:
     """The same, each loop left for a reason of its own."""
     return script(
-        after=nested(min(n, 17), "for i{i} in range(3):\n    if total > {i}:\n        optimizer.zero_grad()\n        break", _STEP)
+        after=nested(
+            min(n, 17),
+            "for i{i} in range(3):\n    if total > {i}:\n        optimizer.zero_grad()\n        break",
+            _STEP,
+        )
     )
 
 
@@ -62,7 +66,16 @@ def short_loops_nested(n: int) -> Program:
 @pattern
 def loops_in_row(n: int) -> Program:
     """One loop of training after the other."""
-    return script(end=repeated(n, "for x, y in loader:", "    optimizer.zero_grad()", "    loss = criterion(model(x.to(device)), y.to(device))", "    loss.backward()", "    optimizer.step()"))
+    return script(
+        end=repeated(
+            n,
+            "for x, y in loader:",
+            "    optimizer.zero_grad()",
+            "    loss = criterion(model(x.to(device)), y.to(device))",
+            "    loss.backward()",
+            "    optimizer.step()",
+        )
+    )
 
 
 @pattern
@@ -87,7 +100,13 @@ def loops_in_row_in_loop(n: int) -> Program:
 def pairs_of_loops(n: int) -> Program:
     """Loops in loops, in a row: a step for every group of every batch."""
     return script(
-        after=repeated(n, "for group in optimizer.param_groups:", "    for p in group['params']:", "        p.grad.mul_(0.{next})", "        optimizer.step()")
+        after=repeated(
+            n,
+            "for group in optimizer.param_groups:",
+            "    for p in group['params']:",
+            "        p.grad.mul_(0.{next})",
+            "        optimizer.step()",
+        )
     )
 
 
@@ -96,7 +115,15 @@ def breaks_and_continues(n: int) -> Program:
     """A loop full of both."""
     return script(
         after="while True:\n"
-        + repeated(n, "    if total > {i}:", "        total = total - 1", "        continue", "    optimizer.step()", "    if total < -{i}:", "        break")
+        + repeated(
+            n,
+            "    if total > {i}:",
+            "        total = total - 1",
+            "        continue",
+            "    optimizer.step()",
+            "    if total < -{i}:",
+            "        break",
+        )
         + "\n    break"
     )
 
@@ -126,7 +153,11 @@ def carried_through_nests(n: int) -> Program:
     """A state that every loop of a nest carries, and changes."""
     return script(
         before="state = torch.zeros(8, 32)",
-        after=nested(min(n, 18), "for i{i} in range(3):\n    state = state + model(state)", "state = torch.relu(state) + state")
+        after=nested(
+            min(n, 18),
+            "for i{i} in range(3):\n    state = state + model(state)",
+            "state = torch.relu(state) + state",
+        )
         + "\nstate.mean().backward()",
     )
 
@@ -134,13 +165,25 @@ def carried_through_nests(n: int) -> Program:
 @pattern
 def while_chain(n: int) -> Program:
     """One while after the other, each with an else."""
-    return script(after=repeated(n, "while total > {i}:", "    total = total / 2", "    if total < 1:", "        break", "else:", "    optimizer.zero_grad()"))
+    return script(
+        after=repeated(
+            n,
+            "while total > {i}:",
+            "    total = total / 2",
+            "    if total < 1:",
+            "        break",
+            "else:",
+            "    optimizer.zero_grad()",
+        )
+    )
 
 
 @pattern
 def sums_over_loops(n: int) -> Program:
     """A loss that is added to in a loop, over and over."""
-    return script(loss=repeated(n, "for p in model.parameters():", "    loss = loss + 1e-{next} * p.pow(2).sum()"))
+    return script(
+        loss=repeated(n, "for p in model.parameters():", "    loss = loss + 1e-{next} * p.pow(2).sum()")
+    )
 
 
 @pattern
@@ -157,7 +200,9 @@ def best_copies(n: int) -> Program:
 def deep_copies(n: int) -> Program:
     """A model that is copied from the copy before."""
     return script(
-        before="kept = model\n" + repeated(n, "kept = copy.deepcopy(kept)"), after="with torch.no_grad():\n    kept(x)", end="model.load_state_dict(kept.state_dict())"
+        before="kept = model\n" + repeated(n, "kept = copy.deepcopy(kept)"),
+        after="with torch.no_grad():\n    kept(x)",
+        end="model.load_state_dict(kept.state_dict())",
     )
 
 
@@ -166,7 +211,11 @@ def averages_of_weights(n: int) -> Program:
     """Moving averages of moving averages."""
     return script(
         before="average0 = copy.deepcopy(model)\n" + repeated(n, "average{next} = copy.deepcopy(model)"),
-        after=repeated(n, "for old, new in zip(average{next}.parameters(), average{i}.parameters()):", "    old.data.mul_(0.9).add_(new.data, alpha=0.1)"),
+        after=repeated(
+            n,
+            "for old, new in zip(average{next}.parameters(), average{i}.parameters()):",
+            "    old.data.mul_(0.9).add_(new.data, alpha=0.1)",
+        ),
     )
 
 
@@ -174,7 +223,8 @@ def averages_of_weights(n: int) -> Program:
 def generators(n: int) -> Program:
     """Generators, each of which goes through the one before."""
     return script(
-        top="def stage0(rows):\n    yield from rows\n\n\n" + repeated(n, "def stage{next}(rows):", "    for row in stage{i}(rows):", "        yield row", ""),
+        top="def stage0(rows):\n    yield from rows\n\n\n"
+        + repeated(n, "def stage{next}(rows):", "    for row in stage{i}(rows):", "        yield row", ""),
         epoch=f"for x, y in stage{min(n, 36)}(loader):\n    optimizer.zero_grad()\n    criterion(model(x), y).backward()\n    optimizer.step()",
     )
 
@@ -183,7 +233,10 @@ def generators(n: int) -> Program:
 def generators_twice(n: int) -> Program:
     """Generators, each of which goes through the one before twice."""
     return script(
-        top="def stage0(rows):\n    yield from rows\n\n\n" + repeated(n, "def stage{next}(rows):", "    yield from stage{i}(rows)", "    yield from stage{i}(rows)", ""),
+        top="def stage0(rows):\n    yield from rows\n\n\n"
+        + repeated(
+            n, "def stage{next}(rows):", "    yield from stage{i}(rows)", "    yield from stage{i}(rows)", ""
+        ),
         epoch=f"for x, y in stage{min(n, 36)}(loader):\n    optimizer.zero_grad()\n    criterion(model(x), y).backward()\n    optimizer.step()",
     )
 
@@ -191,4 +244,7 @@ def generators_twice(n: int) -> Program:
 @pattern
 def generator_expressions(n: int) -> Program:
     """`rows = (row for row in rows)`, over and over."""
-    return script(before="rows = loader\n" + repeated(n, "rows = ((a, b) for a, b in rows)"), epoch="for x, y in rows:\n    criterion(model(x), y).backward()")
+    return script(
+        before="rows = loader\n" + repeated(n, "rows = ((a, b) for a, b in rows)"),
+        epoch="for x, y in rows:\n    criterion(model(x), y).backward()",
+    )

@@ -26,7 +26,9 @@ def masks_crossed(n: int) -> Program:
 @pattern
 def masks_with_themselves(n: int) -> Program:
     """`m = m | m.T`."""
-    return script(forward=_BEGIN + repeated(n, "mask = mask | mask.transpose(0, 1)", "mask = mask & mask") + _USED)
+    return script(
+        forward=_BEGIN + repeated(n, "mask = mask | mask.transpose(0, 1)", "mask = mask & mask") + _USED
+    )
 
 
 @pattern
@@ -38,7 +40,12 @@ def masks_inverted(n: int) -> Program:
 @pattern
 def masks_of_numbers(n: int) -> Program:
     """`m = m * m + m`, of ones and zeros."""
-    return script(forward="mask = torch.tril(torch.ones(32, 32))\n" + repeated(n, "mask = mask * mask + mask - mask") + "\nmask = mask == 0" + _USED)
+    return script(
+        forward="mask = torch.tril(torch.ones(32, 32))\n"
+        + repeated(n, "mask = mask * mask + mask - mask")
+        + "\nmask = mask == 0"
+        + _USED
+    )
 
 
 @pattern
@@ -55,7 +62,9 @@ def masks_filled(n: int) -> Program:
 @pattern
 def masks_written(n: int) -> Program:
     """A mask that is written to in place."""
-    return script(forward=_BEGIN + repeated(n, "mask[{i}:] = False", "mask &= more", "mask.logical_or_(more)") + _USED)
+    return script(
+        forward=_BEGIN + repeated(n, "mask[{i}:] = False", "mask &= more", "mask.logical_or_(more)") + _USED
+    )
 
 
 @pattern
@@ -67,13 +76,19 @@ def masks_where(n: int) -> Program:
 @pattern
 def masks_sliced(n: int) -> Program:
     """A mask of a mask of a mask."""
-    return script(forward=_BEGIN + repeated(n, "mask = mask[None][0][: mask.size(0), : mask.size(1)]") + _USED)
+    return script(
+        forward=_BEGIN + repeated(n, "mask = mask[None][0][: mask.size(0), : mask.size(1)]") + _USED
+    )
 
 
 @pattern
 def masks_by_branch(n: int) -> Program:
     """Each branch adds to the mask."""
-    return script(forward=_BEGIN + repeated(n, "if h.size(0) > {i}:", "    mask = mask & torch.triu(more, diagonal={i})") + _USED)
+    return script(
+        forward=_BEGIN
+        + repeated(n, "if h.size(0) > {i}:", "    mask = mask & torch.triu(more, diagonal={i})")
+        + _USED
+    )
 
 
 @pattern

@@ -26,7 +26,9 @@ def casts_under_autocast(n: int) -> Program:
 @pattern
 def half_products(n: int) -> Program:
     """`h = h @ h` in half precision, filled with a number that is too large for it."""
-    return script(made="model = model.half()", forward=repeated(n, "h = h @ h") + "\nh = h.masked_fill(h > 1, -1e9)")
+    return script(
+        made="model = model.half()", forward=repeated(n, "h = h @ h") + "\nh = h.masked_fill(h > 1, -1e9)"
+    )
 
 
 @pattern
@@ -56,7 +58,11 @@ def regions_through_calls(n: int) -> Program:
     """The same through functions."""
     return script(
         before="def region(wanted):\n    return torch.autocast('cuda') if wanted else contextlib.nullcontext()\n\n"
-        + chained(n, "def part{i}(x):\n    with region(len(sys.argv) > {i}):\n        return part{next}(x)", "return model(x)"),
+        + chained(
+            n,
+            "def part{i}(x):\n    with region(len(sys.argv) > {i}):\n        return part{next}(x)",
+            "return model(x)",
+        ),
         loss="loss = loss + F.cross_entropy(part0(x), y)",
     )
 
@@ -76,6 +82,11 @@ def scaled_losses(n: int) -> Program:
 def types_chosen(n: int) -> Program:
     """The type to cast to is chosen by one option after the other."""
     return script(
-        before="dtype = torch.float32\n" + repeated(n, 'if "--type{i}" in sys.argv:', "    dtype = torch.float16 if dtype == torch.float32 else torch.bfloat16"),
+        before="dtype = torch.float32\n"
+        + repeated(
+            n,
+            'if "--type{i}" in sys.argv:',
+            "    dtype = torch.float16 if dtype == torch.float32 else torch.bfloat16",
+        ),
         loss="with torch.autocast(device.type, dtype=dtype):\n    loss = loss + criterion(model(x), y)",
     )

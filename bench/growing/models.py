@@ -64,9 +64,10 @@ def residual_sequential(n: int) -> Program:
 def residuals_by_flag(n: int) -> Program:
     """A layer that is there or None, asked for in every forward, as `downsample` in a ResNet."""
     return script(
-        top=_BLOCK.replace("self.project = nn.Linear(wide, narrow)", "self.project = nn.Linear(wide, narrow) if wide != narrow or flag else None").replace(
-            "if x.size(-1) != self.narrow:", "if self.project is not None:"
-        ),
+        top=_BLOCK.replace(
+            "self.project = nn.Linear(wide, narrow)",
+            "self.project = nn.Linear(wide, narrow) if wide != narrow or flag else None",
+        ).replace("if x.size(-1) != self.narrow:", "if self.project is not None:"),
         init="self.blocks = nn.Sequential(\n" + repeated(n, "    Block(32, 3{i}),") + "\n)",
         forward="h = self.blocks(h)",
     )
@@ -77,7 +78,11 @@ def residual_blocks_in_script(n: int) -> Program:
     """Residual blocks made at the top of a script, and called there."""
     return script(
         top=_PLAIN,
-        before=repeated(n, "block{i} = Block().to(device)", "optimizer.add_param_group({{'params': block{i}.parameters()}})"),
+        before=repeated(
+            n,
+            "block{i} = Block().to(device)",
+            "optimizer.add_param_group({{'params': block{i}.parameters()}})",
+        ),
         step=repeated(n, "x = block{i}(x)"),
     )
 
@@ -85,7 +90,10 @@ def residual_blocks_in_script(n: int) -> Program:
 @pattern
 def residual_lines(n: int) -> Program:
     """`h = h + self.layer(h)`."""
-    return script(init=repeated(n, "self.layer{i} = nn.Linear(32, 32)"), forward=repeated(n, "h = h + torch.relu(self.layer{i}(h))"))
+    return script(
+        init=repeated(n, "self.layer{i} = nn.Linear(32, 32)"),
+        forward=repeated(n, "h = h + torch.relu(self.layer{i}(h))"),
+    )
 
 
 @pattern
@@ -102,7 +110,9 @@ def dense_connections(n: int) -> Program:
     """Each layer is given what all before it gave."""
     return script(
         init=repeated(n, "self.layer{i} = nn.LazyLinear(32)"),
-        forward="found = [h]\n" + repeated(n, "found.append(self.layer{i}(torch.cat(found, dim=-1)))") + "\nh = found[-1]",
+        forward="found = [h]\n"
+        + repeated(n, "found.append(self.layer{i}(torch.cat(found, dim=-1)))")
+        + "\nh = found[-1]",
     )
 
 
@@ -127,7 +137,9 @@ def lstm_cells(n: int) -> Program:
     """`nn.LSTMCell`, step by step."""
     return script(
         init="self.cell = nn.LSTMCell(32, 32)",
-        forward="s, c = torch.zeros_like(h), torch.zeros_like(h)\n" + repeated(n, "s, c = self.cell(h, (s, c))") + "\nh = s + c",
+        forward="s, c = torch.zeros_like(h), torch.zeros_like(h)\n"
+        + repeated(n, "s, c = self.cell(h, (s, c))")
+        + "\nh = s + c",
     )
 
 
@@ -171,7 +183,12 @@ def sequentials_nested(n: int) -> Program:
 @pattern
 def sequentials_of_sequentials(n: int) -> Program:
     """`body = nn.Sequential(body, body)`."""
-    return script(init="body = nn.Linear(32, 32)\n" + repeated(n, "body = nn.Sequential(body, body)") + "\nself.body = body", forward="h = self.body(h)")
+    return script(
+        init="body = nn.Linear(32, 32)\n"
+        + repeated(n, "body = nn.Sequential(body, body)")
+        + "\nself.body = body",
+        forward="h = self.body(h)",
+    )
 
 
 @pattern
@@ -189,7 +206,9 @@ def experts(n: int) -> Program:
     """A mixture of experts, each weighted."""
     return script(
         init="self.gate = nn.Linear(32, 32)\n" + repeated(n, "self.expert{i} = nn.Linear(32, 32)"),
-        forward="g = torch.softmax(self.gate(h), -1)\nmixed = 0\n" + repeated(n, "mixed = mixed + g[:, {i} % 32].unsqueeze(-1) * self.expert{i}(h)") + "\nh = mixed",
+        forward="g = torch.softmax(self.gate(h), -1)\nmixed = 0\n"
+        + repeated(n, "mixed = mixed + g[:, {i} % 32].unsqueeze(-1) * self.expert{i}(h)")
+        + "\nh = mixed",
     )
 
 
@@ -232,7 +251,9 @@ def conv_nets(n: int) -> Program:
     """Convolution, norm and activation, many times in one Sequential."""
     return script(
         init="self.body = nn.Sequential(\n"
-        + repeated(n, "    nn.Conv1d(1, 1, 3, padding=1),", "    nn.BatchNorm1d(1),", "    nn.ReLU(inplace=True),")
+        + repeated(
+            n, "    nn.Conv1d(1, 1, 3, padding=1),", "    nn.BatchNorm1d(1),", "    nn.ReLU(inplace=True),"
+        )
         + "\n)",
         forward="h = self.body(h.unsqueeze(1)).squeeze(1)",
     )
@@ -242,6 +263,9 @@ def conv_nets(n: int) -> Program:
 def tied_weights(n: int) -> Program:
     """Layers that share their weights with the one before."""
     return script(
-        init="self.layer0 = nn.Linear(32, 32)\n" + repeated(n, "self.layer{next} = nn.Linear(32, 32)", "self.layer{next}.weight = self.layer{i}.weight"),
+        init="self.layer0 = nn.Linear(32, 32)\n"
+        + repeated(
+            n, "self.layer{next} = nn.Linear(32, 32)", "self.layer{next}.weight = self.layer{i}.weight"
+        ),
         forward=repeated(n, "h = self.layer{i}(h)"),
     )

@@ -27,7 +27,8 @@ def shifted(n: int) -> Program:
 def doubled_numbers(n: int) -> Program:
     """`k = k + k` of a number that is not known."""
     return script(
-        top="k = len(sys.argv)\n" + repeated(n, "k = k + k"), step="x = x.view(-1, 32) / k\nif k > 5:\n    x = x + 0"
+        top="k = len(sys.argv)\n" + repeated(n, "k = k + k"),
+        step="x = x.view(-1, 32) / k\nif k > 5:\n    x = x + 0",
     )
 
 
@@ -46,20 +47,27 @@ def half_times_numbers(n: int) -> Program:
     """Scores in half precision, scaled by numbers that are made of each other."""
     return script(
         made="model = model.half()",
-        forward="k = h.size(-1) / 2\n" + repeated(n, "k = k * k + k") + "\nh = (h * k).masked_fill(h > 1, -1e9)",
+        forward="k = h.size(-1) / 2\n"
+        + repeated(n, "k = k * k + k")
+        + "\nh = (h * k).masked_fill(h > 1, -1e9)",
     )
 
 
 @pattern
 def long_strings(n: int) -> Program:
     """`s = s + s`."""
-    return script(top='name = "ab"\n' + repeated(n, "name = name + name"), step='if name == "x":\n    x = x + 0')
+    return script(
+        top='name = "ab"\n' + repeated(n, "name = name + name"), step='if name == "x":\n    x = x + 0'
+    )
 
 
 @pattern
 def formatted_strings(n: int) -> Program:
     """`s = f"{s}{s}"`."""
-    return script(top='name = "ab"\n' + repeated(n, 'name = f"{{name}}-{{name}}"'), step='if name == "x":\n    x = x + 0')
+    return script(
+        top='name = "ab"\n' + repeated(n, 'name = f"{{name}}-{{name}}"'),
+        step='if name == "x":\n    x = x + 0',
+    )
 
 
 @pattern
@@ -74,7 +82,10 @@ def multiplexed(n: int) -> Program:
 @pattern
 def compared(n: int) -> Program:
     """`k = (k == a) != (k == b)`."""
-    return script(top="k, a, b = flag, other, 3\n" + repeated(n, "k = (k == a) != (k == b)"), step="if k:\n    model.eval()")
+    return script(
+        top="k, a, b = flag, other, 3\n" + repeated(n, "k = (k == a) != (k == b)"),
+        step="if k:\n    model.eval()",
+    )
 
 
 @pattern
@@ -86,7 +97,9 @@ def negated(n: int) -> Program:
 @pattern
 def conjunctions(n: int) -> Program:
     """One test of many parts."""
-    return script(step="if " + " and ".join(f"y.size(0) > {i}" for i in range(n)) + ":\n    x = torch.relu(x)")
+    return script(
+        step="if " + " and ".join(f"y.size(0) > {i}" for i in range(n)) + ":\n    x = torch.relu(x)"
+    )
 
 
 @pattern

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 MAIN = "train.py"
 
-_SCRIPT = '''\
+_SCRIPT = """\
 import contextlib
 import copy
 import functools
@@ -76,7 +76,7 @@ for epoch in range(3):
 <end>
 print(total)
 torch.save(model.state_dict(), "model.pt")
-'''
+"""
 _SLOT = re.compile(r"^( *)<(\w+)>\n", re.MULTILINE)
 _LAYOUT = frozenset(
     (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENDMARKER)

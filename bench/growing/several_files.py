@@ -23,13 +23,18 @@ def passed_on(n: int) -> Program:
     """A name that each file imports from the next."""
     files = {f"part{i}.py": f"from part{i + 1} import Layer0\n" for i in range(n)}
     files[f"part{n}.py"] = _LAYER.format(i=0)
-    return script(files, top="from part0 import Layer0", init="self.body = Layer0()", forward="h = self.body(h)")
+    return script(
+        files, top="from part0 import Layer0", init="self.body = Layer0()", forward="h = self.body(h)"
+    )
 
 
 @pattern
 def passed_on_with_stars(n: int) -> Program:
     """All names that each file imports from the next two."""
-    files = {f"part{i}.py": f"from part{i + 1} import *\nfrom part{min(i + 2, n)} import *\n\n\nscale{i} = {i}\n" for i in range(n)}
+    files = {
+        f"part{i}.py": f"from part{i + 1} import *\nfrom part{min(i + 2, n)} import *\n\n\nscale{i} = {i}\n"
+        for i in range(n)
+    }
     files[f"part{n}.py"] = _LAYER.format(i=0)
     return script(files, top="from part0 import *", init="self.body = Layer0()", forward="h = self.body(h)")
 
@@ -59,4 +64,9 @@ def files_in_ring(n: int) -> Program:
 def scripts_side_by_side(n: int) -> Program:
     """Many scripts that train the same model."""
     one = "import torch\nfrom torch.nn import functional as F\n\nfrom layers import Layer0\n\nmodel = Layer0()\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor _ in range(9):\n    x, y = torch.randn(4, 32), torch.randint(32, (4,))\n    optimizer.zero_grad()\n    F.cross_entropy(model(x), y).backward()\n    optimizer.step()\n"
-    return script({"layers.py": _LAYER.format(i=0), **{f"train{i}.py": one for i in range(n)}}, top="from layers import Layer0", init="self.body = Layer0()", forward="h = self.body(h)")
+    return script(
+        {"layers.py": _LAYER.format(i=0), **{f"train{i}.py": one for i in range(n)}},
+        top="from layers import Layer0",
+        init="self.body = Layer0()",
+        forward="h = self.body(h)",
+    )

@@ -51,7 +51,11 @@ def gates(n: int) -> Program:
 @pattern
 def butterflies(n: int) -> Program:
     """`a, b = a + b, a - b`."""
-    return script(forward="a, b = h.chunk(2, dim=-1)\n" + repeated(n, "a, b = a + b, a - b") + "\nh = torch.cat((a, b), -1)")
+    return script(
+        forward="a, b = h.chunk(2, dim=-1)\n"
+        + repeated(n, "a, b = a + b, a - b")
+        + "\nh = torch.cat((a, b), -1)"
+    )
 
 
 @pattern
@@ -70,7 +74,8 @@ def attention_by_hand(n: int) -> Program:
 def matrix_powers(n: int) -> Program:
     """`p = p @ p`."""
     return script(
-        before="power = torch.eye(32)\n" + repeated(n, "power = power @ power"), scores="scores = scores @ power"
+        before="power = torch.eye(32)\n" + repeated(n, "power = power @ power"),
+        scores="scores = scores @ power",
     )
 
 
@@ -115,13 +120,18 @@ def clamped_branches(n: int) -> Program:
 @pattern
 def logarithms(n: int) -> Program:
     """`x = log(exp(x))`: each turns what the other means."""
-    return script(scores="scores = torch.log_softmax(scores, -1)\n" + repeated(n, "scores = torch.log(torch.exp(scores))"))
+    return script(
+        scores="scores = torch.log_softmax(scores, -1)\n"
+        + repeated(n, "scores = torch.log(torch.exp(scores))")
+    )
 
 
 @pattern
 def softmax_of_softmax(n: int) -> Program:
     """One softmax after the other."""
-    return script(scores=repeated(n, "scores = torch.softmax(scores, dim=-1) + torch.softmax(-scores, dim=-1)"))
+    return script(
+        scores=repeated(n, "scores = torch.softmax(scores, dim=-1) + torch.softmax(-scores, dim=-1)")
+    )
 
 
 @pattern
@@ -163,13 +173,17 @@ def swapped_back_and_forth(n: int) -> Program:
 @pattern
 def indexed(n: int) -> Program:
     """Each index is found with the tensor before."""
-    return script(forward=repeated(n, "order = h.argsort(dim=-1)", "h = h.gather(-1, order) + h[:, order[0]]"))
+    return script(
+        forward=repeated(n, "order = h.argsort(dim=-1)", "h = h.gather(-1, order) + h[:, order[0]]")
+    )
 
 
 @pattern
 def written_in_place(n: int) -> Program:
     """A tensor that is changed in place by what was read from it."""
-    return script(forward="h = h.clone()\n" + repeated(n, "h[:, {i} % 32] += h[:, {next} % 32].sum()", "h.mul_(h)"))
+    return script(
+        forward="h = h.clone()\n" + repeated(n, "h[:, {i} % 32] += h[:, {next} % 32].sum()", "h.mul_(h)")
+    )
 
 
 @pattern
@@ -182,7 +196,9 @@ def detached_and_attached(n: int) -> Program:
 def drawn_from_before(n: int) -> Program:
     """On the host: `v = v + v` of a tensor that the model reads numbers from."""
     return script(
-        forward="v = torch.zeros(1)\n" + repeated(n, "v = v + v") + "\nh = h * v.item()\nif v.sum() > 0:\n    h = h + 1"
+        forward="v = torch.zeros(1)\n"
+        + repeated(n, "v = v + v")
+        + "\nh = h * v.item()\nif v.sum() > 0:\n    h = h + 1"
     )
 
 
@@ -201,13 +217,21 @@ def einsums(n: int) -> Program:
 @pattern
 def normalised_by_hand(n: int) -> Program:
     """`h = (h - h.mean()) / h.std()`."""
-    return script(forward=repeated(n, "h = (h - h.mean(-1, keepdim=True)) / (h.std(-1, keepdim=True) + 1e-5)"))
+    return script(
+        forward=repeated(n, "h = (h - h.mean(-1, keepdim=True)) / (h.std(-1, keepdim=True) + 1e-5)")
+    )
 
 
 @pattern
 def log_sum_exp(n: int) -> Program:
     """`x = x - x.max() - (x - x.max()).exp().sum().log()`."""
-    return script(scores=repeated(n, "top = scores.amax(-1, keepdim=True)", "scores = scores - top - (scores - top).exp().sum(-1, keepdim=True).log()"))
+    return script(
+        scores=repeated(
+            n,
+            "top = scores.amax(-1, keepdim=True)",
+            "scores = scores - top - (scores - top).exp().sum(-1, keepdim=True).log()",
+        )
+    )
 
 
 @pattern
