@@ -341,3 +341,57 @@ def models_after_models(n: int) -> Program:
         ),
         end=repeated(n, "fit{i}(loader)"),
     )
+
+
+_PART = """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(32, 32)
+
+    def forward(self, x):
+        return self.body(x)
+"""
+
+
+def _known_to_all(n: int) -> str:
+    """Modules that each have the four before and the four after as attributes."""
+    lines = repeated(n, "part{i} = Part()")
+    for i in range(n):
+        lines += "".join(
+            f"\npart{i}.peer{j} = part{j}" for j in range(max(0, i - 4), min(n, i + 5)) if i != j
+        )
+    return lines
+
+
+@pattern
+def neighbours_in_evaluation(n: int) -> Program:
+    """Modules that know their neighbours, one of which is trained in evaluation mode."""
+    return script(
+        top=_PART,
+        before=_known_to_all(n) + "\noptimizer = torch.optim.SGD(part0.parameters(), lr=0.1)\npart0.eval()",
+        after="optimizer.zero_grad()\ncriterion(part0(x), y).backward()\noptimizer.step()",
+    )
+
+
+@pattern
+def neighbours_never_evaluated(n: int) -> Program:
+    """Modules that know their neighbours, one of which is validated in whatever mode it is."""
+    return script(
+        top=_PART,
+        before=_known_to_all(n) + "\noptimizer = torch.optim.SGD(part0.parameters(), lr=0.1)",
+        after="optimizer.zero_grad()\ncriterion(part0(x), y).backward()\noptimizer.step()",
+        epoch="with torch.no_grad():\n    for x, y in loader:\n        total += (part0(x).argmax(-1) == y).sum().item()",
+    )
+
+
+@pattern
+def wrappers_held_ten_times(n: int) -> Program:
+    """`wrapper.parts = [wrapper before] * 10`, written out: who holds what is asked of all of it."""
+    return script(
+        top=_PART,
+        before="part0 = Part()\n"
+        + repeated(n, "part{next} = Part()", f"part{{next}}.parts = [{', '.join(['part{i}'] * 10)}]")
+        + f"\noptimizer = torch.optim.SGD(part{n}.parameters(), lr=0.1)\npart{n}.eval()",
+        after=f"optimizer.zero_grad()\ncriterion(part{n}(x), y).backward()\noptimizer.step()",
+    )

@@ -228,3 +228,74 @@ def appended_layers(n: int) -> Program:
         + "\nself.body = nn.Sequential(*layers)",
         forward="h = self.body(h)",
     )
+
+
+@pattern
+def ten_times_itself(n: int) -> Program:
+    """`held = [held, held, ...]`, ten times on each level, for the optimizer."""
+    return script(
+        before="held = [model.first.weight]\n"
+        + repeated(n, f"held = [{', '.join(['held'] * 10)}]")
+        + "\noptimizer = torch.optim.SGD(held, lr=0.1)"
+    )
+
+
+@pattern
+def appended_to_itself(n: int) -> Program:
+    """`held.append(held)`, again and again, for the optimizer."""
+    return script(
+        before="held = [model.first.weight]\n"
+        + repeated(n, "held.append(held)")
+        + "\noptimizer = torch.optim.SGD(held, lr=0.1)"
+    )
+
+
+@pattern
+def handed_over_ten_times(n: int) -> Program:
+    """`held = [held, held, ...]` of the optimizer, handed to a function that nobody sees."""
+    return script(
+        top="from reports import report",
+        before="held = [optimizer, model]\n" + repeated(n, f"held = [{', '.join(['held'] * 10)}]"),
+        epoch="report(held)",
+    )
+
+
+@pattern
+def wide_lists(n: int) -> Program:
+    """Lists of `n` lists of `n` lists, three levels deep, of losses."""
+    return script(
+        loss=f"rows = [{', '.join(['loss'] * n)}]\nrows = [{', '.join(['rows'] * n)}]\nrows = [{', '.join(['rows'] * n)}]"
+        "\nloss = loss + sum(rows[0][0])",
+        end="report(rows)",
+    )
+
+
+@pattern
+def zips_summed_over(n: int) -> Program:
+    """A sum of losses over `z = zip(z, z)`."""
+    return script(
+        before="pairs = loader\n" + repeated(n, "pairs = zip(pairs, pairs)"),
+        epoch="for pair in pairs:\n    total = total + criterion(model(x), y)",
+    )
+
+
+@pattern
+def loaders_of_batches(n: int) -> Program:
+    """Loaders over what was drawn from the loader before, twice."""
+    return script(
+        before=repeated(
+            n,
+            "rows = next(iter(loader))[0]",
+            "loader = DataLoader(TensorDataset(rows, rows), batch_size=8)",
+            "for rows, again in loader:",
+            "    loader = DataLoader(TensorDataset(rows, rows.view(-1, 32)), batch_size=8)",
+        ),
+    )
+
+
+@pattern
+def joined_on_host(n: int) -> Program:
+    """`v = torch.cat([v, v])` of numbers that a forward reads."""
+    return script(
+        forward="v = torch.zeros(1)\n" + repeated(n, "v = torch.cat([v, v])") + "\nh = h * v.amax().item()",
+    )

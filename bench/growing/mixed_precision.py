@@ -90,3 +90,11 @@ def types_chosen(n: int) -> Program:
         ),
         loss="with torch.autocast(device.type, dtype=dtype):\n    loss = loss + criterion(model(x), y)",
     )
+
+
+@pattern
+def half_products_of_unknown(n: int) -> Program:
+    """`h = h @ h` in half precision, of a tensor whose shape nobody knows."""
+    return script(
+        forward="h = torch.as_tensor(h)\n" + repeated(n, "h = h @ h") + "\nh = h.masked_fill(h > 1, -1e9)",
+    )

@@ -127,3 +127,41 @@ def learning_rates(n: int) -> Program:
         before="rate = optimizer.param_groups[0]['lr']\n" + repeated(n, "rate = rate * rate + rate"),
         epoch="for group in optimizer.param_groups:\n    group['lr'] = rate",
     )
+
+
+@pattern
+def halved_numbers(n: int) -> Program:
+    """`k = k // k` of a number that is not known, and half scores scaled by it."""
+    return script(
+        forward="k = len(sys.argv)\n"
+        + repeated(n, "k = k // k")
+        + "\nh = (h.half() * k).masked_fill(h > 1, -1e9).float()",
+    )
+
+
+@pattern
+def share_of_dropout_of_many(n: int) -> Program:
+    """`p = min(p, p, ...)`, eight times, for a dropout that does not ask for the mode."""
+    return script(
+        init="self.p = width / 100",
+        forward="p = self.p\n" + repeated(n, f"p = min({', '.join(['p'] * 8)})") + "\nh = F.dropout(h, p=p)",
+    )
+
+
+@pattern
+def axes_multiplied(n: int) -> Program:
+    """A view that moves an axis behind one whose size is a product of products."""
+    return script(
+        forward="k, m, c = x.shape\nsize = len(sys.argv)\n"
+        + repeated(n, "size = size * size")
+        + "\nh = h + x.view(k, size, m).mean()",
+    )
+
+
+@pattern
+def multiplexed_conditions(n: int) -> Program:
+    """`k = (k or a) and (not k or b)`, and each is asked."""
+    return script(
+        top="k, a, b = flag, other, len(sys.argv) > 3",
+        step=repeated(n, "k = (k or a) and (not k or b)", "if k:", "    x = torch.relu(x)"),
+    )
