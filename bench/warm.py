@@ -16,11 +16,11 @@ from pathlib import Path
 import trees
 from measured import Cost, median, run, table, trainlint
 
-from trainlint.bytes_on_disk import Contents
-from trainlint.program import sieve
-from trainlint.program.loading import load
-from trainlint.program.project import Files
-from trainlint.program.syntax import Module
+from trainlint.program.incremental.project_files import Files
+from trainlint.program.source import prefilter
+from trainlint.program.source.loading import load
+from trainlint.program.source.syntax import Module
+from trainlint.project.bytes_on_disk import Contents
 
 
 def main() -> None:
@@ -63,7 +63,7 @@ def _groups(paths: list[str]) -> list[list[str]]:
     """Files that import each other, as the linter sees them."""
     contents, files = Contents({}), Files(dict.fromkeys(paths))
     near: dict[str, set[str]] = {}
-    for path in sieve.worth_reading(paths, contents, files):
+    for path in prefilter.worth_reading(paths, contents, files):
         module = load(path, contents.get(path))
         if isinstance(module, Module):
             near.setdefault(path, set())

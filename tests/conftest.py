@@ -13,10 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.fixing import Check, Ran
-from trainlint import checking
-from trainlint.analysis import Analysis, Source
 from trainlint.catalogue import names
-from trainlint.cli import app
+from trainlint.check import checking
+from trainlint.check.analysis import Analysis, Source
+from trainlint.cli.app import app
 from trainlint.finding import Because, Finding, Level, Place, Problem
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")

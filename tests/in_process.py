@@ -10,22 +10,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trainlint.analysis import Source, analyse
-from trainlint.facts.recorded import Recorded
+from trainlint.check.analysis import Source, analyse
+from trainlint.check.verdict import joined
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.blind_spots import Missed
 from trainlint.finding import Finding, Place, Problem
 from trainlint.judging import judged
-from trainlint.trace.stop import Stop
-from trainlint.verdict import joined
+from trainlint.trace.launch.stop import Stop
 
 
 def recorded(script: Path, steps: int = 1) -> Recorded:
     """What a script does until its steps are recorded, it ends, or it raises. Paths are seen from its folder."""
     import torch
 
-    from trainlint.trace.experiments.all import experiments
-    from trainlint.trace.picture import pictures
-    from trainlint.trace.session import Session
+    from trainlint.trace.launch.session import Session
+    from trainlint.trace.measure.experiments.all import experiments
+    from trainlint.trace.measure.picture import pictures
 
     def ended(_: str) -> None:
         raise Stop

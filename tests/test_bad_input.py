@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from trainlint import judging
-from trainlint.cli import app
+from trainlint.cli.app import app
 from trainlint.finding import Finding
 from trainlint.rule import Rule
 from trainlint.rules import Entry, entries

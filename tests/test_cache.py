@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from trainlint import cache as cache_module
-from trainlint.bytes_on_disk import Contents
-from trainlint.cache import Cache
-from trainlint.cli import app
-from trainlint.program.storage import Corrupt, unpacked
+from trainlint.cli.app import app
+from trainlint.program.incremental import cache as cache_module
+from trainlint.program.incremental.cache import Cache
+from trainlint.program.source.storage import Corrupt, unpacked
+from trainlint.project.bytes_on_disk import Contents
 
 ROOT = Path(__file__).parent.parent
 NET = """\
@@ -87,7 +87,7 @@ def test_a_second_run_says_the_same_and_reads_no_syntax(tree: Path) -> None:
     assert (tree / ".trainlint_cache/.gitignore").read_text() == "*\n"
     assert entries(tree)
     assert check() == first == check("--no-cache")
-    watch = "import sys; from trainlint.cli import app\ntry: app(['check', '-q'])\nfinally: print('libcst' in sys.modules)"
+    watch = "import sys; from trainlint.cli.app import app\ntry: app(['check', '-q'])\nfinally: print('libcst' in sys.modules)"
     again = subprocess.run(
         [sys.executable, "-c", watch],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -169,7 +169,7 @@ def test_code_in_the_cache_is_not_run(tree: Path) -> None:
         path.write_bytes(data) if path.parent.name == "modules" else path.unlink()
     assert check() == first
     assert not (tree / "owned").exists()
-    for name in ("os.system", "builtins.eval", "builtins.getattr", "trainlint.program.syntax.Any"):
+    for name in ("os.system", "builtins.eval", "builtins.getattr", "trainlint.program.source.syntax.Any"):
         module, _, attribute = name.rpartition(".")
         with pytest.raises(Corrupt):
             unpacked(f"c{module}\n{attribute}\n.".encode())

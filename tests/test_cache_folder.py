@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trainlint import cache_folder
-from trainlint.cache_folder import clean, mark, tidy
+from trainlint.cache import folder as cache_folder
+from trainlint.cache.folder import clean, mark, tidy
 
 if TYPE_CHECKING:
     from tests.conftest import Project, Trainlint
@@ -147,8 +147,8 @@ def test_a_run_keeps_the_bound(tree: Path) -> None:
     cache = tree / ".trainlint_cache"
     run("check")
     size = sum(file.stat().st_size for file in cache.rglob("*") if file.is_file())
-    limit = "import trainlint.cache_folder as f, sys; f.MOST_BYTES = int(sys.argv.pop(1)); "
-    program = f"{limit}from trainlint.cli import app; app()"
+    limit = "import trainlint.cache.folder as f, sys; f.MOST_BYTES = int(sys.argv.pop(1)); "
+    program = f"{limit}from trainlint.cli.app import app; app()"
     for number in range(4):
         (tree / "train.py").write_text((FIRST_LOOK / "train.py").read_text() + f"\n\nNUMBER = {number}\n")
         subprocess.run(

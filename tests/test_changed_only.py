@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trainlint.optional_revision import with_revision
+from trainlint.cli.optional_revision import with_revision
 
 if TYPE_CHECKING:
     from tests.conftest import Outcome, Project, Trainlint

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import validate
 
-from trainlint import __version__, checking
-from trainlint.analysis import Analysis, Source
+from trainlint import __version__
+from trainlint.check import checking
+from trainlint.check.analysis import Analysis, Source
 from trainlint.rules import entries
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def test_version(trainlint: Trainlint) -> None:
     "arguments", [["--version"], ["--help"], ["check", "--help"], ["rules"], ["explain", "TL000"]]
 )
 def test_commands_that_check_nothing_start_without_heavy_imports(arguments: list[str]) -> None:
-    watch = "import sys; from trainlint.cli import app; app(sys.argv[1:], standalone_mode=False)"
+    watch = "import sys; from trainlint.cli.app import app; app(sys.argv[1:], standalone_mode=False)"
     heavy = "print({'libcst', 'rich', 'torch', 'numpy', 'pathspec'} & set(sys.modules), file=sys.stderr)"
     ran = python("-c", f"{watch}; {heavy}", *arguments)
     assert ran.stderr == "set()\n"

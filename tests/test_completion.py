@@ -14,7 +14,7 @@ import pexpect
 import pytest
 
 from trainlint.catalogue import names
-from trainlint.completion import rules, rules_listed
+from trainlint.cli.completion import rules, rules_listed
 
 ROOT = Path(__file__).parent.parent
 

@@ -15,11 +15,12 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.fixing import Check, Ran, fixed
-from trainlint import fix_report, fixes
-from trainlint.cli import app
+from trainlint.cli import fix_report
+from trainlint.cli.app import app
 from trainlint.finding import Finding, Problem
 from trainlint.fix import Proposal, Rewrite, safe
-from trainlint.fixing import FixedFile
+from trainlint.fixing import proposals
+from trainlint.fixing.rounds import FixedFile
 
 OLD = """import torch
 
@@ -331,7 +332,7 @@ def _fixing_by(monkeypatch: pytest.MonkeyPatch, template: str) -> None:
     def fix(finding: Finding) -> Iterator[Proposal]:
         yield safe("Do it wrong", Rewrite(finding.at, (("_old(_x)", template),)))
 
-    monkeypatch.setattr(fixes, "proposer", {"TL209": fix}.get)
+    monkeypatch.setattr(proposals, "proposer", {"TL209": fix}.get)
 
 
 def test_a_fix_that_would_break_the_file_is_not_made(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:

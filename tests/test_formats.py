@@ -16,9 +16,9 @@ import pytest
 from jsonschema import Draft7Validator, FormatChecker
 from junitparser import Error, Failure, JUnitXml
 
-from trainlint import checking
-from trainlint.analysis import Analysis, Source
 from trainlint.catalogue import page
+from trainlint.check import checking
+from trainlint.check.analysis import Analysis, Source
 from trainlint.finding import Because, Finding, Place, Problem
 
 if TYPE_CHECKING:

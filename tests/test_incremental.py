@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from trainlint.cli import app
-from trainlint.facts.training import Training
+from trainlint.cli.app import app
+from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
 from trainlint.judging import judged
 
@@ -209,11 +209,11 @@ def test_only_what_follows_from_a_change_is_evaluated(
         file.write("# changed\n")
     seen = set()
 
-    def noting(training: Training, problems: dict[Problem, None]) -> Iterator[Finding]:
+    def noting(training: Training, problems: dict[Problem, None]) -> list[Finding]:
         seen.add(training.path)
         return judged(training, problems)
 
-    monkeypatch.setattr("trainlint.program.evaluating.judged", noting)
+    monkeypatch.setattr("trainlint.program.incremental.evaluating.judged", noting)
     check()
     assert seen == evaluated
 

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from tests.fixing import Check
 from tests.notebooks import FORMATS, Cell, notebook, with_sources_as
-from trainlint.cli import app
-from trainlint.program import groups
+from trainlint.cli.app import app
+from trainlint.program.incremental import groups
 
 SCHEMA = json.loads((Path(__file__).parent / "schemas/sarif-2.1.0.json").read_text())
 MODEL = """import torch

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from trainlint.program import syntax as s
-from trainlint.program.nesting import too_deep
-from trainlint.program.read import Unreadable, read
+from trainlint.program.source import syntax as s
+from trainlint.program.source.nesting import too_deep
+from trainlint.program.source.read import Unreadable, read
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted(
@@ -171,8 +171,8 @@ def test_what_follows_still_stands_where_it_should(statement: str) -> None:
 READ = """
 import sys
 from pathlib import Path
-from trainlint.program.parser import nodes
-from trainlint.program.read import Unreadable, read
+from trainlint.program.source.parser import nodes
+from trainlint.program.source.read import Unreadable, read
 
 print(nodes.Name.__module__, file=sys.stderr)
 for file in sys.argv[1:]:
@@ -201,7 +201,7 @@ def test_plain_nodes_say_what_libcst_s_own_say(tmp_path: Path) -> None:
         return ran.stderr.strip(), ran.stdout
 
     own, plain = printed("import libcst"), printed("")
-    assert (own[0], plain[0]) == ("libcst._nodes.expression", "trainlint.program.parser")
+    assert (own[0], plain[0]) == ("libcst._nodes.expression", "trainlint.program.source.parser")
     assert own[1] == plain[1]
 
 

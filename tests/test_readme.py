@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from trainlint.cli import app
-from trainlint.config import Config, read_config
+from trainlint.cli.app import app
+from trainlint.project.config import Config, read_config
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

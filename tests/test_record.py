@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from trainlint.facts.trace_file import NotATrace, dumped, loaded
 from trainlint.judging import judged
-from trainlint.trace_file import NotATrace, dumped, loaded
 
 
 @pytest.fixture

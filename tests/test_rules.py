@@ -16,13 +16,13 @@ import pytest
 
 from tests.in_process import findings_of_run
 from tests.scripts import Runner
-from trainlint.analysis import Analysis, Source, analyse
+from trainlint.check.analysis import Analysis, Source, analyse
 from trainlint.finding import Finding
-from trainlint.fixing import Check, fixed
+from trainlint.fixing.rounds import Check, fixed
+from trainlint.project.source_texts import SourceTexts
+from trainlint.project.target import target_near
 from trainlint.report import Report
 from trainlint.rules import Entry, entries
-from trainlint.source_texts import SourceTexts
-from trainlint.target import target_near
 
 FIX = "Fix"
 """The section of a page about what `--fix` does, after `Instead`: one of the examples, fixed."""

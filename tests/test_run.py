@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from trainlint.cli import app
-from trainlint.program_arguments import divided
+from trainlint.cli.app import app
+from trainlint.cli.program_arguments import divided
 
 ROOT = Path(__file__).parent.parent
 CLEAN, FOUND, FAILED, PROGRAM_FAILED, INTERRUPTED = 0, 1, 2, 3, 130

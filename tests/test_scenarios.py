@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from trainlint.analysis import Source, analyse
+from trainlint.check.analysis import Source, analyse
 
 SCENARIOS = Path(__file__).parent.parent / "fixtures" / "scenarios"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -364,7 +364,7 @@ async def test_a_rule_that_fails_is_logged_and_the_rest_goes_on(project: Project
         "    if entry.code == 'TL101': raise RuntimeError('oh dear')\n"
         "    return findings(entry, training)\n"
         "judging._findings = fail\n"
-        "from trainlint.cli import app; app(['server'])\n"
+        "from trainlint.cli.app import app; app(['server'])\n"
     )
     async with editor(project({"train.py": LOOP}), server=("-c", failing)) as editing:
         editing.open("train.py")
@@ -375,8 +375,11 @@ async def test_a_rule_that_fails_is_logged_and_the_rest_goes_on(project: Project
 
 
 async def test_what_is_printed_is_no_message(project: Project) -> None:
-    printing = "print('hello'); import trainlint.server.handlers as h\nfrom trainlint.cli import app\n" + (
-        "begin = h.Session.begin\nh.Session.begin = lambda self: (print('oops'), begin(self))\napp(['server'])"
+    printing = (
+        "print('hello'); import trainlint.server.handlers as h\nfrom trainlint.cli.app import app\n"
+        + (
+            "begin = h.Session.begin\nh.Session.begin = lambda self: (print('oops'), begin(self))\napp(['server'])"
+        )
     )
     async with editor(project({"train.py": LOOP}), server=("-c", printing.partition("; ")[2])) as editing:
         editing.open("train.py")
@@ -408,7 +411,7 @@ async def test_it_ends_with_its_client(said: bytes) -> None:
 
 
 async def test_without_pygls_it_says_what_is_missing() -> None:
-    without = "import sys; sys.modules['pygls'] = None; from trainlint.cli import app; app(['server'])"
+    without = "import sys; sys.modules['pygls'] = None; from trainlint.cli.app import app; app(['server'])"
     ran = subprocess.run(
         [sys.executable, "-c", without],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -422,7 +425,7 @@ async def test_without_pygls_it_says_what_is_missing() -> None:
 async def test_no_other_command_loads_what_the_server_needs(project: Project) -> None:
     folder = project({"train.py": LOOP})
     check = (
-        "import sys; from trainlint.cli import app; app(['check', '--no-cache', 'train.py'], standalone_mode=False)\n"
+        "import sys; from trainlint.cli.app import app; app(['check', '--no-cache', 'train.py'], standalone_mode=False)\n"
         "print([name for name in sys.modules if name.partition('.')[0] in ('pygls', 'lsprotocol', 'asyncio')])"
     )
     ran = subprocess.run(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from trainlint.catalogue import names
-from trainlint.config import SETTINGS
+from trainlint.project.config import SETTINGS
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trainlint.program.project import Files
-from trainlint.program.sieve import imports
+from trainlint.program.incremental.project_files import Files
+from trainlint.program.source.prefilter import imports
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

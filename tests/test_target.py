@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from trainlint.analysis import Source, analyse
-from trainlint.config import find_config
+from trainlint.check.analysis import Source, analyse
+from trainlint.errors import UsageError
 from trainlint.finding import Finding, Place, Version, Versions
-from trainlint.target import NEWEST, Target, target_near, version
-from trainlint.usage_error import UsageError
+from trainlint.project.config import find_config
+from trainlint.project.target import NEWEST, Target, target_near, version
 
 if TYPE_CHECKING:
     from tests.conftest import Project
@@ -44,6 +45,35 @@ if TYPE_CHECKING:
         ("environment.yaml", "dependencies:\n  - pip:\n    - torch>=2.1  # or later", (2, 1), NEWEST),
         ("environment.yml", 'dependencies:\n  - "conda-forge::pytorch>=1.12,<2.1"', (1, 12), (2, 0)),
         ("environment.yml", "dependencies:\n  - pytorch\n  - pytorch-cuda=11.8", NEWEST, NEWEST),
+        ("constraints.txt", "torch==2.1.0", (2, 1, 0), (2, 1, 0)),
+        ("requirements-dev.txt", "torch>=1.10", (1, 10), NEWEST),
+        ("requirements/train.txt", "torch==1.9.1", (1, 9, 1), (1, 9, 1)),
+        ("Dockerfile", "FROM pytorch/pytorch:1.13.1-cuda11.6-cudnn8-runtime\n", (1, 13, 1), (1, 13, 1)),
+        ("docker/Dockerfile.gpu", "FROM nvcr.io/nvidia/pytorch:21.10-py3 AS base", (1, 10), (1, 10)),
+        ("Dockerfile", "FROM nvcr.io/nvidia/pytorch:17.04", NEWEST, NEWEST),
+        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:21.10-py3", NEWEST, NEWEST),
+        (
+            "Dockerfile",
+            'ARG PYTORCH="1.6.0"\nARG CUDA=10.1\nFROM pytorch/pytorch:${PYTORCH}-cuda${CUDA}-devel',
+            (1, 6, 0),
+            (1, 6, 0),
+        ),
+        ("Dockerfile", "FROM python:3.8\nRUN pip install \\\n  torch==1.7.1+cu110", (1, 7, 1), (1, 7, 1)),
+        ("Dockerfile", "FROM pytorch/pytorch:latest", NEWEST, NEWEST),
+        ("Dockerfile", "# FROM pytorch/pytorch:1.2", NEWEST, NEWEST),
+        ("README.md", "```\npip install torch==1.8.0 torchvision==0.9.0\n```", (1, 8, 0), (1, 8, 0)),
+        ("README.md", "conda install pytorch=1.4 cudatoolkit -c pytorch", (1, 4), (1, 4)),
+        ("README.md", "Needs:\n- `torch==1.2.0`\n- numpy", (1, 2, 0), (1, 2, 0)),
+        ("README.md", "pip install torch-scatter==2.0 # for pytorch 1.9", NEWEST, NEWEST),
+        ("README.md", "PyTorch 1.9 was slower.", NEWEST, NEWEST),
+        (
+            ".github/workflows/test.yml",
+            "matrix:\n  torch-version: ['1.13.1', '2.4']  # and 1.2",
+            (1, 13, 1),
+            (2, 4),
+        ),
+        (".github/workflows/test.yml", "run: pip install torch~=2.3.0", (2, 3, 0), NEWEST),
+        (".github/workflows/test.yml", "  python-version: ['3.8']", NEWEST, NEWEST),
     ],
 )
 def test_dependencies(project: Project, name: str, text: str, oldest: Version, newest: Version) -> None:
@@ -51,6 +81,34 @@ def test_dependencies(project: Project, name: str, text: str, oldest: Version, n
     found = target_near(root / "src")
     assert found.oldest == oldest
     assert found.newest[: len(newest)] == newest
+
+
+def test_a_list_of_dependencies_decides_over_instructions(project: Project) -> None:
+    root = project({"requirements.txt": "torch==2.2", "Dockerfile": "FROM pytorch/pytorch:1.13"})
+    assert target_near(root) == Target((2, 2), (2, 2))
+
+
+def test_instructions_name_the_version_that_a_list_leaves_open(project: Project) -> None:
+    root = project({"requirements.txt": "numpy\ntorch\n", "Dockerfile": "FROM pytorch/pytorch:1.13"})
+    assert target_near(root) == Target((1, 13), (1, 13))
+
+
+def test_a_list_without_a_version_is_for_its_own_folder(project: Project) -> None:
+    root = project({"Dockerfile": "FROM pytorch/pytorch:1.13", "new/requirements.txt": "torch"})
+    assert target_near(root / "new") == Target()
+    assert target_near(root / "old") == Target((1, 13), (1, 13))
+
+
+def test_of_several_images_the_oldest_and_the_newest_count(project: Project) -> None:
+    root = project({"Dockerfile": "FROM pytorch/pytorch:1.13", "b.Dockerfile": "FROM pytorch/pytorch:2.2"})
+    assert target_near(root) == Target((1, 13), (2, 2))
+
+
+def test_what_is_no_plain_file_is_not_read(project: Project) -> None:
+    root = project({"src/train.py": ""})
+    os.mkfifo(root / "requirements.txt")
+    os.mkfifo(root / "Dockerfile")
+    assert target_near(root) == Target()
 
 
 def test_the_setting_decides_over_the_dependencies(project: Project) -> None:

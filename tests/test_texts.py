@@ -11,7 +11,7 @@ from trainlint.facts.seen.texts import Tokenized
 
 _LATE = """
 import sys
-from trainlint.trace.session import Session
+from trainlint.trace.launch.session import Session
 session = Session()
 assert "tokenizers" not in sys.modules
 finders = len(sys.meta_path)

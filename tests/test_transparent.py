@@ -73,7 +73,7 @@ def test_a_program_that_is_stopped(tmp_path: Path) -> None:
 def test_nothing_is_left_of_a_session() -> None:
     import torch
 
-    from trainlint.trace.session import Session
+    from trainlint.trace.launch.session import Session
 
     def trained() -> list[weakref.ref[Any]]:
         model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
@@ -102,8 +102,8 @@ def test_nothing_is_left_of_a_session() -> None:
 
 
 def test_nothing_is_left_where_a_patch_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    from trainlint.trace.patches import installed
-    from trainlint.trace.session import Session
+    from trainlint.trace.launch.session import Session
+    from trainlint.trace.watch.patches import installed
 
     def cannot_be_made(*_: object) -> None:
         raise ValueError("of our own")
@@ -198,8 +198,8 @@ def _what_could_be_touched() -> dict[str, object]:
 
 
 def test_a_recorder_that_fails_is_not_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from trainlint.trace.operations import Operations
-    from trainlint.trace.steps import Steps
+    from trainlint.trace.watch.operations import Operations
+    from trainlint.trace.watch.steps import Steps
 
     def fails(*_: object, **__: object) -> None:
         raise ValueError("of our own")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trainlint.watching import matters
+from trainlint.cli.watching import matters
 
 if TYPE_CHECKING:
     from tests.conftest import Project, Trainlint

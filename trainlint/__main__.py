@@ -3,7 +3,7 @@
 import atexit
 import gc
 
-from trainlint.cli import app
+from trainlint.cli.app import app
 
 
 def main() -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from trainlint.check.ignore import UNUSED_CODE, UNUSED_NAME
+from trainlint.check.select import code_prefixes
 from trainlint.finding import Level
-from trainlint.ignore import UNUSED_CODE, UNUSED_NAME
 from trainlint.rules import entries
-from trainlint.select import code_prefixes
 
 
 class Described(NamedTuple):

@@ -7,27 +7,35 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from trainlint.facts.recorded import Recorded
-from trainlint.facts.training import Training
+from trainlint import limits
+from trainlint.facts.ask.asking import Answers, OutOfSteps, answered_by
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
 from trainlint.rules import Entry, entries
 
 
-def judged(training: Training, problems: dict[Problem, None]) -> Iterator[Finding]:
+def judged(training: Training, problems: dict[Problem, None]) -> list[Finding]:
     """What every rule says of one entry point that has facts of its kind: from the source, or from a run.
 
-    A rule that raises is a problem of that file, not of the rest.
+    A rule that raises is a problem of that file, not of the rest. One that asks too much says nothing.
     """
     others = "S" if isinstance(training, Recorded) else "T"
-    for entry in entries():
-        if entry.rule.by == others:
-            continue
-        try:
-            yield from _findings(entry, training)
-        except Exception as error:
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            said = f"rule {entry.code} failed, which is a bug in it: {error!r} ({Path(where.filename).name}:{where.lineno})"
-            problems[Problem(training.path, None, said)] = None
+    found: list[Finding] = []
+    with answered_by(Answers()) as answers:
+        for entry in entries():
+            if entry.rule.by == others:
+                continue
+            try:
+                with answers.allowing(limits.QUESTION_STEPS):
+                    found += _findings(entry, training)
+            except OutOfSteps:
+                continue
+            except Exception as error:
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                said = f"rule {entry.code} failed, which is a bug in it: {error!r} ({Path(where.filename).name}:{where.lineno})"
+                problems[Problem(training.path, None, said)] = None
+    return found
 
 
 def _findings(entry: Entry, training: Training) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trainlint.finding import Finding, Problem
 
 if TYPE_CHECKING:
-    from trainlint.facts.recorded import Recorded
+    from trainlint.facts.model.recorded import Recorded
 
 
 @dataclass(frozen=True)

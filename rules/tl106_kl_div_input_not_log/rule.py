@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import LossCall
-from trainlint.facts.evidence import of_loss
-from trainlint.facts.meaning import origins
-from trainlint.facts.torch_api import Meaning
-from trainlint.facts.values import constant
+from trainlint.facts.api.torch_api import Meaning
+from trainlint.facts.ask.meaning import origins
+from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.evidence import of_loss
+from trainlint.facts.model.values import constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attachment import attachment, terms
-from trainlint.facts.events import Backward, LossCall
-from trainlint.facts.evidence import shape_of
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.ask.attachment import attachment, terms
+from trainlint.facts.ask.shapes import Sizes, shape_read
+from trainlint.facts.model.events import Backward, LossCall
+from trainlint.facts.model.evidence import shape_of
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op, Value
 from trainlint.facts.seen.raised import Failure
-from trainlint.facts.shapes import Sizes, shape_read
-from trainlint.facts.training import Training
-from trainlint.facts.values import Op, Value
 from trainlint.finding import Finding, Place
 from trainlint.rule import rule
 

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import LossCall, Operation
-from trainlint.facts.evidence import shape_of, shown
-from trainlint.facts.torch_api import SOFTMAXES
-from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Op, Value, constant
+from trainlint.facts.api.torch_api import SOFTMAXES
+from trainlint.facts.model.events import LossCall, Operation
+from trainlint.facts.model.evidence import shape_of, shown
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Op, Value, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -2,14 +2,14 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainlint.facts.events import Backward, Clip, Event, LossCall, OptimizerStep
-from trainlint.facts.evidence import numbers_of, shape_of, shown
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.api.torch_api import KEEPS
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import Backward, Clip, Event, LossCall, OptimizerStep
+from trainlint.facts.model.evidence import numbers_of, shape_of, shown
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.values import Constant, Op, Value, constant
 from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.optimizers import OptimizerSeen
-from trainlint.facts.torch_api import KEEPS
-from trainlint.facts.values import Constant, Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,13 +1,13 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, LossCall
-from trainlint.facts.evidence import numbers_of, shape_of
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import Backward, LossCall
+from trainlint.facts.model.evidence import numbers_of, shape_of
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.values import Constant, constant
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.facts.values import Constant, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,12 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import LossCall
-from trainlint.facts.evidence import numbers_of, shape_of, shown
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.ask.shapes import shape_read
+from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.evidence import numbers_of, shape_of, shown
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op, Value
 from trainlint.facts.seen.raised import Failure
-from trainlint.facts.shapes import shape_read
-from trainlint.facts.training import Training
-from trainlint.facts.values import Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attachment import starving
-from trainlint.facts.events import Backward
-from trainlint.facts.evidence import of_cut
-from trainlint.facts.torch_api import REBUILDS
-from trainlint.facts.training import Training
-from trainlint.facts.values import Items, constant
+from trainlint.facts.api.torch_api import REBUILDS
+from trainlint.facts.ask.attachment import starving
+from trainlint.facts.model.events import Backward
+from trainlint.facts.model.evidence import of_cut
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Items, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Escape, ParametersRead
-from trainlint.facts.flow import graph_of
-from trainlint.facts.training import Training
-from trainlint.facts.values import Op, Value, constant
+from trainlint.facts.ask.flow import graph_of
+from trainlint.facts.model.events import Backward, Escape, ParametersRead
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

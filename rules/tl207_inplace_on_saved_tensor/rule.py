@@ -1,18 +1,19 @@
 import re
 from collections.abc import Iterator
 
-from trainlint.facts.attachment import attachment
-from trainlint.facts.events import Backward, Event, OptimizerStep, Overwritten, RequiresGrad
-from trainlint.facts.evidence import shown
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.api.torch_api import SAVES_RESULT
+from trainlint.facts.ask.attachment import attachment
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import Backward, Event, OptimizerStep, Overwritten, RequiresGrad
+from trainlint.facts.model.evidence import shown
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op, Value, compatible, constant
 from trainlint.facts.seen.raised import Failure
-from trainlint.facts.stale import stale
-from trainlint.facts.torch_api import SAVES_RESULT
-from trainlint.facts.training import Training
-from trainlint.facts.values import Op, Value, compatible, constant
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
+
+from .stale import stale
 
 SAVED = "modified by an inplace operation"
 LEAF = re.compile(r"leaf Variable that requires grad is being used in an in-place operation")

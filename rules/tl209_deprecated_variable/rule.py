@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.clues import has_no_graph
-from trainlint.facts.events import LibraryCall
-from trainlint.facts.torch_api import DEPRECATED_VARIABLE
-from trainlint.facts.values import constant
+from trainlint.facts.api.torch_api import DEPRECATED_VARIABLE
+from trainlint.facts.model.clues import has_no_graph
+from trainlint.facts.model.events import LibraryCall
+from trainlint.facts.model.values import constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

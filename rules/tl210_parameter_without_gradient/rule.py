@@ -1,15 +1,15 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainlint.facts.events import Backward, Event, ModuleChanged, OptimizerStep
-from trainlint.facts.evidence import held
-from trainlint.facts.paths import Ways, ways
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.api.torch_api import CONTAINERS
+from trainlint.facts.ask.paths import Ways, ways
+from trainlint.facts.model.events import Backward, Event, ModuleChanged, OptimizerStep
+from trainlint.facts.model.evidence import held
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.values import Op
 from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.facts.torch_api import CONTAINERS
-from trainlint.facts.values import Op
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 

@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward
-from trainlint.facts.evidence import held, numbers_of
-from trainlint.facts.paths import ways
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.ask.paths import ways
+from trainlint.facts.model.events import Backward
+from trainlint.facts.model.evidence import held, numbers_of
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.values import Constant, Op, Value
 from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.facts.values import Constant, Op, Value
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 

@@ -1,16 +1,16 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Event, OptimizerStep
-from trainlint.facts.evidence import held, numbers_of, shown
-from trainlint.facts.paths import ways
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.ask.paths import ways
+from trainlint.facts.model.events import Backward, Event, OptimizerStep
+from trainlint.facts.model.evidence import held, numbers_of, shown
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.values import Op, Value
 from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.non_finite import NonFinite
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.scalers import ScalerSeen
-from trainlint.facts.values import Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from statistics import median
 
-from trainlint.facts.evidence import held
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.model.evidence import held
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.finding import Finding, Place

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Called
-from trainlint.facts.torch_api import CHECKPOINTS
+from trainlint.facts.api.torch_api import CHECKPOINTS
+from trainlint.facts.model.events import Called
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

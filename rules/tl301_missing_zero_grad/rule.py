@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, OptimizerStep
-from trainlint.facts.training import Training
+from trainlint.facts.model.events import Backward, OptimizerStep
+from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,8 +1,8 @@
 from collections.abc import Iterator, Sequence
 
-from trainlint.facts.events import Backward, Event, OptimizerStep, ZeroGrad
-from trainlint.facts.evidence import of_gradients
-from trainlint.facts.training import Training, certainly_clears
+from trainlint.facts.model.events import Backward, Event, OptimizerStep, ZeroGrad
+from trainlint.facts.model.evidence import of_gradients
+from trainlint.facts.model.training import Training, certainly_clears
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, OptimizerStep, ZeroGrad
-from trainlint.facts.evidence import of_gradients
-from trainlint.facts.training import Training
+from trainlint.facts.model.events import Backward, OptimizerStep, ZeroGrad
+from trainlint.facts.model.evidence import of_gradients
+from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import OptimizerStep, SchedulerStep
-from trainlint.facts.evidence import seen_optimizer
-from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Value, alternatives
+from trainlint.facts.model.events import OptimizerStep, SchedulerStep
+from trainlint.facts.model.evidence import seen_optimizer
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

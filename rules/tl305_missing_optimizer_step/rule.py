@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trainlint.facts.events import Backward, Event, OptimizerStep, ParametersRead, ZeroGrad
-from trainlint.facts.evidence import Evidence, of_idle
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.api.torch_api import OPTIMIZER
+from trainlint.facts.model.events import Backward, Event, OptimizerStep, ParametersRead, ZeroGrad
+from trainlint.facts.model.evidence import Evidence, of_idle
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training, same_parameters
+from trainlint.facts.model.values import Object, alternatives
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.facts.torch_api import OPTIMIZER
-from trainlint.facts.training import Training, same_parameters
-from trainlint.facts.values import Object, alternatives
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Escape, Forward, OptimizerStep, ParametersRead
-from trainlint.facts.evidence import of_gradients
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.training import Training, modules_held
-from trainlint.facts.values import alternatives
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import Backward, Escape, Forward, OptimizerStep, ParametersRead
+from trainlint.facts.model.evidence import of_gradients
+from trainlint.facts.model.training import Training, modules_held
+from trainlint.facts.model.values import alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

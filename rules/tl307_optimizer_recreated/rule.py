@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Built, OptimizerStep, SchedulerStep
-from trainlint.facts.evidence import of_rebuilding
-from trainlint.facts.torch_api import OPTIMIZER, SCALER, SCHEDULER
-from trainlint.facts.training import Training, may_be_disabled, modules_held
-from trainlint.facts.values import Constant, Object, Value, alternatives
+from trainlint.facts.api.torch_api import OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.model.events import Backward, Built, OptimizerStep, SchedulerStep
+from trainlint.facts.model.evidence import of_rebuilding
+from trainlint.facts.model.training import Training, may_be_disabled, modules_held
+from trainlint.facts.model.values import Constant, Object, Value, alternatives
 from trainlint.finding import Because, Finding, Level
 from trainlint.rule import rule
 

@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Built, Event, Moved, OptimizerStep
-from trainlint.facts.torch_api import OPTIMIZER
-from trainlint.facts.training import Training, is_part_of, modules_held
-from trainlint.facts.values import Object, alternatives
+from trainlint.facts.api.torch_api import OPTIMIZER
+from trainlint.facts.model.events import Built, Event, Moved, OptimizerStep
+from trainlint.facts.model.training import Training, is_part_of, modules_held
+from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

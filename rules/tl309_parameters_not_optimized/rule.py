@@ -1,13 +1,14 @@
 from collections.abc import Iterator
 
-from trainlint.facts.left_out import model_left_out, part_left_out
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
 from trainlint.facts.seen.gradients import Gradient
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
+
+from .left_out import model_left_out, part_left_out
 
 
 @rule(Training, level="error")

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Event, Forward, ModeChange, OptimizerStep
-from trainlint.facts.evidence import of_mode
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.training import Training, depends_on_mode, modules_held
-from trainlint.facts.values import Object, alternatives
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import Backward, Event, Forward, ModeChange, OptimizerStep
+from trainlint.facts.model.evidence import of_mode
+from trainlint.facts.model.training import Training, depends_on_mode, modules_held
+from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,6 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import (
+from trainlint.facts.api.torch_api import EQUALITIES
+from trainlint.facts.ask.flow import is_made_of, made_of
+from trainlint.facts.model.events import (
     Accumulated,
     Backward,
     Forward,
@@ -10,13 +12,12 @@ from trainlint.facts.events import (
     ParametersRead,
     StateLoaded,
 )
-from trainlint.facts.flow import is_made_of, made_of
-from trainlint.facts.modes import layer_with_modes, stays_in_training, switched_inside
-from trainlint.facts.torch_api import EQUALITIES
-from trainlint.facts.training import Training, is_part_of, modules_held
-from trainlint.facts.values import Items, Object, Op, Value, alternatives
+from trainlint.facts.model.training import Training, is_part_of, modules_held
+from trainlint.facts.model.values import Items, Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+from .modes import layer_with_modes, stays_in_training, switched_inside
 
 
 @rule(Training, level="warning")

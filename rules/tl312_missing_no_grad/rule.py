@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attachment import has_parameters
-from trainlint.facts.events import Backward, Forward, ModeChange, ParametersRead, RequiresGrad
-from trainlint.facts.evidence import of_evaluation
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.training import Training
-from trainlint.facts.values import Object, Value
+from trainlint.facts.ask.attachment import has_parameters
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import Backward, Forward, ModeChange, ParametersRead, RequiresGrad
+from trainlint.facts.model.evidence import of_evaluation
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 

@@ -1,9 +1,17 @@
 from collections.abc import Iterator, Sequence
 
-from trainlint.facts.attachment import attachment
-from trainlint.facts.events import Backward, Clip, Escape, Event, OptimizerStep, ParametersRead, ZeroGrad
-from trainlint.facts.training import Training, certainly_clears
-from trainlint.facts.values import Object, Op
+from trainlint.facts.ask.attachment import attachment
+from trainlint.facts.model.events import (
+    Backward,
+    Clip,
+    Escape,
+    Event,
+    OptimizerStep,
+    ParametersRead,
+    ZeroGrad,
+)
+from trainlint.facts.model.training import Training, certainly_clears
+from trainlint.facts.model.values import Object, Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

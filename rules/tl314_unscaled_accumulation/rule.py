@@ -1,7 +1,9 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from trainlint.facts.events import (
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.guards import counting
+from trainlint.facts.model.events import (
     Backward,
     Clip,
     Event,
@@ -11,11 +13,9 @@ from trainlint.facts.events import (
     ParametersRead,
     ZeroGrad,
 )
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.guards import counting
-from trainlint.facts.recorded import Recorded
-from trainlint.facts.training import Training, modules_held, same_parameters
-from trainlint.facts.values import Object, Op, Value, alternatives, constant
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training, modules_held, same_parameters
+from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from trainlint.facts.events import Built
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.model.events import Built
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.finding import Finding, Place

@@ -1,12 +1,12 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.events import Built
-from trainlint.facts.evidence import seen_optimizer
+from trainlint.facts.api.torch_api import OPTIMIZER, SCHEDULER
+from trainlint.facts.model.events import Built
+from trainlint.facts.model.evidence import seen_optimizer
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, alternatives, constant
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.facts.torch_api import OPTIMIZER, SCHEDULER
-from trainlint.facts.training import Training
-from trainlint.facts.values import Object, alternatives, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,13 +1,13 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Built, Forward, LossCall, ModeChange
-from trainlint.facts.evidence import numbers_of
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import Backward, Built, Forward, LossCall, ModeChange
+from trainlint.facts.model.evidence import numbers_of
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.loaders import LoaderSeen
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.facts.torch_api import LOADER
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, ParametersRead, ZeroGrad
-from trainlint.facts.training import Training
-from trainlint.facts.values import constant
+from trainlint.facts.model.events import Backward, ParametersRead, ZeroGrad
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Built
-from trainlint.facts.values import constant
+from trainlint.facts.model.events import Built
+from trainlint.facts.model.values import constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,12 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Built, Escape, OptimizerStep
-from trainlint.facts.measuring import only_measures
-from trainlint.facts.precision import Casting, casts_of, is_unscaled, scaling
-from trainlint.facts.recorded import Recorded
-from trainlint.facts.torch_api import SCALER
-from trainlint.facts.training import Training
-from trainlint.facts.values import Object, alternatives, compatible
+from trainlint.facts.api.torch_api import SCALER
+from trainlint.facts.ask.measuring import only_measures
+from trainlint.facts.ask.precision import Casting, casts_of, is_unscaled, scaling
+from trainlint.facts.model.events import Backward, Built, Escape, OptimizerStep
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, alternatives, compatible
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 

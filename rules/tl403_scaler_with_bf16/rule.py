@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward
-from trainlint.facts.precision import Casting, casts_of, scaling
-from trainlint.facts.recorded import Recorded
-from trainlint.facts.torch_api import SCALER
-from trainlint.facts.training import Training
-from trainlint.facts.values import Object, constant
+from trainlint.facts.api.torch_api import SCALER
+from trainlint.facts.ask.precision import Casting, casts_of, scaling
+from trainlint.facts.model.events import Backward
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Clip, Event, OptimizerStep, Unscale
-from trainlint.facts.training import Training, may_be_disabled
+from trainlint.facts.model.events import Backward, Clip, Event, OptimizerStep, Unscale
+from trainlint.facts.model.training import Training, may_be_disabled
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,6 +1,9 @@
 from collections.abc import Callable, Iterator
 
-from trainlint.facts.events import (
+from trainlint.facts.api.torch_api import SCALER
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.precision import is_unscaled, may_scale, scaling
+from trainlint.facts.model.events import (
     Backward,
     Escape,
     Event,
@@ -10,11 +13,9 @@ from trainlint.facts.events import (
     Unscale,
     ZeroGrad,
 )
-from trainlint.facts.precision import is_unscaled, may_scale, scaling
-from trainlint.facts.recorded import Recorded
-from trainlint.facts.torch_api import SCALER
-from trainlint.facts.training import Training, certainly_clears, handed_over
-from trainlint.facts.values import Object, Op, Value, alternatives, reached
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training, certainly_clears, handed_over
+from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

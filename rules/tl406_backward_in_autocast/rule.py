@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward
-from trainlint.facts.precision import castings
-from trainlint.facts.recorded import Recorded
-from trainlint.facts.training import Training
-from trainlint.facts.values import compatible, constant
+from trainlint.facts.ask.precision import castings
+from trainlint.facts.model.events import Backward
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import compatible, constant
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 

@@ -1,12 +1,12 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.events import Converted, Event, Operation
-from trainlint.facts.precision import dtype_of, is_half, number
+from trainlint.facts.api.torch_api import LARGEST_HALF
+from trainlint.facts.ask.precision import dtype_of, is_half, number
+from trainlint.facts.model.events import Converted, Event, Operation
+from trainlint.facts.model.training import Training, contained
+from trainlint.facts.model.values import alternatives
 from trainlint.facts.seen.raised import Failure
-from trainlint.facts.torch_api import LARGEST_HALF
-from trainlint.facts.training import Training, contained
-from trainlint.facts.values import alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

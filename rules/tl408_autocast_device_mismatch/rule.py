@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 
-from trainlint.facts.devices import device_types
-from trainlint.facts.events import Forward
-from trainlint.facts.placement import homes_of
-from trainlint.facts.precision import castings
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.ask.devices import device_types
+from trainlint.facts.ask.placement import homes_of
+from trainlint.facts.ask.precision import castings
+from trainlint.facts.model.events import Forward
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, constant
 from trainlint.facts.seen.autocast import AutocastSeen
 from trainlint.facts.seen.raised import Warned
-from trainlint.facts.training import Training
-from trainlint.facts.values import Object, constant
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 

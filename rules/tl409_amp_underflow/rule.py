@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.autocast import AutocastSeen
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -1,11 +1,12 @@
 from collections.abc import Iterator, Sequence
 
-from trainlint.facts.events import Backward, Converted, OptimizerStep
-from trainlint.facts.measuring import only_measures
-from trainlint.facts.precision import dtype_of
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.measuring import only_measures
+from trainlint.facts.ask.precision import dtype_of
+from trainlint.facts.model.events import Backward, Converted, OptimizerStep
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.facts.training import Training
-from trainlint.facts.values import Object, Op, Value, alternatives, reached
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,13 +1,14 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Operation
-from trainlint.facts.evidence import numbers_of
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.training import Training
-from trainlint.facts.values import Op, Value
-from trainlint.facts.zeros import RELUS, zeros
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import Backward, Operation
+from trainlint.facts.model.evidence import numbers_of
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+from .zeros import RELUS, zeros
 
 LOGS = ("log", "log2", "log10")
 ROOTS = ("sqrt", "rsqrt", "reciprocal")

@@ -1,14 +1,15 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attachment import attachment
-from trainlint.facts.bounds import is_bounded_above
-from trainlint.facts.events import Backward, LossCall, Operation
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.torch_api import KEEPS
-from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Guards, Object, Op, Value
+from trainlint.facts.api.torch_api import KEEPS
+from trainlint.facts.ask.attachment import attachment
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import Backward, LossCall, Operation
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Guards, Object, Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+from .bounds import is_bounded_above
 
 FUSED = {
     "softmax": (

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.devices import may_ask_for_device, ways_to_be_on
-from trainlint.facts.events import Built, Moved
-from trainlint.facts.torch_api import LOADER
-from trainlint.facts.training import Training
-from trainlint.facts.values import Guards, compatible, ways_to_be
+from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.ask.devices import may_ask_for_device, ways_to_be_on
+from trainlint.facts.model.events import Built, Moved
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Guards, compatible, ways_to_be
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Called, Escape
-from trainlint.facts.loaders import samplers, uses
-from trainlint.facts.training import Training, handed_over
-from trainlint.facts.values import Constant, Object
+from trainlint.facts.ask.loaders import samplers, uses
+from trainlint.facts.model.events import Called, Escape
+from trainlint.facts.model.training import Training, handed_over
+from trainlint.facts.model.values import Constant, Object
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 from math import isfinite, isnan, prod
 
-from trainlint.facts.events import LossCall
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.values import Op
 from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.non_finite import NonFinite
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.raised import Failure
-from trainlint.facts.values import Op
 from trainlint.finding import Finding, Place
 from trainlint.rule import rule
 

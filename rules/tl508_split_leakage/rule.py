@@ -1,12 +1,13 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Called
-from trainlint.facts.loaders import learned_from, watched_from
-from trainlint.facts.splits import are_halves, cut_at, scaled_by_itself
-from trainlint.facts.training import Training
-from trainlint.facts.values import Object, Op, Value, alternatives
+from trainlint.facts.ask.loaders import learned_from, watched_from
+from trainlint.facts.model.events import Called
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
+
+from .splits import are_halves, cut_at, scaled_by_itself
 
 _SPLITS = ("torch.utils.data.random_split", "sklearn.model_selection.train_test_split")
 

@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import SettingChanged
-from trainlint.facts.loaders import uses
-from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Items, Object, Op, Value, alternatives, constant
+from trainlint.facts.ask.loaders import uses
+from trainlint.facts.model.events import SettingChanged
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.loaders import workers
+from trainlint.facts.ask.loaders import workers
 from trainlint.facts.seen.loaders import LoaderSeen
 from trainlint.finding import Finding
 from trainlint.rule import rule

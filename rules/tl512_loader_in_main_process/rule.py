@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import ItemsMade
-from trainlint.facts.loaders import type_of, uses, workers
-from trainlint.facts.training import Training
-from trainlint.facts.values import Object, alternatives
+from trainlint.facts.ask.loaders import type_of, uses, workers
+from trainlint.facts.model.events import ItemsMade
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

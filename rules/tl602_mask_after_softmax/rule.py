@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attention import Masking, is_given, is_zero_or_one, scores_of, weights_of
-from trainlint.facts.events import Attended
-from trainlint.facts.masks import is_of_queries
+from trainlint.facts.ask.attention import Masking, is_given, is_zero_or_one, scores_of, weights_of
+from trainlint.facts.ask.masks import is_of_queries
+from trainlint.facts.model.events import Attended
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

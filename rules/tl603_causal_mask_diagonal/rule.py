@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attention import MaskMet, weights_of
-from trainlint.facts.elements import plain
-from trainlint.facts.events import Attended, AttentionCall
-from trainlint.facts.torch_api import ATTENTION_MASKS, SDPA
-from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Op, alternatives
+from trainlint.facts.api.torch_api import ATTENTION_MASKS, SDPA
+from trainlint.facts.ask.attention import MaskMet, weights_of
+from trainlint.facts.model.elements import plain
+from trainlint.facts.model.events import Attended, AttentionCall
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Op, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attention import MaskMet
+from trainlint.facts.ask.attention import MaskMet
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

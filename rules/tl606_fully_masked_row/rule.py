@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import LossCall
+from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.training import Training
 from trainlint.facts.seen.masks import MaskSeen
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.facts.training import Training
 from trainlint.finding import Finding, Level
 from trainlint.rule import rule
 

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
+from trainlint.facts.model.training import Training
 from trainlint.facts.seen.layouts import Layout
 from trainlint.facts.seen.probes import Probe
-from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

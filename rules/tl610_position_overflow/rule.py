@@ -1,14 +1,15 @@
 import re
 from collections.abc import Iterator
 
-from trainlint.facts.events import Operation
-from trainlint.facts.positions import counted, reach
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.api.torch_api import EMBEDDING
+from trainlint.facts.model.events import Operation
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
 from trainlint.facts.seen.raised import Failure
-from trainlint.facts.torch_api import EMBEDDING
-from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+from .positions import counted, reach
 
 POSITIONAL = re.compile(r"\b(?:pe|wpe|pos\w*)\b|position|_pos\b|pos_", re.IGNORECASE)
 

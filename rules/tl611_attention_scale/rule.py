@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attention import projection_of, scores_of, weights_of
-from trainlint.facts.elements import plain
-from trainlint.facts.events import Attended
-from trainlint.facts.torch_api import MIXES
-from trainlint.facts.values import Op
+from trainlint.facts.api.torch_api import MIXES
+from trainlint.facts.ask.attention import projection_of, scores_of, weights_of
+from trainlint.facts.model.elements import plain
+from trainlint.facts.model.events import Attended
+from trainlint.facts.model.values import Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,11 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts.axes import moved
-from trainlint.facts.events import Operation
-from trainlint.facts.training import Training
-from trainlint.facts.values import Op
+from trainlint.facts.model.events import Operation
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op
 from trainlint.finding import Finding
 from trainlint.rule import rule
+
+from .axes import moved
 
 
 @rule(Training, level="error")

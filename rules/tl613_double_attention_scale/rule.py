@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attention import scales_of
-from trainlint.facts.events import AttentionCall
-from trainlint.facts.torch_api import SDPA
-from trainlint.facts.values import Op
+from trainlint.facts.api.torch_api import SDPA
+from trainlint.facts.ask.attention import scales_of
+from trainlint.facts.model.events import AttentionCall
+from trainlint.facts.model.values import Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import LossCall
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.ask.sequences import batches, causal_by, lead, prediction, tokens
+from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
 from trainlint.facts.seen.targets import Aligned
-from trainlint.facts.sequences import batches, causal_by, lead, prediction, tokens
-from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

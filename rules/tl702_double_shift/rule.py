@@ -1,12 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Forward, LossCall
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.api.torch_names import shifts_labels
+from trainlint.facts.ask.sequences import Batches, batches, lead, prediction, tokens
+from trainlint.facts.model.events import Forward, LossCall
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op, alternatives
 from trainlint.facts.seen.targets import Aligned
-from trainlint.facts.sequences import Batches, batches, lead, prediction, tokens
-from trainlint.facts.torch_names import shifts_labels
-from trainlint.facts.training import Training
-from trainlint.facts.values import Op, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

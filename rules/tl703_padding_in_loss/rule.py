@@ -1,16 +1,17 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Forward, Ignored, LossCall
-from trainlint.facts.evidence import numbers_of
-from trainlint.facts.padding import Padded, is_padding_id, padded
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.api.torch_api import IGNORED
+from trainlint.facts.ask.sequences import Batches, batches
+from trainlint.facts.model.events import Forward, Ignored, LossCall
+from trainlint.facts.model.evidence import numbers_of
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives, constant
 from trainlint.facts.seen.targets import Padding
-from trainlint.facts.sequences import Batches, batches
-from trainlint.facts.torch_api import IGNORED
-from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+from .padding import Padded, is_padding_id, padded
 
 OVER_TOKENS = ("cross_entropy", "nll_loss")
 HARM = "the model is trained to write padding, which is easy, and the loss looks better than it is"

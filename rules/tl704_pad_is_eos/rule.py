@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Called, Forward, Ignored, LossCall, PadIsEnd
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.api.torch_names import shifts_labels
+from trainlint.facts.model.events import Called, Forward, Ignored, LossCall, PadIsEnd
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Op, Value, alternatives, constant
 from trainlint.facts.seen.targets import Padding
-from trainlint.facts.torch_names import shifts_labels
-from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.texts import Tokenized
 from trainlint.finding import Finding
 from trainlint.rule import rule

@@ -1,16 +1,16 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attachment import has_parameters
-from trainlint.facts.events import Forward, Moved
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.placement import device_of, homes_of
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.ask.attachment import has_parameters
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.placement import device_of, homes_of
+from trainlint.facts.model.events import Forward, Moved
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object
 from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.raised import Failure
-from trainlint.facts.training import Training
-from trainlint.facts.values import Object
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, ToHost
-from trainlint.facts.host import asks_for_device, is_born_on_host, is_on_host
-from trainlint.facts.training import Training
+from trainlint.facts.ask.host import asks_for_device, is_born_on_host, is_on_host
+from trainlint.facts.model.events import Backward, ToHost
+from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

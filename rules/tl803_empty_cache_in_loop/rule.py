@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Called, Drawn, OptimizerStep
-from trainlint.facts.host import asks_for_device
-from trainlint.facts.torch_api import EMPTY_CACHES
-from trainlint.facts.training import Training
-from trainlint.facts.values import Items, Op
+from trainlint.facts.api.torch_api import EMPTY_CACHES
+from trainlint.facts.ask.host import asks_for_device
+from trainlint.facts.model.events import Backward, Called, Drawn, OptimizerStep
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Items, Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

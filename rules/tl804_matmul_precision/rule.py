@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.devices import ways_to_be_on
-from trainlint.facts.events import Backward, Called, Converted, Forward, Moved, SettingChanged
-from trainlint.facts.torch_api import MATMUL_PRECISION
-from trainlint.facts.training import Training
+from trainlint.facts.api.torch_api import MATMUL_PRECISION
+from trainlint.facts.ask.devices import ways_to_be_on
+from trainlint.facts.model.events import Backward, Called, Converted, Forward, Moved, SettingChanged
+from trainlint.facts.model.training import Training
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from statistics import median
 
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.pace import Pace

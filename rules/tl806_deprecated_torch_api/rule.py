@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.deprecated import UNMISTAKABLE, Deprecated
-from trainlint.facts.events import LibraryCall
-from trainlint.facts.tensors import is_tensor
+from trainlint.facts.api.deprecated import UNMISTAKABLE, Deprecated
+from trainlint.facts.ask.tensors import is_tensor
+from trainlint.facts.model.events import LibraryCall
 from trainlint.finding import Finding, Version, Versions
 from trainlint.rule import rule
 

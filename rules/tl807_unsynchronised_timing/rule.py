@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.devices import ways_to_be_on
-from trainlint.facts.events import (
+from trainlint.facts.api.torch_api import CLOCKS, SIZED_BY_DATA, SYNCHRONISES
+from trainlint.facts.ask.devices import ways_to_be_on
+from trainlint.facts.model.events import (
     Backward,
     Called,
     Drawn,
@@ -13,9 +14,8 @@ from trainlint.facts.events import (
     OptimizerStep,
     ToHost,
 )
-from trainlint.facts.torch_api import CLOCKS, SIZED_BY_DATA, SYNCHRONISES
-from trainlint.facts.training import Training
-from trainlint.facts.values import Object, Op, Value
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Moved
-from trainlint.facts.torch_api import FRESH
-from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Op, Unknown, Value
+from trainlint.facts.api.torch_api import FRESH
+from trainlint.facts.model.events import Moved
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Op, Unknown, Value
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,12 +1,13 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attachment import attachment, has_parameters
-from trainlint.facts.events import Backward, Called, Forward, ToHost
-from trainlint.facts.flow import made_of
-from trainlint.facts.host import is_born_on_host, is_in_every_forward
-from trainlint.facts.torch_api import PACK
-from trainlint.facts.training import Training
-from trainlint.facts.values import Op, Value, reached
+from trainlint.facts.api.torch_api import PACK
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.attachment import attachment, has_parameters
+from trainlint.facts.ask.flow import made_of
+from trainlint.facts.ask.host import is_born_on_host, is_in_every_forward
+from trainlint.facts.model.events import Backward, Called, Forward, ToHost
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

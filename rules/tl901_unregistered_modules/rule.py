@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.modules import Unregistered
+from trainlint.facts.model.modules import Unregistered
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

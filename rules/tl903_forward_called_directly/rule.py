@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attachment import has_parameters
-from trainlint.facts.events import ForwardCalled
-from trainlint.facts.training import Training
-from trainlint.facts.values import Object
+from trainlint.facts.ask.attachment import has_parameters
+from trainlint.facts.model.events import ForwardCalled
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from trainlint.facts.events import Built, Dropped, ModeChange
-from trainlint.facts.modules import is_kept
-from trainlint.facts.training import Training
-from trainlint.facts.values import Choice, Constant, Op, Unknown, Value, alternatives, constant
+from trainlint.facts.model.events import Built, Dropped, ModeChange
+from trainlint.facts.model.modules import is_kept
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Choice, Constant, Op, Unknown, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,12 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attachment import has_parameters
-from trainlint.facts.events import Built, RequiresGrad
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.modules import is_kept
-from trainlint.facts.torch_api import CONTAINERS, MODULE
-from trainlint.facts.training import Training, contained
-from trainlint.facts.values import Object, constant
+from trainlint.facts.api.torch_api import CONTAINERS, MODULE
+from trainlint.facts.ask.attachment import has_parameters
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import Built, RequiresGrad
+from trainlint.facts.model.modules import is_kept
+from trainlint.facts.model.training import Training, contained
+from trainlint.facts.model.values import Object, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 from math import prod
 
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.rectifiers import Rectified
 from trainlint.facts.seen.tensors import Shape

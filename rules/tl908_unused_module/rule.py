@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.modules import Unread
+from trainlint.facts.model.modules import Unread
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Normalised
-from trainlint.facts.values import Constant, Object, Op, Value, constant
+from trainlint.facts.model.events import Normalised
+from trainlint.facts.model.values import Constant, Object, Op, Value, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

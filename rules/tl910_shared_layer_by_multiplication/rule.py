@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.attachment import has_parameters
-from trainlint.facts.training import Training
-from trainlint.facts.values import Items, Object
+from trainlint.facts.ask.attachment import has_parameters
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Items, Object
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 

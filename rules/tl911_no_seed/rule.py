@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, Called, OptimizerStep
-from trainlint.facts.torch_names import seeds
-from trainlint.facts.training import Training
+from trainlint.facts.api.torch_names import seeds
+from trainlint.facts.model.events import Backward, Called, OptimizerStep
+from trainlint.facts.model.training import Training
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

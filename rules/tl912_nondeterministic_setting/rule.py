@@ -1,9 +1,9 @@
 import difflib
 from collections.abc import Iterator
 
-from trainlint.facts.events import SettingChanged
-from trainlint.facts.training import Training
-from trainlint.facts.values import constant
+from trainlint.facts.model.events import SettingChanged
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.clues import loaded_as_state
-from trainlint.facts.events import Called
-from trainlint.facts.guards import is_in_handler
-from trainlint.facts.training import Training
-from trainlint.facts.values import Op, Value, alternatives, constant
+from trainlint.facts.ask.guards import is_in_handler
+from trainlint.facts.model.clues import loaded_as_state
+from trainlint.facts.model.events import Called
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op, Value, alternatives, constant
 from trainlint.finding import Finding, Versions
 from trainlint.rule import rule
 

@@ -1,10 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import OptimizerStep, StateLoaded
-from trainlint.facts.flow import is_made_of
-from trainlint.facts.torch_api import MODULE, OPTIMIZER
-from trainlint.facts.training import Training
-from trainlint.facts.values import Object, Op, Value, alternatives, constant, reached
+from trainlint.facts.api.torch_api import MODULE, OPTIMIZER
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import OptimizerStep, StateLoaded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

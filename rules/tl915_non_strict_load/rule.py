@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import StateLoaded
-from trainlint.facts.torch_api import MODULE
-from trainlint.facts.values import Object, alternatives, constant
+from trainlint.facts.api.torch_api import MODULE
+from trainlint.facts.model.events import StateLoaded
+from trainlint.facts.model.values import Object, alternatives, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.clues import loaded_as_state
-from trainlint.facts.events import Called
-from trainlint.facts.training import Training
+from trainlint.facts.model.clues import loaded_as_state
+from trainlint.facts.model.events import Called
+from trainlint.facts.model.training import Training
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Called, OptimizerStep, StateLoaded, StateTaken
-from trainlint.facts.training import Training
-from trainlint.facts.values import Op, Table, Value, alternatives, constant
+from trainlint.facts.model.events import Called, OptimizerStep, StateLoaded, StateTaken
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op, Table, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Called
+from trainlint.facts.model.events import Called
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Op, Value
 from trainlint.facts.seen.ranks import Disagreement
-from trainlint.facts.training import Training
-from trainlint.facts.values import Constant, Op, Value
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from trainlint.finding import Because, Edit, Finding, Fix
+from trainlint.project.source_texts import SourceTexts
 from trainlint.report import Report
-from trainlint.source_texts import SourceTexts
 
 
 def in_cells(report: Report, texts: SourceTexts) -> Report:
@@ -31,7 +31,7 @@ def _fix(fix: Fix, texts: SourceTexts) -> Fix:
     notebook = texts.notebook(fix.edits[0].at.path)
     if notebook is None:
         return fix
-    from trainlint.notebook.editable import in_file
+    from trainlint.notebook.cell_edits import in_file
 
     by_cell = tuple(Edit(texts.located(at), new) for at, new in fix.edits)
     return replace(fix, edits=by_cell, in_notebook=in_file(notebook, fix.edits))

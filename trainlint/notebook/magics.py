@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainlint.soundness import parses
+from trainlint.project.soundness import parses
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
 _CELL_MAGIC = re.compile(r"%%(\w+)(?!\w*\?)(.*)")

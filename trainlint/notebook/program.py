@@ -11,8 +11,8 @@ from functools import cached_property
 from trainlint.finding import Cell, Place, Problem
 from trainlint.notebook import document, magics
 from trainlint.notebook.displayed import shows_last
-from trainlint.program.syntax import DISPLAYS
-from trainlint.soundness import parses
+from trainlint.program.source.syntax import DISPLAYS
+from trainlint.project.soundness import parses
 
 SUFFIX = ".ipynb"
 _HEADER = "# -*- coding: utf-8 -*-\n"
@@ -157,7 +157,7 @@ def _problem(path: str, text: str) -> Problem | None:
     source = (_HEADER + text).encode("utf-8")
     if parses(source):
         return None
-    from trainlint.program.loading import load
+    from trainlint.program.source.loading import load
 
     found = load(path, source)
     if not isinstance(found, Problem):

@@ -10,8 +10,8 @@ from trainlint.output.output_format import OutputFormat
 from trainlint.output.statistics import statistics
 from trainlint.output.style import Piece
 from trainlint.output.text import closing, text
+from trainlint.project.source_texts import Lines
 from trainlint.report import Report
-from trainlint.source_texts import Lines
 
 
 def check_output(

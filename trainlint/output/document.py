@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from trainlint.output.output_format import OutputFormat
+from trainlint.project.source_texts import Lines
 from trainlint.report import Report
-from trainlint.source_texts import Lines
 
 
 def document(report: Report, lines: Lines, output_format: OutputFormat) -> str | None:

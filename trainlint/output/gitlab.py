@@ -7,11 +7,11 @@ from hashlib import blake2b
 from typing import Any
 
 from trainlint.finding import Cell, Finding, Level, Problem
-from trainlint.fingerprint import stable_ids
+from trainlint.output.fingerprint import stable_ids
 from trainlint.output.project_path import project_path
 from trainlint.output.well_formed import well_formed
+from trainlint.project.source_texts import Lines
 from trainlint.report import Report
-from trainlint.source_texts import Lines
 
 _SEVERITIES: dict[Level, str] = {"error": "major", "warning": "minor", "info": "info"}
 

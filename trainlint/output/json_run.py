@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.autocast import AutocastSeen
 from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.masks import MaskSeen

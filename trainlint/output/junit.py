@@ -8,8 +8,8 @@ from trainlint.finding import Finding, Problem
 from trainlint.output.printable import printable
 from trainlint.output.style import plain
 from trainlint.output.text import finding_text
+from trainlint.project.source_texts import Lines
 from trainlint.report import Report
-from trainlint.source_texts import Lines
 
 _WIDTH = 120
 

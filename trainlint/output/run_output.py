@@ -11,8 +11,8 @@ from trainlint.output.problems import problem_lines
 from trainlint.output.step_report import step_report
 from trainlint.output.style import Piece
 from trainlint.output.text import closing, text
+from trainlint.project.source_texts import Lines
 from trainlint.report import Report
-from trainlint.source_texts import Lines
 
 
 def run_output(

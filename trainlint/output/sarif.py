@@ -13,11 +13,11 @@ from urllib.parse import quote
 from trainlint import __version__
 from trainlint.catalogue import describe, page
 from trainlint.finding import Because, Finding, Fix, Level, Place, Problem
-from trainlint.fingerprint import stable_ids
 from trainlint.output.as_json import as_json
+from trainlint.output.fingerprint import stable_ids
 from trainlint.output.well_formed import well_formed
+from trainlint.project.source_texts import Lines
 from trainlint.report import Report
-from trainlint.source_texts import Lines
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS: dict[Level, str] = {"error": "error", "warning": "warning", "info": "note"}

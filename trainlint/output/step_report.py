@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trainlint.facts.events import LossCall
-from trainlint.facts.pictures import cut_on, shown, way_out
-from trainlint.facts.recorded import Recorded
+from trainlint.facts.ask.pictures import cut_on, shown, way_out
+from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.masks import MaskSeen
 from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -9,8 +9,8 @@ from trainlint.finding import Finding, Place
 from trainlint.output.excerpt import excerpt
 from trainlint.output.printable import printable
 from trainlint.output.style import Meaning, Piece
+from trainlint.project.source_texts import Lines
 from trainlint.report import Fixable, Report
-from trainlint.source_texts import Lines
 
 _LINES_SHOWN_WHOLE = 4
 _END = Piece("\n")

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from lsprotocol import types
 
 from trainlint.catalogue import names
+from trainlint.check.ignore import UNUSED_CODE
 from trainlint.finding import Edit, Finding
-from trainlint.fixes import Fixes, with_fixes, without_idle
-from trainlint.fixing import together
-from trainlint.ignore import UNUSED_CODE
+from trainlint.fixing.proposals import Fixes, with_fixes, without_idle
+from trainlint.fixing.rounds import together
 from trainlint.notebook.program import SUFFIX
 from trainlint.server.diagnostics import SOURCE, Places, diagnostic
 from trainlint.server.documents import Document, Text

@@ -12,10 +12,10 @@ from pygls.workspace import PositionCodec, ServerTextPosition, ServerTextRange
 
 from trainlint.catalogue import page_file
 from trainlint.finding import Edit, Finding, Level, Place, Problem
+from trainlint.project.source_texts import SourceTexts
 from trainlint.server.documents import Text
 from trainlint.server.engine import Judged
 from trainlint.server.moved import Change
-from trainlint.source_texts import SourceTexts
 
 SOURCE = "trainlint"
 _SEVERITIES: Mapping[Level, types.DiagnosticSeverity] = {

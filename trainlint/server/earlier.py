@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from trainlint.check.ignore import UNUSED_CODE
 from trainlint.finding import Finding, Place
-from trainlint.ignore import UNUSED_CODE
 from trainlint.server.documents import Document
 from trainlint.server.moved import Change, moved
 

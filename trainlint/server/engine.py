@@ -6,20 +6,20 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from trainlint.catalogue import names
+from trainlint.check.ignore import silence
+from trainlint.check.select import selected
 from trainlint.finding import Finding, Problem
-from trainlint.ignore import silence
-from trainlint.program import reading, sieve
-from trainlint.program.groups import check_program
-from trainlint.program.loading import load
-from trainlint.select import selected
+from trainlint.program.incremental.groups import check_program
+from trainlint.program.source import prefilter, reading
+from trainlint.program.source.loading import load
+from trainlint.project.soundness import parses
+from trainlint.project.source_texts import SourceTexts
 from trainlint.server.documents import Document
 from trainlint.server.earlier import Earlier
 from trainlint.server.memory import Disk, Memory, Overlaid
 from trainlint.server.neighbours import Neighbours
 from trainlint.server.notebooks import OpenNotebook
 from trainlint.server.settings import AllSettings, Settings
-from trainlint.soundness import parses
-from trainlint.source_texts import SourceTexts
 
 Found = Mapping[str, Sequence[Finding]]
 
@@ -116,7 +116,7 @@ class Engine:
         return found
 
     def _problems(self, document: Document) -> tuple[Problem, ...]:
-        if not sieve.speaks_of_training(document.source) and parses(document.source):
+        if not prefilter.speaks_of_training(document.source) and parses(document.source):
             return ()
         key = reading.key(document.source, self._memory)
         if self._memory.load_imports(key) is None:

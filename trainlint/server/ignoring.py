@@ -7,8 +7,8 @@ import re
 import tokenize
 from collections.abc import Callable, Mapping, Sequence
 
+from trainlint.check.ignore import Comment, comments
 from trainlint.finding import Edit, Finding, Place
-from trainlint.ignore import Comment, comments
 
 _BEFORE_CODE = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
 """Lines that have to stay first: they say how the file is run and read."""

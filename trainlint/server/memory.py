@@ -7,12 +7,12 @@ from collections import OrderedDict
 from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trainlint.bytes_on_disk import Contents
-from trainlint.cache import Cache, Checked, Import
+from trainlint.program.incremental.cache import Cache, Checked, Import
+from trainlint.project.bytes_on_disk import Contents
 
 if TYPE_CHECKING:
-    from trainlint.program.ledger import Account
-    from trainlint.program.syntax import Module
+    from trainlint.program.incremental.results import Account
+    from trainlint.program.source.syntax import Module
 
 _MOST = {"modules": 1_000, "imports": 10_000, "parses": 10_000, "accounts": 20, "groups": 200}
 """How many entries of a kind are kept. What has not been used for the longest time goes."""

@@ -10,12 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TypedDict
 
-from trainlint.files import DEFAULT_EXCLUDE, files_below, is_excluded
-from trainlint.program.project import Files
+from trainlint.errors import UsageError
+from trainlint.program.incremental.project_files import Files
+from trainlint.project.files import DEFAULT_EXCLUDE, files_below, is_excluded
 from trainlint.server.memory import Disk
 from trainlint.server.settings import AllSettings
 from trainlint.superseded import Superseded, is_still_wanted, while_wanted
-from trainlint.usage_error import UsageError
 
 _MOST_FILES = 5_000
 """Of a folder that is looked through: one that holds more is no project."""

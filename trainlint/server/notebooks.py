@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec, TextDocument
 
 from trainlint.finding import Edit, Place, Problem
-from trainlint.notebook.editable import EditableNotebook
+from trainlint.notebook.cell_edits import EditableNotebook
 from trainlint.notebook.program import SUFFIX, Notebook
 from trainlint.server.documents import Text, lines_of, path_of
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainlint.baseline import Baseline, read_baseline
-from trainlint.checking import selection_for
-from trainlint.config import Config, find_config
-from trainlint.select import Selection
-from trainlint.target import Target
-from trainlint.usage_error import UsageError
+from trainlint.check.baseline import Baseline, read_baseline
+from trainlint.check.checking import selection_for
+from trainlint.check.select import Selection
+from trainlint.errors import UsageError
+from trainlint.project.config import Config, find_config
+from trainlint.project.target import Target
 
 _SOURCES = ("trainlint.toml", "pyproject.toml", "requirements.txt")
 _State = tuple[object, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trainlint.facts.values import Object
+from trainlint.facts.model.values import Object
 
 
 @dataclass(frozen=True)

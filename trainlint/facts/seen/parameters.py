@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trainlint.facts.model.values import Value
 from trainlint.facts.seen.gradients import Gradient
 from trainlint.facts.seen.tensors import Shape, Spread
-from trainlint.facts.values import Value
 from trainlint.finding import Place
 
 

@@ -1,0 +1,154 @@
+"""Forward passes whose weights a step has changed before their backward came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from trainlint.facts.api.torch_api import NO_GRADIENT, OPTIMIZER
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.attachment import attachment, cuts
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import Backward, Forward, OptimizerStep, RequiresGrad
+from trainlint.facts.model.training import Training, is_part_of, modules_held
+from trainlint.facts.model.values import Items, Object, Op, Value
+
+_KEEP_WEIGHTS = frozenset(
+    f"torch.nn.{name}"
+    for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LSTM GRU RNN".split()
+)
+"""Layers that hand a gradient on by multiplying it with their weights."""
+
+_MOST_VALUES = 2000
+
+
+@dataclass(frozen=True)
+class Stale:
+    """A backward through weights that are not those of its forward any more, for an optimizer has stepped them."""
+
+    forward: Forward
+    step: OptimizerStep
+    backward: Backward
+
+
+def stale(training: Training) -> Iterator[Stale]:
+    """Steps between a forward and its backward, on gradients that another backward has left in between."""
+    steps = [one for one in training.events(OptimizerStep) if _is_known(one.optimizer)]
+    backwards = training.events(Backward)
+    if not steps or len(backwards) < 2 or training.events(RequiresGrad):
+        return
+    users = _Users(training, steps)
+    said: set[int] = set()
+    for backward in backwards:
+        for forward in _forwards(training, backward):
+            for step in _between(training, forward, backward, users):
+                if id(step) not in said and set(step.guards) <= set(backward.guards):
+                    said.add(id(step))
+                    yield Stale(forward, step, backward)
+
+
+def _is_known(optimizer: Value) -> bool:
+    return isinstance(optimizer, Object) and optimizer.is_a(OPTIMIZER) and optimizer.definition is None
+
+
+def _forwards(training: Training, backward: Backward) -> list[Forward]:
+    """The recorded forwards through which the gradient of a loss certainly goes, each time."""
+    inside = {one.uid for one in _graph(backward.loss)}
+    return [
+        one
+        for one in training.events(Forward)
+        if one.records is True
+        and isinstance(one.output, Op)
+        and one.output.uid in inside
+        and set(one.guards) <= set(backward.guards)
+    ]
+
+
+def _kept(forward: Forward) -> list[Object]:
+    """The layers of a module whose weights the backward of one of its forwards needs."""
+    return [
+        one.owner
+        for one in _graph(forward.output)
+        if one.owner is not None
+        and one.name != "output"
+        and one.owner.type in _KEEP_WEIGHTS
+        and one.inputs
+        and attachment(one.inputs[0]).attached
+        and isinstance(forward.module, Object)
+        and is_part_of(one.owner, forward.module)
+    ]
+
+
+def _graph(value: Value) -> Iterator[Op]:
+    """The operations that a gradient certainly goes back through: nothing that may be something else."""
+    for one in reached([value], _behind, _MOST_VALUES):
+        if isinstance(one, Op) and _is_followed(one):
+            yield one
+
+
+def _behind(value: Value) -> Iterable[Value]:
+    if isinstance(value, Items) and value.exact:
+        return value.items
+    return value.inputs if isinstance(value, Op) and _is_followed(value) else ()
+
+
+def _is_followed(op: Op) -> bool:
+    if op.records is not True or cuts(op) or op.name in NO_GRADIENT:
+        return False
+    return op.owner is not None or not (op.name in ("call", "getattr", "iterate") or "." in op.name)
+
+
+class _Users:
+    """Which steps use what forwards and backwards leave; each is worked out once."""
+
+    def __init__(self, training: Training, steps: list[OptimizerStep]) -> None:
+        self._training = training
+        self._steps = [(one, self._stepped(one)) for one in steps]
+        self._of_layers: dict[Forward, list[OptimizerStep]] = {}
+        self._trained: dict[Backward, list[OptimizerStep]] = {}
+
+    def _stepped(self, step: OptimizerStep) -> frozenset[int]:
+        """The numbers of the modules that a step changes, and of all that they hold."""
+        modules = (one for one in modules_held(step.optimizer)[0] if isinstance(one, Object))
+        return frozenset[int]().union(*map(self._training.held_in, modules))
+
+    def of_layers(self, forward: Forward) -> list[OptimizerStep]:
+        """The steps of layers whose weights the backward of a forward needs."""
+        if forward not in self._of_layers:
+            layers = {one.uid for one in _kept(forward)}
+            self._of_layers[forward] = [one for one, changed in self._steps if not layers.isdisjoint(changed)]
+        return self._of_layers[forward]
+
+    def has_gradients(self, step: OptimizerStep, backward: Backward) -> bool:
+        """Whether a backward leaves gradients for a step to use."""
+        if backward not in self._trained:
+            modules = {
+                one.module.uid
+                for one in self._training.events(Forward)
+                if isinstance(one.module, Object) and is_made_of(backward.loss, one.output, with_graph=True)
+            }
+            self._trained[backward] = [one for one, changed in self._steps if not modules.isdisjoint(changed)]
+        return step in self._trained[backward]
+
+
+def _between(
+    training: Training, forward: Forward, backward: Backward, users: _Users
+) -> Iterator[OptimizerStep]:
+    """The steps of a forward's layers that on some way through come before its backward, but after another one."""
+    stepped = users.of_layers(forward)
+    for run in training.runs(Forward, OptimizerStep, Backward):
+        others: list[Backward] | None = None
+        changed: list[OptimizerStep] = []
+        for event in run:
+            if event is forward:
+                others, changed = [], []
+            elif others is None:
+                continue
+            elif isinstance(event, OptimizerStep):
+                if event in stepped and any(users.has_gradients(event, one) for one in others):
+                    changed.append(event)
+            elif isinstance(event, Backward):
+                if event is backward:
+                    yield from changed
+                if set(event.guards) <= set(backward.guards):
+                    others.append(event)

@@ -1,0 +1,205 @@
+"""Layers that get gradients and that no optimizer holds, as far as the source shows it for certain."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.attachment import cuts
+from trainlint.facts.model.events import (
+    Backward,
+    Built,
+    Escape,
+    Forward,
+    ModuleChanged,
+    OptimizerStep,
+    ParametersRead,
+    RequiresGrad,
+)
+from trainlint.facts.model.training import Training, handed_over, inside, is_part_of, modules_held
+from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives, constant
+from trainlint.finding import Place
+
+_MAX_VALUES = 4000
+
+
+class LeftOut(NamedTuple):
+    """Layers that a loss reaches, and an optimizer that should hold them.
+
+    Args:
+        at: where the optimizer is made.
+        layers: the layers, the one nearest the loss first.
+        is_part: whether it holds other layers of the same model.
+        is_body: whether the layers that it does hold all come after these.
+        has_twin: whether it holds just what another optimizer holds.
+    """
+
+    at: Place
+    layers: list[Object]
+    is_part: bool = False
+    is_body: bool = False
+    has_twin: bool = False
+
+
+class _Optimizers(NamedTuple):
+    """All optimizers of a program, and the modules of which each holds the parameters."""
+
+    held: dict[Object, list[Object]]
+    stepped: list[Object]
+    inside: dict[Object, frozenset[int]]
+    """Numbers of those modules, and of all that they hold, for each optimizer."""
+
+    def holds(self, layer: Object, by: list[Object] | None = None) -> bool:
+        chosen = self.held if by is None else by
+        return any(layer.uid in self.inside[one] for one in chosen)
+
+
+def part_left_out(training: Training) -> LeftOut | None:
+    """Of a model of which one part is optimized, the other part."""
+    found = _seen(training)
+    if found is None:
+        return None
+    optimizers, trained = found
+    models = [one for one in training.objects if one.is_a(api.MODULE) and one.attributes]
+    for model in models:
+        numbers = frozenset(one.uid for one in inside(model))
+        among = [one for one in trained if one is not model and one.uid in numbers]
+        left = [one for one in among if not optimizers.holds(one)]
+        held = [one for one in among if optimizers.holds(one, optimizers.stepped)]
+        if left and held and not _is_made_to_be(training, left):
+            optimizer = next(one for one in optimizers.stepped if optimizers.holds(held[0], [one]))
+            comes_after = any(_is_behind(trained[one], optimizers) for one in left)
+            return (
+                LeftOut(optimizer.at, left, is_part=True, is_body=not comes_after) if optimizer.at else None
+            )
+    return None
+
+
+def model_left_out(training: Training) -> LeftOut | None:
+    """What no optimizer holds, where one of them holds nothing that is called, or just what another one holds."""
+    found = _seen(training)
+    if found is None:
+        return None
+    optimizers, trained = found
+    left = [one for one in trained if not optimizers.holds(one)]
+    if not left or _is_made_to_be(training, left):
+        return None
+    called = [one.module for one in training.events(Forward) if isinstance(one.module, Object)]
+    for number, one in enumerate(optimizers.stepped):
+        held = optimizers.held[one]
+        idle = not any(
+            is_part_of(module, other) or is_part_of(other, module) for module in held for other in called
+        )
+        twins = (
+            other for other in optimizers.stepped[:number] if other.type == one.type and other.at != one.at
+        )
+        is_twin = any(
+            {id(module) for module in optimizers.held[other]} == {id(module) for module in held}
+            for other in twins
+        )
+        if one.at is not None and (idle or is_twin):
+            return LeftOut(one.at, left, has_twin=is_twin)
+    return None
+
+
+def _seen(training: Training) -> tuple[_Optimizers, dict[Object, Op]] | None:
+    """The optimizers, and the layers that losses certainly train; None where anything else may have a hand in it."""
+    backwards = [one for one in training.events(Backward) if not one.by_framework]
+    if not backwards or not training.events(OptimizerStep) or training.events(ParametersRead):
+        return None
+    if any(constant(one.wanted) is not True for one in training.events(RequiresGrad)):
+        return None
+    optimizers = _optimizers(training)
+    if optimizers is None:
+        return None
+    trained: dict[Object, Op] = {}
+    for backward in backwards:
+        trained.update(_layers_trained(backward.loss))
+    own = {id(one) for one in training.objects}
+    if not all(id(one) in own for one in (*trained, *optimizers.held)) or _may_be_touched(
+        training, trained, optimizers
+    ):
+        return None
+    return optimizers, trained
+
+
+def _optimizers(training: Training) -> _Optimizers | None:
+    """None where it is not certain which there are, or what they hold."""
+    stepped: dict[int, Object] = {}
+    for step in training.events(OptimizerStep):
+        for one in alternatives(step.optimizer):
+            if not isinstance(one, Object):
+                return None
+            stepped[one.uid] = one
+    made = {one.uid: one for one in training.objects if one.is_a(api.OPTIMIZER)} | stepped
+    held: dict[Object, list[Object]] = {}
+    for optimizer in made.values():
+        modules, complete = modules_held(optimizer)
+        known = [one for module in modules for one in alternatives(module)]
+        if not complete or not known:
+            return None
+        held[optimizer] = [one for one in known if isinstance(one, Object)]
+        if len(held[optimizer]) < len(known):
+            return None
+    return _Optimizers(
+        held, list(stepped.values()), {one: _numbers(modules) for one, modules in held.items()}
+    )
+
+
+def _numbers(modules: list[Object]) -> frozenset[int]:
+    return frozenset(one.uid for module in modules for one in (module, *inside(module)))
+
+
+def _layers_trained(loss: Value) -> dict[Object, Op]:
+    """The layers of torch's with parameters that the gradient of a loss certainly reaches, and what they gave."""
+    found: dict[Object, Op] = {}
+    pending = [loss]
+    seen: set[int] = set()
+    while pending and len(seen) < _MAX_VALUES:
+        one = pending.pop(0)
+        if one.uid in seen or isinstance(one, Choice):
+            continue
+        seen.add(one.uid)
+        if isinstance(one, Op):
+            if one.records is not True or one.name in api.NO_GRADIENT or cuts(one):
+                continue
+            layer = one.owner
+            if layer is not None and layer.type.removeprefix("torch.nn.") in api.WITH_PARAMETERS:
+                found.setdefault(layer, one)
+        pending.extend(one.parts())
+    return found
+
+
+def _may_be_touched(training: Training, layers: dict[Object, Op], optimizers: _Optimizers) -> bool:
+    """Whether unknown code is handed a layer, what it is a part of, or an optimizer; or a weight is tied."""
+    tied = any(
+        not {"weight", "bias"}.isdisjoint(one.attributes)
+        for one in training.objects
+        if one.type.startswith("torch.nn.")
+    )
+    if tied or any(one.within is not None for one in training.events(Built)):
+        return True
+    handed = (
+        one
+        for escape in training.events(Escape)
+        for value in escape.values
+        for one in handed_over(value)
+        if isinstance(one, Object)
+    )
+    return any(one in optimizers.held or any(is_part_of(layer, one) for layer in layers) for one in handed)
+
+
+def _is_made_to_be(training: Training, layers: list[Object]) -> bool:
+    """Whether one of these layers has been given its weights: then it may be meant to keep them."""
+    given = [one.module for one in training.events(ModuleChanged) if one.what != "reset_parameters"]
+    changed = [module for module in given if isinstance(module, Object)]
+    return any(is_part_of(layer, module) for layer in layers for module in changed)
+
+
+def _is_behind(made: Op, optimizers: _Optimizers) -> bool:
+    """Whether a value follows from what a module gave that is optimized."""
+    return any(
+        isinstance(one, Op) and one.owner is not None and optimizers.holds(one.owner)
+        for one in reached(made.parts(), most=_MAX_VALUES)
+    )

@@ -1,0 +1,146 @@
+"""Which mode a module is in when it is called, and whether that makes a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainlint.facts.api.torch_api import MODULE
+from trainlint.facts.model.events import Escape, Event, Forward, ModeChange
+from trainlint.facts.model.training import Training, handed_over, is_part_of
+from trainlint.facts.model.values import Constant, Items, Object, Table, Value, alternatives
+
+_DROPOUTS = frozenset(
+    f"torch.nn.{name}"
+    for name in "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout".split()
+)
+_NORMS = frozenset(f"torch.nn.{lazy}BatchNorm{n}d" for lazy in ("", "Lazy") for n in (1, 2, 3)) | {
+    "torch.nn.SyncBatchNorm"
+}
+_ATTENTION_LAYERS = {
+    "torch.nn.TransformerEncoderLayer": 3,
+    "torch.nn.TransformerDecoderLayer": 3,
+    "torch.nn.Transformer": 5,
+}
+"""Layers that drop a tenth if nothing else is said, and where the argument stands that says so."""
+
+_PRETRAINED = "torchvision.models."
+"""Image models: each has batch norm or dropout."""
+
+_DEEPEST = 8
+
+
+def layer_with_modes(module: Object) -> Object | None:
+    """A layer of a module, or itself, that certainly does something else in training than in evaluation."""
+    return next(_with_modes(module), None)
+
+
+def _with_modes(module: Object, depth: int = 0) -> Iterator[Object]:
+    if _has_modes(module):
+        yield module
+    elif depth < _DEEPEST:
+        for value in module.attributes.values():
+            for one in _held(value):
+                if one is not module and one.is_a(MODULE):
+                    yield from _with_modes(one, depth + 1)
+
+
+def _has_modes(layer: Object) -> bool:
+    if layer.definition is not None or layer.is_open:
+        return False
+    if layer.type in _DROPOUTS:
+        return _may_be_on(layer.argument(0, "p"))
+    if layer.type in _NORMS:
+        return _may_be_on(layer.argument(4, "track_running_stats"))
+    if layer.type in _ATTENTION_LAYERS:
+        return _may_be_on(layer.argument(_ATTENTION_LAYERS[layer.type], "dropout"))
+    return layer.type.startswith(_PRETRAINED)
+
+
+def _may_be_on(value: Value | None) -> bool:
+    """Whether an argument is not 0, False or None, a default that a user may change included."""
+    return value is None or all(
+        not isinstance(one, Constant) or bool(one.value) for one in alternatives(value)
+    )
+
+
+def _held(value: Value, depth: int = 0) -> Iterator[Object]:
+    for one in alternatives(value):
+        if isinstance(one, Object):
+            yield one
+        elif isinstance(one, (Items, Table)) and depth < _DEEPEST:
+            for part in one.parts():
+                yield from _held(part, depth + 1)
+
+
+def stays_in_training(training: Training, forward: Forward, module: Object) -> bool:
+    """Whether a module certainly is in training mode at one of its forwards, and not because that is asked for there.
+
+    Where `train()` stands right before it, with no recorded forward in between, it is on purpose: to drop at random in
+    evaluation, or to gather the statistics of batch norm anew.
+    """
+    if forward.mode is False or (forward.mode is None and _is_elsewhere(training, module)):
+        return False
+    runs = training.runs(ModeChange, Forward) or [training.events(Forward)]
+    found = False
+    for run in runs:
+        asked = False
+        last: ModeChange | None = None
+        for event in run:
+            if isinstance(event, ModeChange) and _concerns(event, module) is not False:
+                last, asked = event, not _is_inside(event, forward)
+            elif event is forward:
+                if last is not None and (
+                    last.training is not True or asked or _concerns(last, module) is None
+                ):
+                    return False
+                found = True
+            elif _is_call(event, module):
+                asked = False
+    return found
+
+
+def switched_inside(training: Training, forward: Forward) -> ModeChange | None:
+    """Where a module switches itself to training in its own forward, whatever it was in."""
+    return next(
+        (
+            one
+            for one in training.events(ModeChange)
+            if one.training is True and one.module is forward.module and _is_inside(one, forward)
+        ),
+        None,
+    )
+
+
+def _is_inside(event: Event, forward: Forward) -> bool:
+    """Whether something happens in a forward itself."""
+    return event.calls[: len(forward.calls) + 1] == (*forward.calls, forward.at)
+
+
+def _is_call(event: Event, module: Object) -> bool:
+    """Whether a module is called while autograd watches."""
+    return isinstance(event, Forward) and event.records is True and event.module is module
+
+
+def _concerns(change: ModeChange, module: Object) -> bool | None:
+    """Whether a change of mode is one of this module's, as a whole; None where it may be, or is of a part of it."""
+    found: set[bool | None] = set()
+    for one in alternatives(change.module):
+        if not isinstance(one, Object):
+            found.add(None)
+        elif is_part_of(module, one):
+            found.add(True)
+        else:
+            found.add(None if is_part_of(one, module) else False)
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_elsewhere(training: Training, module: Object) -> bool:
+    """Whether code that is not known is handed a module, or its mode is set by hand."""
+    if "training" in module.attributes:
+        return True
+    return any(
+        isinstance(one, Object) and is_part_of(module, one)
+        for escape in training.events(Escape)
+        for value in escape.values
+        for one in handed_over(value)
+    )

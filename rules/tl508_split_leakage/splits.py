@@ -1,0 +1,128 @@
+"""Data that is scaled by statistics of itself, and data that is cut into parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from trainlint.facts.api.torch_api import KEEPS, REBUILDS
+from trainlint.facts.model.events import Called
+from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives
+
+_STATISTICS = frozenset("mean std var min max amin amax median nanmean nanstd".split())
+_SCALERS = frozenset(
+    "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler QuantileTransformer PowerTransformer PCA TruncatedSVD "
+    "SimpleImputer KNNImputer SelectKBest TfidfVectorizer".split()
+)
+_SAME_ROWS = (KEEPS | REBUILDS | {"astype", "array", "asarray", "*", "+"}) - {
+    "getitem",
+    "narrow",
+    "select",
+    "chunk",
+    "split",
+    "unbind",
+    "index_select",
+}
+_MOST = 2_000
+
+
+def scaled_by_itself(value: Value, fitted: Iterable[Called]) -> Op | None:
+    """The operation that scaled a value by statistics over all its samples, looking through what keeps its rows."""
+    fitted = list(fitted)
+    pending, seen = list(alternatives(value)), set[int]()
+    while pending and len(seen) < _MOST:
+        one = pending.pop()
+        if one.uid in seen or not isinstance(one, Op):
+            continue
+        seen.add(one.uid)
+        if _is_fitted(one, fitted) or _is_centred(one):
+            return one
+        if _last(one) in _SAME_ROWS or one.name in ("-", "/"):
+            pending.extend(alternatives(one.inputs[0]) if one.inputs else ())
+    return None
+
+
+def _is_fitted(op: Op, fitted: list[Called]) -> bool:
+    """`scaler.fit_transform(x)`, or `scaler.transform(x)` after `scaler.fit(x)`."""
+    if len(op.inputs) < 2 or not isinstance(op.inputs[0], Op) or _last(op.inputs[0]) not in _SCALERS:
+        return False
+    if op.name == "fit_transform":
+        return True
+    return op.name == "transform" and any(
+        call.name == "fit"
+        and len(call.args) > 1
+        and call.args[0] is op.inputs[0]
+        and call.args[1] is op.inputs[1]
+        for call in fitted
+    )
+
+
+def _is_centred(op: Op) -> bool:
+    """`x - x.mean(0)`, and the like."""
+    return (
+        op.name in ("-", "/")
+        and len(op.inputs) == 2
+        and any(_is_over_samples(one, op.inputs[0]) for one in _inside(op.inputs[1]))
+    )
+
+
+def _is_over_samples(statistic: Op, of: Value) -> bool:
+    if _last(statistic) not in _STATISTICS or not statistic.inputs or statistic.inputs[0] is not of:
+        return False
+    axis = statistic.options.get("dim", statistic.options.get("axis"))
+    if axis is None and len(statistic.inputs) > 1:
+        axis = statistic.inputs[1]
+    if isinstance(axis, Items):
+        return any(isinstance(one, Constant) and one.value == 0 for one in axis.items)
+    return axis is None or (
+        isinstance(axis, Constant) and axis.value in (0, None) and axis.value is not False
+    )
+
+
+def _inside(value: Value) -> Iterator[Op]:
+    """The operations close to the end of a value."""
+    pending = [(value, 0)]
+    while pending:
+        one, depth = pending.pop()
+        if isinstance(one, Op):
+            yield one
+        if depth < 4 and not isinstance(one, Object):
+            pending.extend((part, depth + 1) for part in one.parts())
+
+
+def cut_at(op: Op) -> tuple[Value | None, Value | None] | None:
+    """Where a slice of the first axis begins and ends; None where it is no such slice."""
+    index = op.options.get("index") if op.name == "getitem" else None
+    if index is None and op.name == "getitem" and len(op.inputs) > 1:
+        index = op.inputs[1]
+    if isinstance(index, Items) and index.items:
+        index = index.items[0]
+    if not isinstance(index, Op) or index.name != "[:]" or len(index.inputs) < 3:
+        return None
+    first, last = index.inputs[:2]
+    return (None if _is_none(first) else first), (None if _is_none(last) else last)
+
+
+def are_halves(one: Op, other: Op) -> bool:
+    """Whether two slices are of the same, and one begins where the other ends."""
+    if one.inputs[0] is not other.inputs[0]:
+        return False
+    first, second = cut_at(one), cut_at(other)
+    if first is None or second is None:
+        return False
+    return _same(first[1], second[0]) or _same(second[1], first[0])
+
+
+def _same(one: Value | None, other: Value | None) -> bool:
+    if one is None or other is None:
+        return False
+    if isinstance(one, Constant) and isinstance(other, Constant):
+        return bool(one.value == other.value)
+    return one is other
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Constant) and value.value is None
+
+
+def _last(op: Op) -> str:
+    return str(op.name).rpartition(".")[2]

@@ -1,0 +1,171 @@
+"""Which axis of a tensor is which: sizes that are asked of a tensor, and where a view puts them."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+from trainlint.facts.model.elements import number_of
+from trainlint.facts.model.values import Constant, Items, Op, Value
+
+Axis = tuple[int, int] | None
+"""An axis of a tensor by the tensor's number and its position; None where that is not known."""
+
+_KEEPS_AXES = frozenset(
+    "output contiguous to type type_as float double half bfloat16 cuda cpu clone detach dropout relu gelu silu tanh "
+    "sigmoid layer_norm linear alias identity torch.nn.LayerNorm torch.nn.ReLU torch.nn.GELU torch.nn.SiLU "
+    "torch.nn.Tanh torch.nn.RMSNorm".split()
+)
+"""Operations that leave all axes but the last where they are, and as long as they are."""
+
+_LEADING = 3
+"""How many axes from the front are followed."""
+
+_DEEPEST = 30
+
+
+def leading(value: Value, depth: int = 0) -> tuple[Axis, ...]:
+    """The first axes of a tensor. Worked out once for a value."""
+    known: tuple[Axis, ...] | None = value.__dict__.get("_axes")
+    if known is None:
+        own = tuple((value.uid, position) for position in range(_LEADING))
+        value.__dict__["_axes"] = own  # for a value that goes into itself
+        known = value.__dict__["_axes"] = _of(value, depth + 1) if depth < _DEEPEST else own
+    return known
+
+
+def _of(value: Value, depth: int) -> tuple[Axis, ...]:
+    if isinstance(value, Op) and value.inputs:
+        if value.name in _KEEPS_AXES:
+            return leading(value.inputs[0], depth)
+        if value.name in ("view", "reshape"):
+            return tuple(axis_of(one, depth) for one in sizes(value)[:_LEADING])
+        if value.name == "transpose":
+            return _swapped(leading(value.inputs[0], depth), value.inputs[1:])
+        if value.name == "permute":
+            return _permuted(leading(value.inputs[0], depth), value.inputs[1:])
+        if value.name == "getitem" and _is_cut_behind(value.inputs[0]):
+            return (*leading(value.inputs[0].inputs[0], depth)[:2], (value.uid, 2))
+    return tuple((value.uid, position) for position in range(_LEADING))
+
+
+def _is_cut_behind(value: Value) -> TypeGuard[Op]:
+    """Whether a tensor is cut in parts, and not along its first two axes."""
+    if not isinstance(value, Op) or value.name not in ("split", "chunk") or not value.inputs:
+        return False
+    axis = number_of(value.option(2, "dim"))
+    return axis in (2, 3, -1)
+
+
+def sizes(op: Op) -> list[Value]:
+    """The sizes that a view is given."""
+    given = list(op.inputs[1:])
+    if len(given) == 1 and isinstance(given[0], Items):
+        return list(given[0].items) if given[0].exact else []
+    return given
+
+
+def axis_of(size: Value, depth: int = 0) -> Axis:
+    """The axis whose length a number is."""
+    if not isinstance(size, Op) or not size.inputs:
+        return None
+    if size.name == "size" and len(size.inputs) == 2:
+        return _asked(size.inputs[0], number_of(size.inputs[1]), depth)
+    if size.name != "getitem":
+        return None
+    whole, position = size.inputs[0], number_of(size.options.get("index"))
+    if isinstance(whole, Op) and whole.name == "getitem" and _is_from_the_front(whole.options.get("index")):
+        whole = whole.inputs[0]
+    if isinstance(whole, Op) and whole.name in ("shape", "size") and len(whole.inputs) == 1:
+        return _asked(whole.inputs[0], position, depth)
+    return None
+
+
+def _asked(tensor: Value, position: object, depth: int) -> Axis:
+    if not isinstance(position, int) or isinstance(position, bool) or position < 0:
+        return None
+    axes = leading(tensor, depth + 1)
+    return axes[position] if position < len(axes) else None
+
+
+def _is_from_the_front(index: Value | None) -> bool:
+    start = index.inputs[0] if isinstance(index, Op) and index.name == "[:]" else None
+    return isinstance(start, Constant) and start.value in (None, 0)
+
+
+def _swapped(axes: tuple[Axis, ...], pair: tuple[Value, ...]) -> tuple[Axis, ...]:
+    numbers = [number_of(one) for one in pair]
+    if len(numbers) != 2 or not all(isinstance(one, int) and 0 <= one < len(axes) for one in numbers):
+        return ()
+    first, second = (int(one) for one in numbers if one is not None)
+    order = {first: second, second: first}
+    return tuple(axes[order.get(position, position)] for position in range(len(axes)))
+
+
+def _permuted(axes: tuple[Axis, ...], order: tuple[Value, ...]) -> tuple[Axis, ...]:
+    given = order[0].items if len(order) == 1 and isinstance(order[0], Items) else order
+    numbers = [number_of(one) for one in given]
+    if not all(isinstance(one, int) and 0 <= one < 8 for one in numbers):
+        return ()
+    return tuple(axes[int(one)] if one is not None and one < len(axes) else None for one in numbers)
+
+
+def _goes_into(axis: Axis, size: Value) -> bool:
+    """Whether a size is the length of an axis, or a product with it."""
+    if isinstance(size, Op) and size.name == "*":
+        return any(_goes_into(axis, one) for one in size.inputs)
+    return axis is not None and axis_of(size) == axis
+
+
+def moved(view: Op) -> int | None:
+    """The position to which a view takes the second axis of a tensor away from behind the first; None if to none.
+
+    Numbers stay in their order in a view: the second axis is still an axis only if what stands before it is as
+    long as the first axis.
+    """
+    if view.seen is not None:
+        return _moved_in_run(view)
+    if view.name not in ("view", "reshape") or not view.inputs:
+        return None
+    before, after = leading(view.inputs[0])[:_LEADING], sizes(view)
+    if len(before) < 2 or len(after) < 3 or before[0] is None or before[1] is None:
+        return None
+    axes = [axis_of(one) for one in after]
+    if axes.count(before[0]) != 1 or axes.count(before[1]) != 1:
+        return None
+    first, second = axes.index(before[0]), axes.index(before[1])
+    between = after[first + 1 : second] if second > first else [after[second]]
+    is_whole = len(before) > 2 and any(_goes_into(before[2], one) for one in after)
+    if first != 0 or second == 1:
+        return second if second < first and is_whole else None
+    if any(number_of(one) in (1, -1) for one in between) or (len(after) == 3 and not is_whole):
+        return None
+    return second
+
+
+def _moved_in_run(view: Op) -> int | None:
+    """The same from sizes alone, which tell only where all of them differ."""
+    given = view.inputs[0] if view.inputs else None
+    before = given.seen.shape if isinstance(given, Op) and given.seen is not None else ()
+    after = view.seen.shape if view.seen is not None else ()
+    if _is_merged(before, after):
+        return 1
+    if len(before) < 3 or len(set(before)) < len(before) or 1 in before or before[1] not in after:
+        return None
+    is_turned = sorted(before) == sorted(after) and before != after
+    is_split = (
+        len(before) == 3
+        and len(after) == 4
+        and len(set(after)) == len(after)
+        and (after[0], after[2]) == before[:2]
+        and after[1] * after[3] == before[2]
+    )
+    return after.index(before[1]) if is_turned or is_split else None
+
+
+def _is_merged(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    """Whether heads were merged where they stood, before the length: `[batch, heads, length, size]` as
+    `[batch, length, heads * size]`."""
+    if len(before) != 4 or len(after) != 3 or 1 in before[1:]:
+        return False
+    batch, heads, length, size = before
+    return heads != length and after == (batch, length, heads * size)

@@ -1,0 +1,86 @@
+"""Padded positions, and what stands there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from trainlint.facts.ask.sequences import Batches, drawn_from, index_of, is_slice
+from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives, constant
+
+_STAY_PADDED = frozenset(
+    "view reshape flatten contiguous to long int type cuda cpu clone detach data identity squeeze unsqueeze ravel "
+    "as_tensor Variable t T transpose permute copy".split()
+)
+_MOST_STEPS = 60
+_IDS = ("input_ids", "ids")
+
+
+class Padded(NamedTuple):
+    """The operation that pads sequences to one length, and the value that it puts there; None where that is unknown."""
+
+    by: Op
+    value: Value | None
+
+
+def padded(value: Value | None, known: Batches) -> Padded | None:
+    """How the sequences in a tensor were brought to one length, where padding is certain."""
+    for _ in range(_MOST_STEPS):
+        if not isinstance(value, Op):
+            return None
+        if value.name.rpartition(".")[2] == "pad_sequence":
+            return Padded(value, value.option(2, "padding_value") or Constant(value=0))
+        drawn = drawn_from(value, known)
+        if drawn is not None:
+            value = drawn
+        elif _is_of_tokenizer(value):
+            call = value.inputs[0]
+            return Padded(call, None) if isinstance(call, Op) and _pads(call) else None
+        elif value.inputs and (value.name in _STAY_PADDED or (value.name == "getitem" and is_slice(value))):
+            value = value.inputs[0]
+        else:
+            return None
+    return None
+
+
+def _is_of_tokenizer(op: Op) -> bool:
+    """`tokenizer(texts)["input_ids"]`, or `.input_ids` of it."""
+    key = index_of(op) if op.name == "getitem" else op.options.get("name")
+    if op.name not in ("getitem", "getattr") or constant(key) not in _IDS:
+        return False
+    call = op.inputs[0] if op.inputs else None
+    return (
+        isinstance(call, Op)
+        and call.name == "call"
+        and _is_tokenizer(call.inputs[0] if call.inputs else None)
+    )
+
+
+def _is_tokenizer(value: Value | None) -> bool:
+    return any(
+        isinstance(one, Op) and one.name.startswith("transformers.") and "Tokenizer" in one.name
+        for one in alternatives(value)
+    )
+
+
+def _pads(call: Op) -> bool:
+    """Whether a tokenizer certainly brings several texts to one length."""
+    wanted = constant(call.options.get("padding"))
+    texts = call.inputs[1] if len(call.inputs) > 1 else call.options.get("text")
+    if wanted == "max_length":
+        return True
+    is_one = isinstance(texts, Constant) or (
+        isinstance(texts, Items) and texts.exact and len(texts.items) < 2
+    )
+    return wanted in (True, "longest") and not is_one
+
+
+def is_padding_id(value: Value | None) -> bool:
+    """Whether a value is, by its name, the number of a padding token."""
+    match value:
+        case Op(name="getattr"):
+            name = constant(value.options.get("name"))
+        case Op(name="getitem"):
+            name = constant(index_of(value))
+        case _:
+            return False
+    return isinstance(name, str) and "pad" in name.lower()

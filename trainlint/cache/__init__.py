@@ -1,0 +1,1 @@
+"""The cache as bytes in a folder. Knows no types of other rooms."""

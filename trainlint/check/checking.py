@@ -1,0 +1,162 @@
+"""A check from the request to the report: configure, find files, analyse, silence, select, withhold."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trainlint.catalogue import names
+from trainlint.check.analysis import Source, analyse
+from trainlint.check.ignore import silence
+from trainlint.check.select import Selection, code_prefixes, selected
+from trainlint.check.withholding import limits, withhold
+from trainlint.errors import UsageError
+from trainlint.finding import Level
+from trainlint.output.progress import progress_bar
+from trainlint.project.config import Config, find_config, read_config
+from trainlint.project.files import python_files, shown_path
+from trainlint.project.scope import exclude_patterns, is_left_out
+from trainlint.project.source_texts import SourceTexts
+from trainlint.report import Report
+
+STDIN = "-"
+CACHE_DIR = Path(".trainlint_cache")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for. Where it says nothing, the configuration does."""
+
+    paths: tuple[str, ...]
+    stdin_filename: str | None = None
+    force_exclude: bool = False
+    config_file: Path | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    min_level: Level | None = None
+    baseline: Path | None = None
+    write_baseline: bool = False
+    changed_since: str | None = None
+    jobs: int | None = None
+    cache_dir: Path | None = None
+    cached: bool = True
+    quiet: bool = False
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    """What stands in for the content of files, by their paths as they are shown."""
+
+
+def run_check(request: Request) -> tuple[Report, SourceTexts]:
+    """The report, and the source that it points into.
+
+    Raises UsageError for a wrong path, option or configuration, and where there is nothing to check.
+    """
+    began = time.perf_counter()
+    given = _standard_input(request)
+    paths = [path for path in request.paths if path != STDIN]
+    folder = common_folder([*paths, *given])
+    config = read_config(request.config_file) if request.config_file else find_config(folder)
+    passed_by = _passed_by([*paths, *given], config) if request.force_exclude else set()
+    selection = selection_for(request.select, request.ignore, config, request.min_level)
+    found = python_files(
+        [path for path in paths if path not in passed_by],
+        root=config.root,
+        exclude=exclude_patterns(config),
+        respect_gitignore=config.respect_gitignore,
+    )
+    if given and request.changed_since is not None:
+        raise UsageError("--changed-only compares files on disk, and standard input is none")
+    held = limits(request.baseline or config.baseline, request.write_baseline, request.changed_since, folder)
+    texts = SourceTexts({**given, **request.texts})
+    programs = {path: texts.program(path) for path in sorted({*found.files, *given} - passed_by)}
+    sources = [Source(path, text) for path, (text, _) in programs.items()]
+    broken = [problem for _, problems in programs.values() for problem in problems]
+    if not sources and not found.problems and not passed_by:
+        raise UsageError(f"no Python files or notebooks found in {', '.join(paths)}")
+    with progress_bar(wanted=not request.quiet) as progress:
+        analysis = analyse(
+            sources,
+            jobs=request.jobs or config.jobs,
+            cache_dir=(request.cache_dir or config.cache_dir or CACHE_DIR) if request.cached else None,
+            concerns=config.concerns(),
+            progress=progress,
+        )
+    problems = sorted(
+        {*found.problems, *broken, *map(texts.located_problem, analysis.problems)},
+        key=lambda problem: (problem.path, problem.file_line or 0),
+    )
+    unclear = {problem.path for problem in problems}
+    readable = {source.path for source in sources if source.path not in unclear}
+    elsewhere = {one.at.path for one in analysis.findings} - programs.keys()
+    left_out = {
+        path for path in elsewhere if is_left_out(path, config, respect_gitignore=config.respect_gitignore)
+    }
+    inside = [one for one in analysis.findings if one.at.path not in left_out]
+    everything = silence(inside, readable, texts.source, names())
+    report = Report(
+        tuple(selected(everything, selection)),
+        tuple(problems),
+        analysis.files,
+        time.perf_counter() - began,
+        elsewhere=frozenset(elsewhere),
+    )
+    return withhold(report, everything, held, texts, readable), texts
+
+
+def _passed_by(paths: Sequence[str], config: Config) -> set[str]:
+    """Those that are excluded. What git ignores counts only where nobody has named it."""
+    return {path for path in paths if is_left_out(path, config, respect_gitignore=False)}
+
+
+def _standard_input(request: Request) -> dict[str, bytes]:
+    """The program text on standard input, by the path it is shown with."""
+    if STDIN not in request.paths:
+        if request.stdin_filename is not None:
+            raise UsageError(f"--stdin-filename needs `{STDIN}` among the paths")
+        return {}
+    name = stdin_name(request)
+    return {name: request.texts[name] if name in request.texts else sys.stdin.buffer.read()}
+
+
+def stdin_name(request: Request) -> str:
+    """The path that standard input is shown with."""
+    return "<stdin>" if request.stdin_filename is None else shown_path(request.stdin_filename)
+
+
+def common_folder(paths: Sequence[str]) -> Path:
+    """The innermost folder that holds all the paths."""
+    absolute = [os.path.abspath(path) for path in paths]
+    folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in absolute]
+    try:
+        return Path(os.path.commonpath(folders))
+    except ValueError:  # on different drives
+        return Path.cwd()
+
+
+def selection_for(
+    select: tuple[str, ...], ignore: tuple[str, ...], config: Config, min_level: Level | None = None
+) -> Selection:
+    """What is on. `--select` replaces what the configuration selects and ignores, `--ignore` adds to it."""
+    known = names()
+    configured = str(config.file)
+    ignored = code_prefixes(ignore, known, "--ignore")
+    ignore_in = {
+        pattern: code_prefixes(selectors, known, configured)
+        for pattern, selectors in config.per_file_ignores.items()
+    }
+    config_select = None if config.select is None else code_prefixes(config.select, known, configured)
+    extend_select = code_prefixes(config.extend_select, known, configured)
+    config_ignored = code_prefixes(config.ignore, known, configured)
+    least = min_level or config.min_level or "info"
+    if select:
+        return Selection(
+            select=code_prefixes(select, known, "--select"),
+            ignore=ignored,
+            ignore_in=ignore_in,
+            root=config.root,
+            min_level=least,
+        )
+    return Selection(config_select, extend_select, config_ignored | ignored, ignore_in, config.root, least)

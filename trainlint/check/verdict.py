@@ -1,0 +1,91 @@
+"""Findings in the source, joined with what a recorded run has shown of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.seen.blind_spots import Elsewhere, Missed, Numbered, Opaque
+from trainlint.finding import Finding, Place
+from trainlint.rules import entries
+
+
+def joined(read: Sequence[Finding], ran: Sequence[Finding], recorded: Recorded) -> list[Finding]:
+    """Every finding once, with its verdict; one of a rule that knows the source alone has none.
+
+    A finding of the source is confirmed if its rule also fires on the run at the same place, or if the program
+    failed there; refuted if the place ran and the rule did not fire; and not reached otherwise. What only the run
+    shows is observed.
+    """
+    found = [_judged(one, ran, recorded) for one in read]
+    seen = {(one.code, one.at, one.subject) for one in found}
+    for one in ran:
+        known = any(one.code == other.code and _overlap(one.at, other.at) for other in read)
+        if not known and (one.code, one.at, one.subject) not in seen:
+            seen.add((one.code, one.at, one.subject))
+            found.append(replace(one, verdict="observed"))
+    return sorted(found, key=lambda one: (one.at, one.code, one.subject or ""))
+
+
+def _judged(finding: Finding, ran: Sequence[Finding], recorded: Recorded) -> Finding:
+    same = [one for one in ran if one.code == finding.code and _overlap(one.at, finding.at)]
+    if same:
+        evidence: dict[str, Any] = {}
+        for one in same:
+            evidence.update(one.evidence)
+        return replace(finding, verdict="confirmed", evidence=evidence, subject=same[0].subject)
+    ending = recorded.ending
+    if ending.how == "failed" and ending.at is not None and _overlap(ending.at, finding.at):
+        return replace(finding, verdict="confirmed", evidence={"the program failed here": ending.error})
+    rule = next(entry.rule for entry in entries() if entry.code == finding.code)
+    if rule.by == "S":
+        return finding
+    is_settled = not any(_overlap(place, finding.at) for place in recorded.unsettled)
+    if is_settled and any(one.at == finding.at for one in recorded.facts(Numbered)):
+        return replace(finding, verdict="confirmed", evidence={"carried a gradient": True})
+    if is_settled and rule.refutable and _has_run(finding.at, recorded):
+        return replace(finding, verdict="refuted")
+    return replace(finding, verdict="not-reached")
+
+
+def _has_run(place: Place, recorded: Recorded) -> bool:
+    return any((place.path, line) in recorded.lines for line in range(place.line, place.end_line + 1))
+
+
+def _overlap(first: Place, second: Place) -> bool:
+    return first.path == second.path and first.line <= second.end_line and second.line <= first.end_line
+
+
+def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str]:
+    """What nobody should take for approved, in sentences."""
+    ending = recorded.ending
+    if ending.by_hand:
+        at = ending.by_hand_at
+        where = f" at {at.path}:{at.line}" if at is not None else ""
+        yield f"parameters are updated by hand{where}, past any optimizer: what concerns steps was not checked"
+    missed = sorted({one.code for one in findings if one.verdict == "not-reached"})
+    if missed:
+        yield f"lines that the run did not come by, or not often enough: {', '.join(missed)} there"
+    if not ending.backwards:
+        yield "no backward pass ran: gradients, updates and losses were not looked at"
+    elif not ending.trained:
+        yield "no optimizer stepped: updates and what is left of gradients were not looked at"
+    elif recorded.nodes and not recorded.remains and ending.steps:
+        yield "no optimizer stepped a second time: whether gradients are cleared was not seen"
+    for one in recorded.facts(Missed):
+        yield f"the recorder failed at something, which is a bug in it: {one.text}"
+    threads = sorted({one.thread for one in recorded.facts(Elsewhere)})
+    if threads:
+        yield f"only the thread that imports torch is watched: nothing that was trained in {', '.join(threads)} was seen"
+    opaque = sorted({one.text for one in recorded.facts(Opaque)})
+    if opaque:
+        yield f"nothing inside these was seen, because torch compiles them: {', '.join(opaque)}"
+    absent = [
+        f"{entry.code} {entry.name}"
+        for entry in entries()
+        if entry.rule.by == "T" and not recorded.facts(entry.rule.fact)
+    ]
+    if absent:
+        yield f"nothing ran that these look at: {', '.join(absent)}"

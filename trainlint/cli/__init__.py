@@ -1,0 +1,1 @@
+"""The command line: a file for each command, and the options, exit codes and help that they share."""

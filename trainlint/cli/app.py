@@ -1,0 +1,276 @@
+"""The command line: one function per command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trainlint import __version__
+from trainlint.cli import examples
+from trainlint.cli.clean import clean
+from trainlint.cli.config_command import config as show_config
+from trainlint.cli.exits import CLEAN, FAILED, FOUND, INTERRUPTED, PROGRAM_FAILED, exit_codes
+from trainlint.cli.optional_revision import TakesARevision
+from trainlint.cli.options import (
+    CacheDir,
+    ConfigFile,
+    ExitZero,
+    FindingsAs,
+    Ignore,
+    MinLevel,
+    NoCache,
+    OutputFile,
+    Select,
+    separated,
+)
+from trainlint.cli.program_arguments import RunsAProgram
+from trainlint.cli.rule_commands import explain, rules
+from trainlint.cli.server_command import server
+from trainlint.errors import UsageError
+from trainlint.output.delivery import deliver, room_for_source
+from trainlint.output.output_format import OutputFormat
+from trainlint.output.writing import check_writable, complain, write
+
+if TYPE_CHECKING:
+    from trainlint.report import Report
+    from trainlint.run.traced_program import Outcome, Program
+
+app = typer.Typer(
+    help="Find what silently breaks PyTorch training.",
+    epilog=examples.ALL,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        write(f"trainlint {__version__}\n", sys.stdout)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(cls=TakesARevision, epilog=examples.CHECK)
+def check(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(help="Files and folders to check, or - for standard input.", metavar="[PATHS]..."),
+    ] = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    min_level: MinLevel = None,
+    output_format: FindingsAs = OutputFormat.text,
+    output_file: OutputFile = None,
+    statistics: Annotated[bool, typer.Option("--statistics", help="Count findings per rule.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Findings alone, no closing line.")] = False,
+    exit_zero: ExitZero = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Fix what can be fixed safely.")] = False,
+    unsafe_fixes: Annotated[
+        bool, typer.Option("--unsafe-fixes", help="With --fix, also what somebody has to look at.")
+    ] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Show what --fix would change, and change nothing.")
+    ] = False,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(help="Findings in this file are known: only new ones count.", metavar="FILE"),
+    ] = None,
+    write_baseline: Annotated[
+        bool, typer.Option("--write-baseline", help="Put all that is found now into the baseline.")
+    ] = False,
+    changed_only: Annotated[
+        str | None,
+        typer.Option(
+            help="Only findings on lines that changed since a commit; since HEAD, if none is named.",
+            metavar="[REV]",
+        ),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Check again after every change, until Ctrl-C.")
+    ] = False,
+    stdin_filename: Annotated[
+        str | None, typer.Option(help="What standard input is called.", metavar="PATH")
+    ] = None,
+    force_exclude: Annotated[
+        bool, typer.Option("--force-exclude", help="Pass over excluded files even if they are named.")
+    ] = False,
+    config: ConfigFile = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="How many processes.", min=1, metavar="N")
+    ] = None,
+    cache_dir: CacheDir = None,
+    no_cache: NoCache = False,
+) -> None:
+    """Check training code without running it.
+
+    Exits with 0 if all is clear, 1 with findings, and 2 if something could not be done or read.
+    """
+    with exit_codes():
+        from trainlint.check.checking import Request
+        from trainlint.cli.check_report import Fixing, View, check_again_and_again, check_and_report
+
+        view = View(
+            output_format,
+            output_file,
+            counted=statistics,
+            quiet=quiet,
+            exit_zero=exit_zero,
+            fixing=Fixing.shown if diff else Fixing.on if fix else Fixing.off,
+            unsafe=unsafe_fixes,
+        )
+        request = Request(
+            paths=tuple(paths or ["."]),
+            stdin_filename=stdin_filename,
+            force_exclude=force_exclude,
+            config_file=config,
+            select=separated(select),
+            ignore=separated(ignore),
+            min_level=min_level,
+            baseline=baseline,
+            write_baseline=write_baseline,
+            changed_since=changed_only,
+            jobs=jobs,
+            cache_dir=cache_dir,
+            cached=not no_cache,
+            quiet=quiet,
+        )
+        if watch:
+            check_again_and_again(request, view)
+        raise typer.Exit(check_and_report(request, view))
+
+
+@app.command(cls=RunsAProgram, epilog=examples.RUN, context_settings={"allow_interspersed_args": False})
+def run(
+    script: Annotated[
+        list[str] | None,
+        typer.Argument(help="A script and its arguments.", metavar="[SCRIPT [ARGS]...]", show_default=False),
+    ] = None,
+    module: Annotated[
+        str | None,
+        typer.Option("-m", help="Run a module, as `python -m` does.", metavar="MODULE"),
+    ] = None,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Record a training step of the program, and judge it.")
+    ] = False,
+    steps: Annotated[int, typer.Option(help="How many optimizer steps to record.", min=1)] = 1,
+    timeout: Annotated[
+        float | None, typer.Option(help="End the program after so many seconds.", metavar="SECONDS", min=0)
+    ] = None,
+    max_steps_wait: Annotated[
+        int, typer.Option(help="End it after so many backward passes without a step.", min=1)
+    ] = 100,
+    save_trace: Annotated[Path | None, typer.Option(help="Keep the recording.", metavar="FILE")] = None,
+    from_trace: Annotated[
+        Path | None, typer.Option(help="Judge a recording that was kept; runs nothing.", metavar="FILE")
+    ] = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    min_level: MinLevel = None,
+    output_format: FindingsAs = OutputFormat.text,
+    output_file: OutputFile = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Findings alone.")] = False,
+    exit_zero: ExitZero = False,
+    config: ConfigFile = None,
+    cache_dir: CacheDir = None,
+    no_cache: NoCache = False,
+) -> None:
+    """Run a training program, record one step of it, and say which findings are true.
+
+    Exits with 0 if all is clear, 1 with findings, 2 if nothing could be recorded, and 3 if the program failed.
+    """
+    with exit_codes():
+        from trainlint.output.run_output import run_output
+        from trainlint.run.running import RunRequest
+        from trainlint.run.running import run as run_program
+
+        program = _program(script or [], module, trace, from_trace)
+        if output_file is not None:
+            check_writable(output_file)
+        report, texts, outcome = run_program(
+            RunRequest(
+                program=program,
+                from_trace=from_trace,
+                save_trace=save_trace,
+                steps=steps,
+                max_wait=max_steps_wait,
+                timeout=timeout,
+                config_file=config,
+                select=separated(select),
+                ignore=separated(ignore),
+                min_level=min_level,
+                cache_dir=cache_dir,
+                cached=not no_cache,
+            ),
+            _say_waiting(quiet),
+        )
+        deliver(
+            run_output(report, texts.lines, output_format, closed=not quiet, room=room_for_source()),
+            output_file,
+        )
+        if outcome.timed_out:
+            complain(f"the program was ended after {timeout:g} s, as --timeout says")
+        raise typer.Exit(_code(report, outcome, exit_zero))
+
+
+def _program(script: list[str], module: str | None, trace: bool, from_trace: Path | None) -> Program | None:
+    """What to run, from what stands on the command line."""
+    from trainlint.run.traced_program import Program
+
+    if from_trace is not None:
+        if script or module:
+            raise UsageError("--from-trace judges a recording: there is nothing to run beside it")
+        return None
+    if not trace:
+        raise UsageError("say `run --trace`: without it, `python` runs a program as well")
+    if module is not None:
+        return Program("module", module, tuple(script))
+    if not script:
+        raise UsageError("name a script, or a module with -m")
+    if script[0].endswith(".ipynb"):
+        raise UsageError(
+            f"{script[0]} is a notebook: record a step in it with `from trainlint.trace import record`, "
+            "or export it to a script"
+        )
+    return Program("script", script[0], tuple(script[1:]))
+
+
+def _say_waiting(quiet: bool) -> Callable[[str], None]:
+    """Tells people at a terminal what the recording waits for."""
+    if quiet or not sys.stderr.isatty():
+        return lambda _: None
+    return lambda text: write(f"trainlint: waiting for {text}\n", sys.stderr)
+
+
+def _code(report: Report, outcome: Outcome, exit_zero: bool) -> int:
+    run = report.run
+    assert run is not None
+    if outcome.interrupted:
+        return INTERRUPTED
+    if run.ending.how in ("failed", "exited") and run.ending.error:
+        return PROGRAM_FAILED
+    if report.standing:
+        return CLEAN if exit_zero else FOUND
+    if report.problems or not run.ending.trained:
+        return FAILED
+    return CLEAN
+
+
+app.command(epilog=examples.EXPLAIN)(explain)
+app.command(epilog=examples.RULES)(rules)
+app.command("config", epilog=examples.CONFIG)(show_config)
+app.command()(clean)
+app.command()(server)

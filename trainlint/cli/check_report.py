@@ -1,0 +1,109 @@
+"""One check and its report: what `check` does once, and with `--watch` after every change."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import TextIO
+
+from trainlint.check.checking import STDIN, Request, common_folder, run_check
+from trainlint.cli.exits import CLEAN, FAILED, FOUND
+from trainlint.cli.watching import watch
+from trainlint.errors import UsageError
+from trainlint.fixing.proposals import fixable, with_fixes
+from trainlint.notebook.in_cells import in_cells
+from trainlint.output.check_output import check_output
+from trainlint.output.delivery import deliver, room_for_source
+from trainlint.output.output_format import OutputFormat
+from trainlint.output.problems import problem_lines
+from trainlint.output.text import fixed
+from trainlint.output.writing import write, write_pieces
+from trainlint.project.config import find_config, read_config
+from trainlint.project.source_texts import SourceTexts
+from trainlint.report import Report
+
+
+class Fixing(Enum):
+    """Whether findings are fixed, or the difference that it would make is shown."""
+
+    off = "off"
+    on = "on"
+    shown = "shown"
+
+
+@dataclass(frozen=True)
+class View:
+    """What is done about findings, how the report is written, and where.
+
+    Args:
+        counted: how often each rule found something, and no more.
+        unsafe: fixes may be such that somebody has to look at them.
+    """
+
+    output_format: OutputFormat
+    output_file: Path | None
+    counted: bool
+    quiet: bool
+    exit_zero: bool
+    fixing: Fixing = Fixing.off
+    unsafe: bool = False
+
+
+def check_again_and_again(request: Request, view: View) -> None:
+    """Check now and after every change, until Ctrl-C. Raises UsageError for what can be done but once."""
+    if STDIN in request.paths:
+        raise UsageError("--watch looks at files on disk, and standard input is none")
+    if request.write_baseline:
+        raise UsageError("--watch would call every new finding known: leave --write-baseline out")
+    given = request.config_file
+    config = read_config(given) if given else find_config(common_folder(request.paths))
+    files = [file for file in (config.file, request.baseline or config.baseline) if file is not None]
+    watch(request.paths, files, lambda: check_and_report(request, view), quiet=request.quiet)
+
+
+def check_and_report(request: Request, view: View) -> int:
+    """Check, write the report, and return the exit code that it asks for."""
+    if view.counted and not view.output_format.is_for_people:
+        raise UsageError(f"--statistics is for people; {view.output_format.value} holds every finding")
+    if view.unsafe and view.fixing is Fixing.off:
+        raise UsageError("--unsafe-fixes says what --fix and --diff may do: it goes with one of them")
+    if view.fixing is Fixing.off:
+        report, texts = run_check(request)
+        return write_report(_with_fixes(report, texts, view.output_format), texts, view)
+    from trainlint.cli.fix_report import fix_and_report, show_fixes
+
+    do = show_fixes if view.fixing is Fixing.shown else fix_and_report
+    return do(request, view)
+
+
+def _with_fixes(report: Report, texts: SourceTexts, output_format: OutputFormat) -> Report:
+    """The report with what its format says of fixes: edits, or how many there are."""
+    if output_format is OutputFormat.text:
+        return replace(report, fixable=fixable(report.within_reach))
+    if not output_format.holds_fixes:
+        return report
+    findings, problems = with_fixes(report.findings, texts.raw)
+    return replace(report, findings=tuple(findings), problems=(*report.problems, *problems))
+
+
+def write_report(report: Report, texts: SourceTexts, view: View, to: TextIO | None = None) -> int:
+    """Write a report to where the view says, or else `to` a stream; the exit code that it asks for."""
+    report = in_cells(report, texts)
+    if view.output_format.is_for_people:
+        write_pieces(problem_lines(report.problems), sys.stderr)
+    pieces = check_output(
+        report,
+        texts.lines,
+        view.output_format,
+        counted=view.counted,
+        closed=not view.quiet,
+        room=room_for_source(),
+    )
+    deliver(pieces, view.output_file, to)
+    if view.output_format is OutputFormat.concise and not view.quiet:
+        write(fixed(report), sys.stderr)
+    if report.shown:
+        return CLEAN if view.exit_zero else FOUND
+    return FAILED if report.problems else CLEAN

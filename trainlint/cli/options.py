@@ -1,0 +1,49 @@
+"""Options that several commands have, each written once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trainlint.cli.completion import rules_listed
+from trainlint.finding import Level
+from trainlint.output.output_format import ListFormat, OutputFormat
+
+Select = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Only these rules: codes, beginnings of codes, names, or ALL.",
+        metavar="RULES",
+        autocompletion=rules_listed,
+    ),
+]
+Ignore = Annotated[
+    list[str] | None, typer.Option(help="Not these rules.", metavar="RULES", autocompletion=rules_listed)
+]
+MinLevel = Annotated[
+    Level | None, typer.Option(help="Nothing below this level.", metavar="error|warning|info")
+]
+FindingsAs = Annotated[
+    OutputFormat,
+    typer.Option(help=f"How findings are written: {', '.join(OutputFormat)}.", metavar="FORMAT"),
+]
+ListedAs = Annotated[
+    ListFormat,
+    typer.Option(help=f"How the list is written: {', '.join(ListFormat)}.", metavar="FORMAT"),
+]
+OutputFile = Annotated[
+    Path | None, typer.Option(help="Write here instead of to standard output.", metavar="FILE")
+]
+ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even with findings.")]
+ConfigFile = Annotated[
+    Path | None, typer.Option(help="This configuration, instead of the nearest.", metavar="FILE")
+]
+CacheDir = Annotated[Path | None, typer.Option(help="Where facts are kept between runs.", metavar="FOLDER")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep facts.")]
+
+
+def separated(values: list[str] | None) -> tuple[str, ...]:
+    """What a repeatable option or argument was given, with commas between."""
+    return tuple(item.strip() for value in values or [] for item in value.split(",") if item.strip())

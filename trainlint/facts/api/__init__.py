@@ -1,0 +1,1 @@
+"""torch's API as data: what operations make, keep, cut and expect."""

@@ -1,0 +1,138 @@
+"""What a dotted name of torch's, or of a library beside it, is the name of."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from trainlint.facts.api.torch_api import (
+    ALIASES,
+    LOSSES,
+    MODULE,
+    MODULE_CLASSES,
+    MODULE_MAKERS,
+    NAMESPACES,
+    NO_MODULES,
+    NOT_TORCH,
+    NOTED,
+    OPTIMIZER,
+    OPTIMIZER_CLASSES,
+    OPTIMIZER_MODULES,
+    PARAMETER,
+    PRETRAINED,
+    SAMPLER,
+    SCHEDULER,
+)
+
+_NAMES = 4096
+"""Names of which it is remembered what they stand for: a program uses the same few again and again."""
+
+
+def is_like_requires_grad(name: str) -> bool:
+    """Whether an attribute's name is a slip of the pen for `requires_grad`."""
+    letters = name.replace("_", "").lower()
+    speaks_of_it = letters.startswith("req") and ("gra" in letters or "gard" in letters)
+    return (
+        name != "requires_grad"
+        and speaks_of_it
+        and SequenceMatcher(None, letters, "requiresgrad").ratio() > 0.85
+    )
+
+
+@lru_cache(_NAMES)
+def is_noted(name: str) -> bool:
+    """Whether rules ask about calls of a function."""
+    return name in NOTED or seeds(name)
+
+
+def seeds(name: str) -> bool:
+    """Whether a function, by its name, seeds a random generator."""
+    last = name.rpartition(".")[2].lower()
+    return "seed" in last and not last.startswith(("get", "initial", "is_"))
+
+
+@lru_cache(_NAMES)
+def operation(name: str) -> str:
+    """The canonical name of an operation: `torch.nn.functional.softmax` is `softmax`."""
+    for prefix in NAMESPACES:
+        if name.startswith(prefix):
+            rest = name[len(prefix) :]
+            return rest if "." not in rest else name
+    return name
+
+
+@lru_cache(_NAMES)
+def canonical(name: str) -> str:
+    """One dotted name for everything that torch lets people import from several places."""
+    name = ALIASES.get(name, name)
+    for inner, outer in (
+        ("torch.nn.modules.", "torch.nn."),
+        ("torch.nn.parallel.distributed.", "torch.nn.parallel."),
+        ("torch.nn.parallel.data_parallel.", "torch.nn.parallel."),
+        ("torch.utils.data.dataset.", "torch.utils.data."),
+        ("torch.utils.data.sampler.", "torch.utils.data."),
+    ):
+        if name.startswith(inner):
+            name = outer + name.rpartition(".")[2]
+    return ALIASES.get(name, name)
+
+
+@lru_cache(_NAMES)
+def library_bases(name: str) -> frozenset[str]:
+    """What an instance of a library's class is, as far as rules care: itself and its known bases."""
+    name = canonical(name)
+    found = {name}
+    last = name.rpartition(".")[2]
+    if name.startswith(("torch.optim.lr_scheduler.", "torch.optim.swa_utils.SWALR")) or (
+        name.startswith("transformers.") and last.startswith("get_") and "schedule" in last
+    ):
+        found.add(SCHEDULER)
+    elif name.startswith("torch.optim.swa_utils."):
+        found.add(MODULE)
+    elif name in OPTIMIZER_CLASSES or name.startswith(OPTIMIZER_MODULES):
+        if last[:1].isupper() or last == "?":
+            found.add(OPTIMIZER)
+    elif name.startswith("torch.utils.data.") and last.endswith("Sampler"):
+        found.add(SAMPLER)
+    elif name in LOSSES:
+        found |= {MODULE, "loss"}
+    elif (
+        name.startswith("torch.nn.parallel.")
+        or name == "torch.nn.DataParallel"
+        or (name.startswith("torch.nn.") and last[:1].isupper() and name != PARAMETER)
+        or (name.startswith("torch.nn.") and last == "?")
+        or (name.startswith(MODULE_MAKERS) and not name.endswith(NO_MODULES))
+        or (name.startswith(MODULE_CLASSES) and last[:1].isupper())
+        or (name.endswith(PRETRAINED) and _is_model(name))
+        or shifts_labels(name)
+        or name == "lightning.LightningModule"
+    ):
+        found.add(MODULE)
+    return frozenset(found)
+
+
+_CAUSAL_MODEL = re.compile(
+    r"transformers\.(?:\w+\.)*(\w+(?:ForCausalLM|LMHeadModel))(?:\.(?:from_pretrained|from_config|_from_config))?"
+)
+_NOT_SHIFTING = frozenset(
+    f"{name}ForCausalLM"
+    for name in "Bart BigBirdPegasus Blenderbot BlenderbotSmall CpmAnt Marian MBart Musicgen MusicgenMelody Mvp Pegasus "
+    "PLBart ProphetNet TrOCR Whisper".split()
+) | {"XLNetLMHeadModel"}
+"""Causal models that compare labels with the outputs at the same position."""
+
+
+def shifts_labels(name: str) -> bool:
+    """Whether a dotted name makes a model of Hugging Face's that shifts its labels by itself."""
+    found = _CAUSAL_MODEL.fullmatch(name)
+    return found is not None and found[1] not in _NOT_SHIFTING
+
+
+def _is_model(name: str) -> bool:
+    owner = name.split(".")[-2]
+    if name.startswith(NOT_TORCH) or (name.startswith("transformers.") and owner.startswith(("TF", "Flax"))):
+        return False
+    return not any(
+        word in owner for word in ("Tokenizer", "Config", "Processor", "Extractor", "Scheduler", "Pipeline")
+    )

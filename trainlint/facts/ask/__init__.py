@@ -1,0 +1,1 @@
+"""Questions about values, all asked through one mechanism."""

@@ -1,0 +1,421 @@
+"""Attention as the program computes it: from scores over a softmax to weights, and the masks that meet them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.flow import made_of
+from trainlint.facts.ask.masks import Mask, Part, made
+from trainlint.facts.model.elements import Element, number_of, plain
+from trainlint.facts.model.events import AttentionCall, Operation
+from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, alternatives
+from trainlint.finding import Place
+
+if TYPE_CHECKING:
+    from trainlint.facts.model.training import Training
+
+_SAME_WEIGHTS = frozenset(
+    "dropout to type type_as float double half bfloat16 view reshape transpose permute unsqueeze squeeze contiguous "
+    "getitem output alias expand repeat clone t T mT flatten cpu cuda identity view_as expand_as".split()
+)
+"""Operations after which the weights of attention are still the same numbers, or dropped."""
+
+_SAME_SCORES = _SAME_WEIGHTS | frozenset("clamp tanh relu leaky_relu softplus type_as cat stack sum".split())
+_FROM_QUERIES = api.MIXES | frozenset(("linear", "bilinear", "torch.nn.Linear"))
+_MOST = 60
+
+End = Callable[[Op], bool]
+"""Whether a way back ends at an operation."""
+
+_DEEPEST = 24
+
+
+@dataclass(frozen=True)
+class Masking:
+    """A mask that meets scores or weights.
+
+    Args:
+        way: `masked_fill`, `where`, `setitem`, `+`, `-` or `*`.
+        fill: what takes the place of what is masked; None where that is not a certain number.
+        is_kept: whether it is what the mask chooses that stays, as with `torch.where(mask, scores, fill)`.
+    """
+
+    op: Op
+    way: str
+    mask: Value
+    fill: Element = None
+    is_kept: bool = False
+
+
+@dataclass
+class Way:
+    """What lies between a result and what it was made of.
+
+    Args:
+        ends: for scores, the products or layers that they begin with; for weights, the softmaxes.
+        maskings: the masks on the way, the latest first.
+        factors: what it was multiplied with or divided by, that is no mask.
+        addends: what was added to it.
+        passed: the other operations on the way.
+    """
+
+    ends: list[Op] = field(default_factory=list)
+    maskings: list[Masking] = field(default_factory=list)
+    factors: list[Value] = field(default_factory=list)
+    addends: list[Value] = field(default_factory=list)
+    passed: set[str] = field(default_factory=set)
+
+
+def weights_in(op: Op) -> Value | None:
+    """Which input of a product is what came of a softmax; None where none is."""
+    given = op.inputs[1:] if plain(op) in ("einsum", "baddbmm") else op.inputs[:2]
+    for value in given:
+        for one in value.items if isinstance(value, Items) else (value,):
+            if _leads(one, _is_softmax, _SAME_WEIGHTS):
+                return one
+    return None
+
+
+def weights_of(value: Value, before: int) -> Way | None:
+    """From weights back to the softmaxes; None where something on the way is not known to leave weights."""
+    return _way(value, _is_softmax, _SAME_WEIGHTS, before)
+
+
+def scores_of(softmax: Op) -> Way | None:
+    """From what a softmax is given back to what gave the scores; None where something on the way is not known."""
+    if not softmax.inputs:
+        return None
+    return _way(softmax.inputs[0], _gives_scores, _SAME_SCORES, softmax.uid)
+
+
+def _is_softmax(op: Op) -> bool:
+    return op.name == "softmax"
+
+
+def _gives_scores(op: Op) -> bool:
+    return op.name in _FROM_QUERIES
+
+
+def _leads(value: Value, is_end: End, passes: frozenset[str]) -> bool:
+    """Whether a value comes from an end, through operations that keep it, masks, and numbers."""
+    pending = [value]
+    seen: set[int] = set()
+    while pending and len(seen) < _MOST:
+        for one in alternatives(pending.pop()):
+            if one.uid in seen or not isinstance(one, Op):
+                continue
+            seen.add(one.uid)
+            if is_end(one):
+                return True
+            step = plain(one)
+            if step in ("+", "-", "*", "where"):
+                pending.extend(one.inputs)
+            elif step in _STEPS or one.name in passes:
+                pending.extend(one.inputs[:1])
+    return False
+
+
+_ARITHMETIC = frozenset("+ - * /".split())
+_STEPS = _ARITHMETIC | frozenset(("masked_fill", "where", "setitem"))
+
+
+def _way(value: Value, is_end: End, passes: frozenset[str], before: int) -> Way | None:
+    found = Way()
+    pending: list[Value] = [value]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop(0)
+        for way in alternatives(one):
+            if way.uid in seen or (isinstance(way, Constant) and way.value is None):
+                continue
+            seen.add(way.uid)
+            if not isinstance(way, Op) or len(seen) > _MOST:
+                return None
+            if not _note_written(way, before, is_end, found):
+                return None
+            if is_end(way):
+                found.ends.append(way)
+                continue
+            step = plain(way)
+            if step in _STEPS:
+                inner = _through(way, step, is_end, passes, found)
+                if inner is None:
+                    return None
+                pending.append(inner)
+            elif way.name in passes and way.inputs:
+                found.passed.add(way.name)
+                pending.append(way.inputs[0])
+            else:
+                return None
+    return found if found.ends else None
+
+
+def _note_written(op: Op, before: int, is_end: End, found: Way) -> bool:
+    """Note what was done in place to the result of an operation; false where that is not known to leave it."""
+    for write in reversed(op.written):
+        if write.uid >= before:
+            continue
+        step = plain(write)
+        if step in _ARITHMETIC and len(write.inputs) == 2:
+            if not _note_met(write, step, write.inputs[1], is_end, found):
+                return False
+        else:
+            found.maskings.append(
+                _masking(write, step) or Masking(write, "setitem", Unknown(text=write.text))
+            )
+    return True
+
+
+def _masking(op: Op, step: str) -> Masking | None:
+    """`masked_fill`, or an assignment to what a mask chooses."""
+    if step == "masked_fill":
+        mask = op.option(1, "mask")
+        return Masking(op, step, mask, _filled(op.option(2, "value"))) if mask is not None else None
+    if step == "setitem" and len(op.inputs) == 3:
+        return Masking(op, step, op.inputs[1], _filled(op.inputs[2]))
+    return None
+
+
+def _filled(value: Value | None) -> Element:
+    number = number_of(value)
+    if number is not None:
+        return number
+    whole = made(value)
+    return whole.kept if whole is not None and not whole.parts else None
+
+
+def _through(op: Op, step: str, is_end: End, passes: frozenset[str], found: Way) -> Value | None:
+    """One operation that may mask: what is noted of it, and the input that it works on."""
+    if step in ("masked_fill", "setitem"):
+        masking = _masking(op, step)
+        if masking is not None:
+            found.maskings.append(masking)
+        return op.inputs[0]
+    main = next((n for n, one in enumerate(op.inputs) if _leads(one, is_end, passes)), None)
+    if main is None or len(op.inputs) < 2:
+        return None
+    if step == "where":
+        if len(op.inputs) != 3:
+            return None
+        condition, other = (1, 2) if main == 0 else (0, 3 - main)
+        fill = _filled(op.inputs[other])
+        found.maskings.append(Masking(op, step, op.inputs[condition], fill, is_kept=main != 2))
+        return op.inputs[main]
+    if not _note_met(op, step, op.inputs[1 - main], is_end, found):
+        return None
+    return op.inputs[main] if step != "/" or main == 0 else None
+
+
+def _note_met(op: Op, step: str, other: Value, is_end: End, found: Way) -> bool:
+    """Note what was added or multiplied: a mask or a number. False for weights that are divided by their sum, it may be."""
+    mask = made(other)
+    if mask is not None and mask.parts:
+        found.maskings.append(Masking(op, step, other))
+    elif step in ("*", "/"):
+        if step == "/" and is_end is _is_softmax and not isinstance(other, Constant):
+            return False
+        found.factors.append(other)
+    else:
+        found.addends.append(other)
+    return True
+
+
+def is_given(masking: Masking, of: Op) -> bool:
+    """Whether a mask is given, and follows neither from what it is put on nor from chance."""
+    pieces = list(made_of(masking.mask, lambda op: op is of))
+    chance = any(isinstance(one, Op) and one.name in _CHANCE for one in pieces)
+    return not chance and of not in pieces
+
+
+def is_zero_or_one(masking: Masking) -> bool:
+    """Whether a mask that is multiplied in certainly holds ones where it keeps, and zeros where it leaves out."""
+    mask = made(masking.mask)
+    return mask is not None and mask.kept == 1 and any(one.held == 0 for one in mask.parts)
+
+
+_CHANCE = frozenset(("rand", "rand_like", "bernoulli", "bernoulli_", "dropout"))
+
+
+def projection_of(value: Value | None) -> Op | None:
+    """The linear layer that makes queries or keys, where they are as it makes them but for their axes."""
+    for _ in range(_DEEPEST):
+        if not isinstance(value, Op):
+            return None
+        if value.name == "linear" and value.owner is not None:
+            return value
+        if value.name not in _SAME_VECTORS or not value.inputs:
+            return None
+        value = value.inputs[0]
+    return None
+
+
+# Scales
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A factor that is a power of a width, such as `width ** -0.5`."""
+
+    op: Op
+    power: float
+
+
+_SAME_VECTORS = _SAME_WEIGHTS | frozenset(("chunk", "split", "unbind", "rearrange"))
+_ROOTS = {"sqrt": 0.5, "math.sqrt": 0.5, "numpy.sqrt": 0.5, "rsqrt": -0.5}
+_SMALLEST_WIDTH = 8
+
+
+def scales_of(value: Value | None) -> list[Scale] | None:
+    """The scales on queries or keys, from where they are used back to the layer that makes them.
+
+    None where something on the way is not known to be a scale.
+    """
+    found: list[Scale] = []
+    for _ in range(_DEEPEST):
+        if not isinstance(value, Op):
+            return found
+        step = plain(value)
+        if step in ("*", "/") and len(value.inputs) == 2:
+            first, second = value.inputs
+            is_first = step == "/" or power_of(first) is None
+            power = power_of(second if is_first else first)
+            if power is None:
+                return None
+            found.append(Scale(value, -power if step == "/" else power))
+            value = first if is_first else second
+        elif value.name in _SAME_VECTORS and value.inputs:
+            value = value.inputs[0]
+        else:
+            return found
+    return None
+
+
+def power_of(value: Value) -> float | None:
+    """To which power of a width a factor is: -0.5 for `1 / math.sqrt(width)`; None where it is no such thing."""
+    match value:
+        case Constant(value=float() as number) if not value.is_default and 0 < number < 1:
+            width = number**-2
+            return (
+                -0.5 if width > _SMALLEST_WIDTH - 0.5 and abs(width - round(width)) < 1e-4 * width else None
+            )
+        case Constant(value=float() | int() as number) if number > 1:
+            width = float(number) ** 2
+            is_root = isinstance(number, float) and not value.is_default and width > _SMALLEST_WIDTH - 0.5
+            return 0.5 if is_root and abs(width - round(width)) < 1e-4 * width else None
+        case Op(name="**", inputs=(base, Constant(value=float() as power))) if _is_width(base):
+            return power
+        case Op(name="/", inputs=(Constant(value=1 | 1.0), inner)):
+            found = power_of(inner)
+            return -found if found is not None else None
+        case Op(name="float_number" | "tensor", inputs=(inner, *_)):
+            return power_of(inner)
+        case Op() if value.name in _ROOTS and value.inputs and _is_width(value.inputs[0]):
+            return _ROOTS[value.name]
+    return None
+
+
+def _is_width(value: Value) -> bool:
+    number = number_of(value)
+    return number is None or number >= _SMALLEST_WIDTH
+
+
+# Masks that meet scores
+
+
+@dataclass(frozen=True)
+class MaskMet:
+    """A mask of which it is known what it holds meets scores, at a softmax of the program's own or in a call.
+
+    Args:
+        at: where it is applied.
+        by: what applies it: `masked_fill`, `nn.MultiheadAttention`, `F.scaled_dot_product_attention`.
+        argument: the name of the argument, in a call.
+        part: what it is to leave out.
+        sees: whether what should be seen can be seen; None where that is not known.
+        hides: whether what should be left out is left out.
+        are_numbers: its ones and zeros are added to the scores as they are.
+        softmax: the softmax that follows, where the program has one of its own.
+    """
+
+    at: Place
+    by: str
+    argument: str
+    part: Part
+    sees: bool | None
+    hides: bool | None
+    are_numbers: bool = False
+    softmax: Op | None = None
+
+
+def masks_met(training: Training) -> Iterator[MaskMet]:
+    """Every mask that meets scores in a training, and of which it is known what it holds."""
+    for call in training.events(AttentionCall):
+        for argument, position in api.ATTENTION_MASKS[call.name].items():
+            for value in alternatives(call.argument(position, argument)):
+                if made(value) is None:
+                    training.leave_open(call.at)
+                yield from _met_in_call(call, argument, value)
+    for operation in training.events(Operation):
+        if operation.output.name == "softmax":
+            way = scores_of(operation.output)
+            for masking in way.maskings if way is not None else ():
+                if made(masking.mask) is None:
+                    training.leave_open(masking.op.at or operation.at)
+                yield from _met(masking, operation.output)
+
+
+def _met_in_call(call: AttentionCall, argument: str, value: Value) -> Iterator[MaskMet]:
+    mask = made(value)
+    if mask is None:
+        return
+    name = "F.scaled_dot_product_attention" if call.name == api.SDPA else call.name.removeprefix("torch.")
+    name = "nn.MultiheadAttention" if name == "multi_head_attention_forward" else name
+    attends = call.name == api.SDPA
+    for part in mask.parts:
+        if (part.kind == "padding") is not ("padding" in argument) and not (attends and part.is_named):
+            continue
+        are_numbers = _are_numbers(mask, part)
+        hidden = [_hidden(one, attends, are_numbers) for one in (mask.kept, part.held)]
+        sees = None if hidden[0] is None else not hidden[0]
+        yield MaskMet(call.at, name, argument, part, sees, hidden[1], are_numbers)
+
+
+def _are_numbers(mask: Mask, part: Part) -> bool:
+    """Whether a mask is of floating ones and zeros."""
+    held = (mask.kept, part.held)
+    return all(isinstance(one, float) for one in held) and set(held) == {0.0, 1.0}
+
+
+def _hidden(held: Element, attends: bool, are_numbers: bool) -> bool | None:
+    if held is None or (isinstance(held, int) and not isinstance(held, bool)):
+        return None
+    if isinstance(held, bool):
+        return held is not attends
+    return False if are_numbers else held <= api.NOTHING_LEFT
+
+
+def _met(masking: Masking, softmax: Op) -> Iterator[MaskMet]:
+    """A mask of the program's own."""
+    mask = made(masking.mask)
+    if mask is None or masking.op.at is None or masking.way == "*":
+        return
+    for part in mask.parts:
+        if part.kind == "padding" and not part.is_named:
+            continue
+        if masking.way in ("+", "-"):
+            sign = 1 if masking.way == "+" else -1
+            held = [None if one is None else sign * one for one in (mask.kept, part.held)]
+            hidden = [None if one is None else one <= api.NOTHING_LEFT for one in held]
+            if hidden == [False, False]:
+                continue
+        elif masking.fill is None or masking.fill > api.NOTHING_LEFT:
+            continue
+        else:
+            hidden = [
+                None if one is None else bool(one) is not masking.is_kept for one in (mask.kept, part.held)
+            ]
+        sees = None if hidden[0] is None else not hidden[0]
+        yield MaskMet(masking.op.at, masking.way, "", part, sees, hidden[1], softmax=softmax)

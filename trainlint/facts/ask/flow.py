@@ -1,0 +1,107 @@
+"""What goes into what, through whatever operations, or only those that keep the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.attachment import attachment, contents, cuts, has_attached_input, terms
+from trainlint.facts.model.events import Accumulated
+from trainlint.facts.model.values import (
+    Carried,
+    Choice,
+    Constant,
+    Guards,
+    Op,
+    Unknown,
+    Value,
+    compatible,
+)
+
+
+def _never(_: Op) -> bool:
+    return False
+
+
+def made_of(value: Value, ends: Callable[[Op], bool] = _never, under: Guards = ()) -> Iterator[Value]:
+    """A value and what it is made of, up to the operations that `ends` names, as far as conditions leave it open."""
+
+    def into(one: Value) -> Iterable[Value]:
+        if isinstance(one, Choice):
+            return [option for guards, option in one.options if compatible(guards, under)]
+        return () if isinstance(one, Op) and ends(one) else one.parts()
+
+    return reached([value], into)
+
+
+def graph_of(loss: Value, loops: tuple[int, ...] | None) -> frozenset[int] | None:
+    """The numbers of the operations whose graph `backward` goes through.
+
+    Args:
+        loops: the loops around that `backward`; with them, None where something else may hold on to the graph, or
+            where it may be older than this round. Without them, everything is looked at.
+    """
+    if loops is not None and any(isinstance(one, (Unknown, Carried)) for one in terms(loss)):
+        return None
+    found: set[int] = set()
+    for one in made_of(loss, _ends_graph):
+        if loops is not None and isinstance(one, Carried):
+            return None
+        if isinstance(one, Op) and not _ends_graph(one):
+            is_old = one.attached is None and bool(loops) and (loops or (0,))[-1] not in one.loops
+            if loops is not None and is_old:
+                return None
+            found.add(one.uid)
+    return frozenset(found)
+
+
+def _ends_graph(op: Op) -> bool:
+    """Whether nothing of the graph is behind an operation."""
+    if op.attached is not None:
+        return not op.attached or op.name == api.PARAMETER
+    if op.name in (api.PARAMETER, "parameters", "iterate") or cuts(op) or op.name in api.NO_GRADIENT:
+        return True
+    way = attachment(op)
+    return not (way.attached or way.uncertain)
+
+
+def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:
+    """Whether one value goes into another, through whatever operations, or only those that keep its graph."""
+    inside = numbers_inside(value, with_graph)
+    return wanted.uid in inside or any(one.uid in inside for one in contents(wanted))
+
+
+def numbers_inside(value: Value, with_graph: bool = False) -> frozenset[int]:
+    """The numbers of a value and of all that goes into it, in the same sense. Worked out once for a value."""
+    kept = "_graph_inside" if with_graph else "_inside"
+    known: frozenset[int] | None = value.__dict__.get(kept)
+    if known is None:
+        ends = _is_cut if with_graph else _never
+        known = value.__dict__[kept] = frozenset(one.uid for one in made_of(value, ends))
+    return known
+
+
+def _is_cut(op: Op) -> bool:
+    return cuts(op) or op.name in api.NO_GRADIENT
+
+
+def is_recurrence(sum_up: Accumulated) -> bool:
+    """Whether what is added follows from the sum so far, as in `x = x + layer(x)`."""
+    before = [one for one in sum_up.result.parts() if one is not sum_up.value]
+    return any(is_made_of(sum_up.value, one) for one in before if not isinstance(one, Constant))
+
+
+def without_gradient(value: Value) -> Iterator[Op]:
+    """Operations such as `argmax` and `==` between a value and trainable parameters."""
+    for one in made_of(value, lambda op: op.name in api.NO_GRADIENT and has_attached_input(op)):
+        if isinstance(one, Op) and one.name in api.NO_GRADIENT and has_attached_input(one):
+            yield one
+
+
+def is_data(value: Value) -> bool:
+    """Whether a tensor certainly is drawn from a loader or another iterable, and from nothing trainable."""
+    found = attachment(value)
+    if found.attached or found.uncertain or found.cuts or found.unrecorded:
+        return False
+    return any(isinstance(one, Op) and one.name == "iterate" for one in reached([value], most=400))

@@ -1,0 +1,209 @@
+"""Data loaders: what each is used for, in which order it reads, and what it reads from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from trainlint.facts.api.torch_api import LOADER, SAMPLER
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.model.events import Backward, Built, Drawn, Forward, ModeChange, OptimizerStep
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import (
+    Constant,
+    Items,
+    Object,
+    Op,
+    Table,
+    Value,
+    alternatives,
+    constant,
+)
+
+_MOST = 20_000
+
+_RANDOM = frozenset("rand randn randint randperm rand_like randn_like normal FakeData".split())
+
+
+@dataclass(frozen=True)
+class Use:
+    """A loader that hands out batches.
+
+    Args:
+        drawn: the first time that the source, or the run, shows it doing so.
+        trains: an optimizer steps on a loss that is made of its batches.
+        evaluates: no loss of a backward is made of its batches, and a model is given them without gradients.
+    """
+
+    loader: Object
+    drawn: Drawn
+    trains: bool
+    evaluates: bool
+
+
+@lru_cache(maxsize=1)
+def uses(training: Training) -> tuple[Use, ...]:
+    """Every loader that hands out batches, by what is done with these, whatever it is called.
+
+    Of a loader that trains nothing, as far as a recording goes, nothing is settled.
+    """
+    found = tuple(_uses(training))
+    taught = {use.loader.uid for use in found if use.trains}
+    for built in training.events(Built):
+        if built.object.is_a(LOADER) and built.object.uid not in taught:
+            training.leave_open(built.at)
+    return found
+
+
+def _uses(training: Training) -> Iterator[Use]:
+    draws: dict[int, list[Drawn]] = {}
+    for drawn in training.events(Drawn):
+        draws.setdefault(drawn.loader.uid, []).append(drawn)
+    if not draws:
+        return
+    steps = training.events(OptimizerStep)
+    learned = [(one, _made_of(one.loss)) for one in training.events(Backward)]
+    watched = [
+        frozenset().union(*(_made_of(given) for given in one.inputs))
+        for one in training.events(Forward)
+        if _evaluates(training, one)
+    ]
+    for several in draws.values():
+        batches = [{one.uid for one in (drawn.batch, *drawn.batch.parts())} for drawn in several]
+        backwards = [
+            (drawn, backward)
+            for drawn, batch in zip(several, batches, strict=True)
+            for backward, inside in learned
+            if not batch.isdisjoint(inside)
+        ]
+        trains = any(set(drawn.loops) <= set(step.loops) for drawn, _ in backwards for step in steps)
+        evaluates = not backwards and any(
+            not batch.isdisjoint(inside) for batch in batches for inside in watched
+        )
+        yield Use(several[0].loader, several[0], trains, evaluates)
+
+
+def _in_evaluation(training: Training, forward: Forward) -> bool:
+    """Whether every switch of a module's mode before its forward is to evaluation, on all ways there."""
+    modes = [training.mode_at(run, forward) for run in training.runs(ModeChange, Forward) if forward in run]
+    return bool(modes) and all(one is not None and one.training is False for one in modes)
+
+
+def learned_from(training: Training) -> list[Value]:
+    """Every value that goes into a loss of a backward, through loaders and datasets too."""
+    return _all_in([one.loss for one in training.events(Backward)])
+
+
+def watched_from(training: Training) -> list[Value]:
+    """Every value that goes into a model in evaluation, through loaders and datasets too."""
+    return _all_in(
+        [given for one in training.events(Forward) if _evaluates(training, one) for given in one.inputs]
+    )
+
+
+def _evaluates(training: Training, forward: Forward) -> bool:
+    return forward.records is False or _in_evaluation(training, forward)
+
+
+def _made_of(value: Value) -> frozenset[int]:
+    """Numbers of all values that go into one."""
+    return frozenset(one.uid for one in _all_in([value]))
+
+
+def _all_in(values: list[Value]) -> list[Value]:
+    """These values and all that they are made of."""
+    found = {one.uid: one for one in values}
+    pending = list(values)
+    while pending and len(found) < _MOST:
+        one = pending.pop()
+        inner = (
+            (*one.args, *one.options.values())
+            if isinstance(one, Object) and one.is_a(LOADER)
+            else one.parts()
+        )
+        for part in inner:
+            if part.uid not in found:
+                found[part.uid] = part
+                pending.append(part)
+    return list(found.values())
+
+
+def is_built_openly(loader: Object) -> bool:
+    """Whether all arguments of a loader can be seen."""
+    return loader.type == LOADER and not loader.is_open and (bool(loader.args) or "dataset" in loader.options)
+
+
+def reads_in_order(loader: Object) -> bool:
+    """Whether a loader certainly goes through its dataset from the first item to the last, every time."""
+    return is_built_openly(loader) and all(
+        _is_absent(loader.argument(position, name), default)
+        for position, name, default in (
+            (2, "shuffle", False),
+            (3, "sampler", None),
+            (4, "batch_sampler", None),
+        )
+    )
+
+
+def _is_absent(value: Value | None, default: object) -> bool:
+    if value is None:
+        return True
+    found = list(alternatives(value))
+    return all(
+        isinstance(one, Constant) and not one.is_default and one.value in (None, default) for one in found
+    )
+
+
+def is_one_batch(loader: Object) -> bool:
+    """Whether a loader hands out everything at once: its batches are as large as something is long."""
+    size = loader.argument(1, "batch_size")
+    while isinstance(size, Op) and size.name == "getitem":
+        size = size.inputs[0]
+    return isinstance(size, Op) and size.name.removeprefix("builtins.") in ("len", "shape", "size")
+
+
+def samplers(loader: Object) -> Iterator[Object]:
+    """The samplers that a loader may draw by."""
+    for position, name in ((3, "sampler"), (4, "batch_sampler")):
+        for one in alternatives(loader.argument(position, name)):
+            if isinstance(one, Object) and one.is_a(SAMPLER):
+                yield one
+
+
+def workers(loader: Object) -> int | None:
+    """How many worker processes a loader certainly has; None where that is open."""
+    given = loader.argument(5, "num_workers")
+    if given is None:
+        return 0 if is_built_openly(loader) else None
+    number = constant(given)
+    return number if isinstance(number, int) else None
+
+
+def type_of(value: Value) -> str:
+    """The dotted name of a library's class or function that made a value; empty for all else."""
+    if isinstance(value, Op):
+        return value.name
+    if isinstance(value, Object):
+        return value.type if value.definition is None else ""
+    return ""
+
+
+def is_own_class(value: Value, base: str) -> bool:
+    """Whether a value is an instance of a class of the program's own, over a library's."""
+    return isinstance(value, Object) and value.definition is not None and value.is_a(base)
+
+
+def is_random(value: Value) -> bool:
+    """Whether a value is, or holds, freshly drawn random numbers."""
+    return any(
+        isinstance(one, Op)
+        and (one.name in _RANDOM or one.name.rpartition(".")[2] in _RANDOM or ".random." in one.name)
+        for one in reached([value], _held, 500)
+    )
+
+
+def _held(value: Value) -> Iterable[Value]:
+    if isinstance(value, Object):
+        return (*value.args, *value.options.values(), *value.attributes.values())
+    return value.parts() if isinstance(value, (Op, Items, Table)) else ()

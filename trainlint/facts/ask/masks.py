@@ -1,0 +1,444 @@
+"""What a mask holds where something is to be seen, and where something is to be left out.
+
+A mask is followed from what it was made of: what it holds at the past and at the future (`tril`, `triu`, comparisons
+of positions), and at real tokens and at padding (comparisons with the padding token, positions and lengths).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.indices import Indices, indices
+from trainlint.facts.model.elements import BINARY, UNARY, Element, number_of, plain
+from trainlint.facts.model.values import Choice, Constant, Items, Named, Op, Unknown, Value
+from trainlint.finding import Place
+
+_MAX_DEPTH = 40
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a mask is meant to leave out, and what it holds there.
+
+    Args:
+        kind: `later` positions, or `padding`.
+        held: what the mask holds at what is to be left out.
+        last: for `later`, the last position after a query's own that does not count as later: 0 as a rule.
+        is_square: whether there certainly are as many queries as keys.
+        is_named: for `padding`, whether the program calls it that.
+        at: where it comes from.
+    """
+
+    kind: str
+    origin: int
+    held: Element
+    last: int | None = 0
+    is_square: bool = False
+    is_named: bool = False
+    at: Place | None = None
+    text: str = ""
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return (self.kind, self.last if self.kind == "later" else self.origin)
+
+    def is_same(self, other: Part) -> bool:
+        """Whether two parts leave out the same."""
+        return self._key == other._key
+
+
+@dataclass(frozen=True)
+class Mask:
+    """What a mask holds.
+
+    Args:
+        kept: at what is to be seen.
+        parts: what it leaves out; none for a tensor that is the same everywhere.
+        size: of a tensor that is the same everywhere.
+    """
+
+    kept: Element
+    parts: tuple[Part, ...] = ()
+    size: tuple[Value, ...] = ()
+
+    def at(self, part: Part) -> Element:
+        """What it holds where a part leaves something out."""
+        own = next((one for one in self.parts if one.is_same(part)), None)
+        if own is not None:
+            return own.held
+        return None if self.parts else self.kept
+
+
+_UNKNOWN = Mask(None)
+
+FRESH: dict[str, tuple[Element, int]] = {
+    "ones": (1.0, 0),
+    "zeros": (0.0, 0),
+    "full": (None, 0),
+    "new_ones": (1.0, 1),
+    "new_zeros": (0.0, 1),
+    "new_full": (None, 1),
+    "ones_like": (1.0, 0),
+    "zeros_like": (0.0, 0),
+    "full_like": (None, 0),
+}
+"""Operations that fill a tensor with one number: the number, and how many arguments stand before its size."""
+
+_LATER = "torch.nn.Transformer.generate_square_subsequent_mask"
+_TURNS = frozenset("T t mT transpose swapaxes swapdims".split())
+_KEEPS = (
+    (api.KEEPS | frozenset(("repeat", "alias", "from_numpy", "broadcast_to", "copy", "detach_")))
+    - _TURNS
+    - frozenset(
+        "getitem stack cat concat hstack vstack gather select narrow index_select rearrange permute "
+        "movedim moveaxis unbind chunk split tensor Tensor float double half bfloat16 type to".split()
+    )
+)
+_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def made(value: Value | None, depth: int = 0) -> Mask | None:
+    """What a mask holds; None where nothing is known of it. Worked out once for a value."""
+    if value is None or depth > _MAX_DEPTH:
+        return None
+    if isinstance(value, Op):
+        if "_mask" not in value.__dict__:
+            value.__dict__["_mask"] = None
+            value.__dict__["_mask"] = _written(value, _of(value, depth + 1), depth + 1)
+        found: Mask | None = value.__dict__["_mask"]
+        return found
+    if isinstance(value, Choice):
+        ways = [made(one, depth + 1) for _, one in value.options]
+        return ways[0] if ways and all(one == ways[0] for one in ways) else None
+    number = number_of(value)
+    return Mask(number) if number is not None else None
+
+
+def _written(op: Op, mask: Mask | None, depth: int) -> Mask | None:
+    """A mask after what was written into it later."""
+    for write in op.written:
+        if mask is None:
+            return None
+        name = write.name.removesuffix("_")
+        if name == "masked_fill":
+            mask = _filled(mask, write, depth)
+        elif name in ("detach", "requires_grad"):
+            continue
+        else:
+            return None
+    return mask
+
+
+def _of(op: Op, depth: int) -> Mask | None:
+    name = plain(op)
+    first = op.inputs[0] if op.inputs else None
+    if name in FRESH:
+        return _fresh(op, name)
+    if op.name == _LATER:
+        return Mask(0.0, (Part("later", op.uid, -math.inf, 0, True, at=op.at, text=op.text),))
+    if name in ("tril", "triu"):
+        return _triangle(op, name, made(first, depth))
+    if name in _COMPARED and len(op.inputs) == 2:
+        return _compared(op, name, depth)
+    if name == "masked_fill":
+        return _filled(made(first, depth), op, depth)
+    if name == "where" and len(op.inputs) == 3:
+        return _each(lambda c, a, b: None if c is None else a if c else b, *_all(op.inputs, depth))
+    if name in ("and", "or", "*", "+", "-", "/") and len(op.inputs) == 2:
+        return _each(BINARY[name], *_all(op.inputs, depth))
+    if name in UNARY and len(op.inputs) == 1:
+        return _each(UNARY[name], made(first, depth))
+    if name in ("to", "type", "astype"):
+        return _cast(op, made(first, depth))
+    if name in _TURNS:
+        return _turned(op, made(first, depth))
+    if name == "getitem":
+        return _sliced(op, made(first, depth))
+    return made(first, depth) if name in _KEEPS else None
+
+
+def _fresh(op: Op, name: str) -> Mask | None:
+    number, before = FRESH[name]
+    given = list(op.inputs[before:])
+    if "size" in op.options:
+        given.insert(0, op.options["size"])
+    if number is None:
+        fill = op.options.get("fill_value") or (
+            op.inputs[1 + before] if len(op.inputs) > 1 + before else None
+        )
+        number, given = number_of(fill), given[:1]
+    if name.endswith("_like"):
+        given = []
+    if len(given) == 1 and isinstance(given[0], Items) and given[0].exact:
+        given = list(given[0].items)
+    if number is None:
+        return None
+    if _is_boolean(op.options.get("dtype")) or (op.seen is not None and op.seen.dtype == "bool"):
+        number = bool(number)
+    return Mask(number, size=tuple(given))
+
+
+def _is_boolean(dtype: Value | None) -> bool:
+    return isinstance(dtype, Named) and dtype.name in (
+        "torch.bool",
+        "builtins.bool",
+        "torch.BoolTensor",
+        "torch.cuda.BoolTensor",
+        "numpy.bool_",
+        "numpy.bool",
+    )
+
+
+def _triangle(op: Op, name: str, whole: Mask | None) -> Mask | None:
+    """`tril` and `triu`: one side of the diagonal becomes 0."""
+    if whole is None or any(one.kind == "later" for one in whole.parts):
+        return None
+    given = op.option(1, "diagonal") or op.options.get("k")
+    number = 0 if given is None else number_of(given)
+    last = int(number) if number is not None and abs(number) < 1e6 else None
+    nothing: Element = False if isinstance(whole.kept, bool) else 0.0
+    is_square = len(whole.size) > 1 and is_same_size(whole.size[-1], whole.size[-2])
+    if op.seen is not None:
+        is_square = len(op.seen.shape) > 1 and op.seen.shape[-1] == op.seen.shape[-2]
+    later = Part("later", op.uid, nothing, last, is_square, at=op.at, text=op.text)
+    if name == "tril":
+        return Mask(whole.kept, (*whole.parts, later))
+    if whole.parts or (last is not None and last < 0):
+        return None
+    return Mask(nothing, (replace(later, held=whole.kept, last=last - 1 if last is not None else None),))
+
+
+def is_same_size(first: Value, second: Value, depth: int = 0) -> bool:
+    """Whether two sizes are equal, as far as they are written the same way."""
+    if first is second:
+        return True
+    match first, second:
+        case Constant(), Constant():
+            return bool(first.value == second.value)
+        case Op(), Op():
+            return (
+                depth < 6
+                and first.name == second.name
+                and first.name not in ("call", "framework")
+                and len(first.inputs) == len(second.inputs)
+                and first.options.keys() == second.options.keys()
+                and all(
+                    is_same_size(a, b, depth + 1) for a, b in zip(first.inputs, second.inputs, strict=True)
+                )
+                and all(
+                    is_same_size(first.options[name], second.options[name], depth + 1)
+                    for name in first.options
+                )
+            )
+    return False
+
+
+def _all(values: tuple[Value, ...], depth: int) -> Iterator[Mask | None]:
+    for value in values:
+        yield made(value, depth)
+
+
+def _each(work: Callable[..., Element], *operands: Mask | None) -> Mask | None:
+    """What an operation on each element makes of masks, of which some may not be known."""
+    if all(one is None for one in operands):
+        return None
+    masks = [one or _UNKNOWN for one in operands]
+    parts: list[Part] = []
+    for part in (part for one in masks for part in one.parts):
+        if not any(part.is_same(other) for other in parts):
+            parts.append(part)
+    if sum(part.kind == "later" for part in parts) > 1:
+        return None
+    size = next((one.size for one in masks if one.size), ())
+    return Mask(
+        work(*(one.kept for one in masks)),
+        tuple(replace(part, held=work(*(one.at(part) for one in masks))) for part in parts),
+        size,
+    )
+
+
+def _filled(whole: Mask | None, op: Op, depth: int) -> Mask | None:
+    mask, fill = op.option(1, "mask"), number_of(op.option(2, "value"))
+    return _each(
+        lambda x, chosen, new: None if chosen is None else new if chosen else x,
+        whole,
+        made(mask, depth),
+        Mask(fill),
+    )
+
+
+def _cast(op: Op, whole: Mask | None) -> Mask | None:
+    if whole is None:
+        return None
+    dtypes = [one for one in (*op.inputs[1:], *op.options.values()) if isinstance(one, Named)]
+    if any(map(_is_boolean, dtypes)) or (op.seen is not None and op.seen.dtype == "bool"):
+        return _each(UNARY["bool"], whole)
+    if any(one.name in api.FLOATS for one in dtypes) or any(
+        isinstance(one, Op) and one.name == "dtype" for one in (*op.inputs[1:], *op.options.values())
+    ):
+        return _each(UNARY["float"], whole)
+    if any(one.name.rpartition(".")[2] in ("int", "long", "uint8", "int64", "int32") for one in dtypes):
+        return _each(UNARY["int"], whole)
+    if op.seen is not None and "float" in op.seen.dtype:
+        return _each(UNARY["float"], whole)
+    return whole
+
+
+def _turned(op: Op, whole: Mask | None) -> Mask | None:
+    """Queries and keys change places: what was later is earlier."""
+    if whole is None or not whole.parts:
+        return whole
+    axes = {number_of(one) for one in op.inputs[1:]} or {-1, -2}
+    if all(one.kind == "padding" for one in whole.parts):
+        return whole
+    if len(whole.parts) > 1 or axes not in ({-1, -2}, {0, 1}):
+        return None
+    (part,) = whole.parts
+    last = -part.last - 1 if part.last is not None else None
+    return Mask(part.held, (replace(part, held=whole.kept, last=last),))
+
+
+def _sliced(op: Op, whole: Mask | None) -> Mask | None:
+    """A part of a mask, from its beginning on."""
+    index = op.options.get("index") or (op.inputs[1] if len(op.inputs) > 1 else None)
+    if whole is None or index is None:
+        return None
+    bounds: list[Value] = []
+    for one in index.items if isinstance(index, Items) else [index]:
+        if isinstance(one, Op) and one.name == "[:]":
+            start, stop = number_of(one.inputs[0]), one.inputs[1]
+            begins = isinstance(one.inputs[0], Constant) and one.inputs[0].value in (None, 0)
+            if not begins and not all(part.kind == "padding" for part in whole.parts):
+                return replace(
+                    whole, parts=tuple(replace(part, last=None, is_square=False) for part in whole.parts)
+                )
+            if not begins and start is None:
+                continue
+            if not (isinstance(stop, Constant) and stop.value is None):
+                bounds.append(stop)
+        elif not isinstance(one, Constant):
+            return None
+    still = not bounds or (len(bounds) > 1 and is_same_size(bounds[-1], bounds[-2]))
+    if still:
+        return whole
+    return replace(whole, parts=tuple(replace(part, is_square=False) for part in whole.parts))
+
+
+# Comparisons of positions, lengths and tokens
+
+
+def _compared(op: Op, name: str, depth: int) -> Mask | None:
+    first, second = op.inputs
+    masks = made(first, depth), made(second, depth)
+    if any(one is not None and one.parts for one in masks):
+        compare = _COMPARED[name]
+        return _each(lambda a, b: None if a is None or b is None else compare(a, b), *masks)
+    here, there = indices(first), indices(second)
+    if here is not None and there is not None:
+        return _of_positions(op, name, here, there)
+    if name in _FLIPPED and (here is None) is not (there is None):
+        return _of_lengths(
+            op, name if here is not None else _FLIPPED[name], second if here is not None else first
+        )
+    return _of_tokens(op, name) if name in ("==", "!=") else None
+
+
+def _of_positions(op: Op, name: str, here: Indices, there: Indices) -> Mask | None:
+    if here.along == "rows" and there.along != "rows":
+        rows, columns = here, there
+    elif there.along == "rows" and here.along != "rows":
+        rows, columns, name = there, here, _FLIPPED.get(name, name)
+    else:
+        return None
+    if name not in _FLIPPED:
+        return None
+    last = rows.offset - columns.offset - (name in (">", "<="))
+    keeps = name in (">", ">=")
+    is_square = rows.size is not None and columns.size is not None and is_same_size(rows.size, columns.size)
+    return Mask(keeps, (Part("later", op.uid, not keeps, last, is_square, at=op.at, text=op.text),))
+
+
+def _of_lengths(op: Op, name: str, other: Value) -> Mask | None:
+    """`positions < lengths`: the rest is padding."""
+    if isinstance(other, Constant) or "len" not in _words(op, other):
+        return None
+    keeps = name in ("<", "<=")
+    return Mask(keeps, (Part("padding", other.uid, not keeps, is_named=True, at=op.at, text=op.text),))
+
+
+def _of_tokens(op: Op, name: str) -> Mask | None:
+    """`tokens != padding`."""
+    tokens, padding = op.inputs
+    if isinstance(tokens, Constant):
+        tokens, padding = padding, tokens
+    words, number = _words(op, tokens), number_of(padding)
+    if isinstance(tokens, Constant) or _SAYS_ITSELF.search(words):
+        return None
+    if op.seen is not None and not (
+        isinstance(tokens, Op) and tokens.seen is not None and tokens.seen.dtype.startswith(("int", "uint"))
+    ):
+        return None
+    is_named = "pad" in _words(op, padding)
+    if not is_named and (number != 0 or isinstance(number, bool)):
+        return None
+    keeps = name == "!="
+    return Mask(keeps, (Part("padding", tokens.uid, not keeps, is_named=is_named, at=op.at, text=op.text),))
+
+
+_SAYS_ITSELF = re.compile("mask|pad|ignore|valid|keep")
+"""Words in the names of what says by itself what is padding, and is no token."""
+
+
+def _words(op: Op, value: Value) -> str:
+    """How the program spells one side of a comparison."""
+    left, sign, right = op.text.partition(f" {op.name} ")
+    found = [(left if value is op.inputs[0] else right) if sign else ""]
+    one: Value = value
+    while isinstance(one, Op):
+        found.append(one.text)
+        name = one.options.get("name")
+        if isinstance(name, Constant):
+            found.append(str(name.value))
+        if not one.inputs or one.name in ("call", "framework", "output"):
+            break
+        one = one.inputs[0]
+    if isinstance(one, Unknown):
+        found.append(one.text)
+    return " ".join(found).lower()
+
+
+def is_of_queries(mask: Value) -> bool:
+    """Whether a mask is the same for all keys: it has an axis of size 1 in their place, or is called after queries."""
+    for _ in range(8):
+        if isinstance(mask, Unknown):
+            return "quer" in mask.text.lower() or mask.text.lower().startswith("q_")
+        if not isinstance(mask, Op) or not mask.inputs:
+            return False
+        if mask.seen is not None:
+            return not mask.seen.shape or mask.seen.shape[-1] == 1
+        if _ends_with_new_axis(mask):
+            return True
+        mask = mask.inputs[0]
+    return False
+
+
+def _ends_with_new_axis(op: Op) -> bool:
+    if op.name in ("unsqueeze", "unsqueeze_"):
+        return number_of(op.option(1, "dim")) == -1
+    index = op.options.get("index") if op.name == "getitem" else None
+    last = index.items[-1] if isinstance(index, Items) and index.items else None
+    return isinstance(last, Constant) and last.value is None

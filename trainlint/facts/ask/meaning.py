@@ -1,0 +1,98 @@
+"""What a tensor means: logits, probabilities and the like, and which operations have made it so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.torch_api import Meaning
+from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, Unknown, Value
+
+_SMALL = 1e-2
+"""A constant below this, added to probabilities, leaves them what they are."""
+
+
+def makers(value: Value | None) -> list[Op] | None:
+    """The operations that gave a tensor its meaning, one for each way it may have come about.
+
+    Views, casts, slices and the like are looked through. None if on any way the meaning is not known.
+    """
+    found: dict[int, Op] = {}
+    pending = [value]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if one is None:
+            return None
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
+        match one:
+            case Choice():
+                pending.extend(option for _, option in one.options if not _is_placeholder(option))
+            case Carried():
+                pending.extend(part for part in (one.start, one.back) if part and not _is_placeholder(part))
+            case Items(items=[_, *_]):
+                pending.extend(one.items)
+            case Op() if one.name in api.MAKES or one.name in api.TURNS:
+                found[one.uid] = one
+            case Op() if (
+                one.name in ("stack", "cat", "concat", "hstack", "vstack", "getitem") or one.name in api.KEEPS
+            ):
+                pending.append(one.inputs[0] if one.inputs else None)
+            case Op() if one.name in api.CLAMPS and one.inputs:
+                inner = makers(one.inputs[0])
+                if inner is None or any(meaning(op) is Meaning.LOGITS for op in inner):
+                    return None
+                pending.append(one.inputs[0])
+            case Op(name="+", inputs=(first, Constant(value=float() | int() as small))) if (
+                abs(small) < _SMALL
+            ):
+                pending.append(first)
+            case _:
+                return None
+    return list(found.values()) or None
+
+
+def meaning(op: Op) -> Meaning | None:
+    """What an operation's result means; None where that is not known."""
+    if op.name in api.MAKES:
+        return api.MAKES[op.name]
+    if op.name in api.TURNS:
+        inner = makers(op.inputs[0]) if op.inputs else None
+        meanings = {meaning(one) for one in inner} if inner else {None}
+        only = meanings.pop() if len(meanings) == 1 else None
+        return api.TURNS[op.name].get(only) if only is not None else None
+    return None
+
+
+def origins(value: Value | None) -> Iterator[tuple[Meaning, Op]]:
+    """What a tensor means, with the operation that made it so; nothing where that is not certain.
+
+    Of several models that an option chooses between, each is a program of its own and speaks for itself. Of the
+    branches inside one model, nobody knows which is taken: there, all must agree.
+    """
+    for way in _models(value):
+        found = makers(way) or []
+        meanings = {meaning(op) for op in found}
+        only = meanings.pop() if len(meanings) == 1 else None
+        if only is not None:
+            yield from ((only, op) for op in found)
+
+
+def _models(value: Value | None) -> list[Value | None]:
+    """A value for each model that it may be the output of."""
+    while isinstance(value, Op) and value.name in api.KEEPS and value.name != "output" and value.inputs:
+        value = value.inputs[0]
+    if isinstance(value, Choice):
+        options = [option for _, option in value.options]
+        owners = {
+            option.owner.uid for option in options if isinstance(option, Op) and option.owner is not None
+        }
+        if len(owners) == len(options):
+            return list(options)
+    return [value]
+
+
+def _is_placeholder(value: Value) -> bool:
+    return isinstance(value, (Constant, Unknown)) or (isinstance(value, Items) and not value.items)

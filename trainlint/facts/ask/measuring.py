@@ -1,0 +1,86 @@
+"""Programs that train for the sake of the clock alone."""
+
+from __future__ import annotations
+
+from trainlint.facts.api.torch_api import CLOCKS, FILLS, FRESH, KEEPS
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import (
+    Backward,
+    Called,
+    Escape,
+    Forward,
+    OptimizerStep,
+    Returned,
+    StateTaken,
+)
+from trainlint.facts.model.training import Training, contained, handed_over, modules_held
+from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
+
+_MAX_VALUES = 4000
+
+
+def only_measures(training: Training) -> bool:
+    """Whether a program reads the clock, and what its models learn can be of no other use."""
+    called = {one.name for one in training.events(Called)}
+    if called.isdisjoint(CLOCKS) or "torch.save" in called or training.events(StateTaken):
+        return False
+    return _learns_from_nothing(training) or _keeps_nothing(training)
+
+
+def _learns_from_nothing(training: Training) -> bool:
+    """Whether all that is trained on are tensors that were just made, such as `torch.randn(8, 3, 224, 224)`."""
+    pending: list[Value] = [one.loss for one in training.events(Backward)]
+    seen: set[int] = set()
+    makes = False
+    while pending and len(seen) < _MAX_VALUES:
+        one = pending.pop()
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
+        match one:
+            case Op(name=name) if name in FRESH:
+                makes = True
+            case Op(inputs=(first, *_)) if one.name in KEEPS or one.text.endswith(FILLS):
+                pending.append(first)
+            case Op(name="call", inputs=(_, first, *more)):  # whatever it is that is called
+                pending.extend((first, *more))
+            case Unknown() | Op(inputs=()) | Op(name="iterate" | "torch.load"):
+                return False
+            case Op(name=name) if "." in name and not name.startswith("torch."):
+                return False
+            case _:
+                pending.extend(one.parts())
+    return makes and not pending
+
+
+def _keeps_nothing(training: Training) -> bool:
+    """Whether it makes its models itself, and neither tries them out nor hands them on."""
+    trained = [
+        one
+        for step in training.events(OptimizerStep)
+        for optimizer in alternatives(step.optimizer)
+        for module in modules_held(optimizer)[0]
+        for one in alternatives(module)
+    ]
+    own = {
+        one.uid for one in training.objects if one.definition is not None or one.type.startswith("torch.nn.")
+    }
+    if not trained or not all(one.uid in own for one in trained):
+        return False
+    return not _are_used(training, {one.uid for one in trained})
+
+
+def _are_used(training: Training, trained: set[int]) -> bool:
+    """Whether models are called for anything but their losses, or reach code that is not seen."""
+    losses = [one.loss for one in training.events(Backward)]
+    for forward in training.events(Forward):
+        is_one = forward.module.uid in trained
+        if is_one and not any(is_made_of(loss, forward.output) for loss in losses):
+            return True
+    given = [value for one in training.events(Escape) for value in one.values]
+    given += [one.value for one in training.events(Returned)]
+    return any(_holds(one, trained) for value in given for one in handed_over(value))
+
+
+def _holds(value: Value, wanted: set[int]) -> bool:
+    return isinstance(value, Object) and any(one.uid in wanted for one in contained(value))

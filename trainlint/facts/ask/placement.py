@@ -1,0 +1,117 @@
+"""On which devices the modules and tensors of a program certainly are, as far as the source says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.attachment import has_parameters
+from trainlint.facts.ask.devices import device_types
+from trainlint.facts.model.events import Built, Called, Escape, Event, Moved, Wrapped
+from trainlint.facts.model.training import Training, contained, handed_over
+from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives
+
+DEFAULT = frozenset(("torch.set_default_device", "torch.set_default_tensor_type"))
+"""Functions that say where tensors are made."""
+
+_FRESH = frozenset("zeros ones rand randn randint full empty arange linspace eye randperm from_numpy".split())
+_MAX_DEPTH = 12
+
+
+def has_default_device(training: Training) -> bool:
+    """Whether the program says where tensors are made that do not say it themselves."""
+    return any(one.name in DEFAULT for one in training.events(Called))
+
+
+def homes_of(training: Training, module: Object) -> frozenset[str]:
+    """The kinds of device on which a module may be in the course of the program; empty where that is not known,
+    or where it holds no weights.
+
+    A module is made on the CPU, unless it is told otherwise. It may go elsewhere in the hands of code that is not known.
+    """
+    if not has_parameters(module):
+        return frozenset()
+    parts = {one.uid for one in contained(module)}
+    if not _is_plainly_built(training, module) or has_default_device(training) or _is_handed(training, parts):
+        return frozenset()
+    moves = list(_moves(training, parts))
+    is_moved_first = any(not one.guards and not _is_later(training, one, module) for one in moves)
+    homes = {kind for one in moves for _, kind in device_types(one.device)}
+    if not is_moved_first:
+        homes |= {kind for _, kind in device_types(module.options.get("device", Constant(value="cpu")))}
+    return frozenset() if "" in homes else frozenset(homes)
+
+
+def _is_plainly_built(training: Training, module: Object) -> bool:
+    """Whether a module is made here, of layers of torch's and classes of the program, none of which asks for a device."""
+    if not any(one.object is module for one in training.events(Built)):
+        return False
+    return not any(
+        isinstance(one, Object)
+        and one.is_a(api.MODULE)
+        and (
+            one.is_open
+            or ("device" in one.options and (one is not module or one.definition))
+            or not (one.definition or one.type.startswith("torch.nn."))
+        )
+        for one in contained(module)
+    )
+
+
+def _moves(training: Training, parts: set[int]) -> Iterator[Moved]:
+    for move in training.events(Moved):
+        if any(one.uid in parts for what in alternatives(move.what) for one in contained(what)):
+            yield move
+
+
+def _is_handed(training: Training, parts: set[int]) -> bool:
+    """Whether something of a module is handed to code that is not known, or to what places it by itself."""
+    given = [event.module for event in training.events(Wrapped)]
+    given += [value for event in training.events(Escape) for value in event.values]
+    return any(one.uid in parts for value in given for held in handed_over(value) for one in contained(held))
+
+
+def _is_later(training: Training, move: Event, module: Object) -> bool:
+    """Whether a move stands in a loop that the module was not made in: its first round may come before."""
+    return bool(set(move.loops) - set(module.loops))
+
+
+def device_of(value: Value | None, depth: int = 0) -> str:
+    """The kind of device on which a tensor certainly is; empty where that is not known."""
+    if depth > _MAX_DEPTH or value is None:
+        return ""
+    found = {_device_of_one(one, depth) for one in alternatives(value)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _device_of_one(value: Value, depth: int) -> str:
+    match value:
+        case Op(name="to"):
+            given = value.option(1, "device")
+            kinds = {kind for _, kind in device_types(given)}
+            return kinds.pop() if given is not None and len(kinds) == 1 else ""
+        case Op(name="cuda" | "cpu" as name):
+            return name
+        case Op(name=name) if name in _FRESH:
+            kinds = {kind for _, kind in device_types(value.options.get("device", Constant(value="cpu")))}
+            return kinds.pop() if len(kinds) == 1 else ""
+        case Op(name="getitem" | "view" | "reshape" | "flatten" | "unsqueeze" | "squeeze" | "float" | "long"):
+            return device_of(value.inputs[0], depth + 1) if value.inputs else ""
+        case Op(name="iterate", inputs=(Object() as loader, *_)) if loader.is_a(api.LOADER):
+            return _device_of_data(loader, depth)
+    return ""
+
+
+def _device_of_data(loader: Object, depth: int) -> str:
+    """A loader hands out its items where they are, stacked."""
+    if loader.definition is not None or loader.is_open or "collate_fn" in loader.options:
+        return ""
+    data = loader.argument(0, "dataset")
+    if not isinstance(data, Object) and not isinstance(data, Op):
+        return ""
+    if isinstance(data, Op) and data.name == "torch.utils.data.TensorDataset":
+        kinds = {device_of(one, depth + 1) for one in data.inputs}
+        return (
+            kinds.pop() if len(kinds) == 1 and not any(isinstance(one, Items) for one in data.inputs) else ""
+        )
+    return "cpu" if isinstance(data, Op) and data.name.startswith("torchvision.datasets.") else ""

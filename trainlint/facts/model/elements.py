@@ -1,0 +1,112 @@
+"""Arithmetic on what a mask holds somewhere, as far as it is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.model.values import Constant, Named, Op, Value
+
+Element = float | int | bool | None
+"""What a mask holds somewhere; None where that is not known."""
+
+_TO_FLOAT = frozenset("float double half bfloat16".split())
+_TO_INT = frozenset("int long byte short uint8".split())
+
+
+def number_of(value: Value | None) -> Element:
+    """The number that a value certainly is, infinities by any name included."""
+    match value:
+        case Constant(value=bool() | int() | float() as number):
+            return number
+        case Constant(value=str(text)) if text.lower().lstrip("+-") in ("inf", "infinity"):
+            return float(text)
+        case Named(name="math.inf" | "numpy.inf" | "torch.inf" | "numpy.Inf"):
+            return math.inf
+        case Named(name="numpy.NINF"):
+            return -math.inf
+        case Op(name="-", inputs=(inner,)):
+            found = number_of(inner)
+            return -found if found is not None else None
+        case Op(name="float_number" | "int_number", inputs=(inner, *_)):
+            return number_of(inner)
+        case Op(name="getattr", options={"name": Constant(value="min")}, inputs=(Op(name="finfo"), *_)):
+            return -math.inf
+        case Op(name="getattr", options={"name": Constant(value="max")}, inputs=(Op(name="finfo"), *_)):
+            return math.inf
+    return None
+
+
+def plain(op: Op) -> str:
+    """The name of an operation, whichever of its spellings the program uses."""
+    name = op.name.removeprefix("numpy.").removesuffix("_")
+    return api.SYNONYMS.get(name, name)
+
+
+def _and(a: Element, b: Element) -> Element:
+    if any(one is not None and not one for one in (a, b)):
+        return False
+    return None if a is None or b is None else True
+
+
+def _or(a: Element, b: Element) -> Element:
+    if any(one is not None and bool(one) for one in (a, b)):
+        return True
+    return None if a is None or b is None else False
+
+
+def _times(a: Element, b: Element) -> Element:
+    if (a == 0 and b is None) or (b == 0 and a is None):
+        return 0.0
+    if a is None or b is None:
+        return None
+    product = a * b
+    return None if math.isnan(product) else product
+
+
+def _plus(a: Element, b: Element) -> Element:
+    low = [one for one in (a, b) if one is not None and one <= api.NOTHING_LEFT]
+    if low:
+        return low[0]
+    return None if a is None or b is None else a + b
+
+
+def _minus(a: Element, b: Element) -> Element:
+    if a is None or b is None:
+        return None
+    difference = a - b
+    return None if math.isnan(difference) else difference
+
+
+def _over(a: Element, b: Element) -> Element:
+    return None if a is None or b is None or not b or math.isinf(b) else a / b
+
+
+BINARY: dict[str, Callable[..., Element]] = {
+    "and": _and,
+    "or": _or,
+    "*": _times,
+    "+": _plus,
+    "-": _minus,
+    "/": _over,
+}
+
+
+def _known(work: Callable[[Any], Element]) -> Callable[[Element], Element]:
+    return lambda x: None if x is None else work(x)
+
+
+def _logarithm(x: float) -> float:
+    return math.log(x) if x > 0 else -math.inf
+
+
+UNARY: dict[str, Callable[[Element], Element]] = {
+    "not": _known(lambda x: not x),
+    "-": _known(lambda x: -x),
+    "log": _known(_logarithm),
+    "bool": _known(bool),
+    **dict.fromkeys(_TO_FLOAT, _known(float)),
+    **dict.fromkeys(_TO_INT, _known(lambda x: int(x) if abs(x) < 1e6 else x)),
+}

@@ -1,0 +1,48 @@
+"""The branches, loops and bodies around events: a training is a tree of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainlint.facts.model.events import Event
+from trainlint.facts.model.values import Value
+from trainlint.finding import Place
+
+
+@dataclass(eq=False)
+class Branch:
+    """Two ways to go. The same `key` in the same round of the loops in `varies` goes the same way."""
+
+    key: Any
+    varies: tuple[int, ...]
+    then: list[Node] = field(default_factory=list)
+    otherwise: list[Node] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Loop:
+    """A loop that runs an unknown number of times."""
+
+    number: int
+    at: Place
+    body: list[Node] = field(default_factory=list)
+    over: Value | None = None
+    """What a `for` goes through, where it is known."""
+
+
+@dataclass(eq=False)
+class Body:
+    """The body of a function that was called: `return` leaves it."""
+
+    body: list[Node] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Exit:
+    """`kind` is "return", "break", "continue" or "raise"."""
+
+    kind: str
+
+
+Node = Event | Branch | Loop | Body | Exit

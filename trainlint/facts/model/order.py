@@ -1,0 +1,213 @@
+"""In which order events may happen: all of them, and the ways through branches and loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trainlint.facts.model.events import Event
+from trainlint.facts.model.nodes import Body, Branch, Exit, Loop, Node
+
+
+def events(nodes: list[Node]) -> Iterator[Event]:
+    """Every event, in order, on whatever branch."""
+    pending = [iter(nodes)]
+    while pending:
+        for node in pending[-1]:
+            if isinstance(node, Event):
+                yield node
+            elif isinstance(node, Branch):
+                pending.append(iter((*node.then, *node.otherwise)))
+                break
+            elif isinstance(node, (Loop, Body)):
+                pending.append(iter(node.body))
+                break
+        else:
+            pending.pop()
+
+
+def loops(nodes: list[Node]) -> Iterator[Loop]:
+    """Every loop, outer before inner."""
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield node
+            yield from loops(node.body)
+        elif isinstance(node, Branch):
+            yield from loops(node.then)
+            yield from loops(node.otherwise)
+        elif isinstance(node, Body):
+            yield from loops(node.body)
+
+
+def runs(nodes: list[Node], kinds: tuple[type[Event], ...], limit: int = 64) -> Iterator[list[Event]]:
+    """Possible orders of events of these kinds, each loop run twice. At most `limit` ways are tried.
+
+    Every order is one that the conditions allow, as far as they are known: a guard met twice goes the
+    same way both times, unless what it tests changes in between.
+    """
+    kept = _pruned(nodes, kinds, {})
+    choices: list[bool] = []
+    known: set[tuple[int, ...]] = set()
+    for _ in range(limit):
+        run = _Run(choices)
+        run.block(kept)
+        order = tuple(map(id, run.events))
+        if order not in known:
+            known.add(order)
+            yield run.events
+        choices = run.choices
+        while choices and not choices[-1]:
+            choices.pop()
+        if not choices:
+            return
+        choices[-1] = False
+
+
+class _Fork(NamedTuple):
+    """A branch; where its `key` is None, nothing is known of it."""
+
+    key: int | None
+    varies: tuple[int, ...]
+    then: _Steps
+    otherwise: _Steps
+
+
+class _Rounds(NamedTuple):
+    """A loop."""
+
+    number: int
+    body: _Steps
+
+
+class _Inner(NamedTuple):
+    """The body of a function."""
+
+    body: _Steps
+
+
+_Steps = list["list[Event] | _Fork | _Rounds | _Inner | str"]
+"""What is left of a tree: events that follow each other, and the kind of an exit as a word."""
+
+
+class _Run:
+    """One way through, steered by `choices`; where they end, branches are taken and that is noted."""
+
+    def __init__(self, choices: list[bool]) -> None:
+        self.events: list[Event] = []
+        self.choices = list(choices)
+        self._met = 0
+        self._decided: dict[object, bool] = {}
+        self._round: dict[int, int] = {}
+
+    def block(self, steps: _Steps) -> str | None:
+        """Go through; how it was left, if not at its end."""
+        for step in steps:
+            left = None
+            if isinstance(step, list):
+                self.events += step
+            elif isinstance(step, _Fork):
+                side = step.then if self._choose(step) else step.otherwise
+                left = self.block(side) if side else None
+            elif isinstance(step, _Rounds):
+                left = self._twice(step)
+            elif isinstance(step, _Inner):
+                left = "raise" if self.block(step.body) == "raise" else None
+            else:
+                return step
+            if left is not None:
+                return left
+        return None
+
+    def _twice(self, loop: _Rounds) -> str | None:
+        for _ in range(2):
+            self._round[loop.number] = self._round.get(loop.number, 0) + 1
+            left = self.block(loop.body)
+            if left in ("return", "raise"):
+                return left
+            if left == "break":
+                break
+        return None
+
+    def _choose(self, fork: _Fork) -> bool:
+        moment: object = fork.key
+        if fork.varies and moment is not None:
+            moment = (moment, *[self._round.get(loop, 0) for loop in fork.varies])
+        decided = self._decided.get(moment) if moment is not None else None
+        if decided is not None:
+            return decided
+        if self._met == len(self.choices):
+            self.choices.append(True)
+        taken = self.choices[self._met]
+        self._met += 1
+        if moment is not None:
+            self._decided[moment] = taken
+        return taken
+
+
+def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[object, int]) -> _Steps:
+    """The same tree without branches and loops in which nothing of interest happens.
+
+    `numbers`: the keys of branches so far, each with a number in its place, which is quickly compared.
+    """
+    kept: _Steps = []
+    for node in nodes:
+        match node:
+            case Branch():
+                then, otherwise = _pruned(node.then, kinds, numbers), _pruned(node.otherwise, kinds, numbers)
+                if then or otherwise:
+                    key = None if node.key is None else numbers.setdefault(node.key, len(numbers))
+                    kept.append(_Fork(key, node.varies, then, otherwise))
+            case Loop():
+                body = _pruned(node.body, kinds, numbers)
+                if _matters(body, beside=("break", "continue")):
+                    kept.append(_Rounds(node.number, body))
+            case Body():
+                body = _pruned(node.body, kinds, numbers)
+                if body and body[-1] == "return":
+                    body.pop()
+                if not _has_exit(body):
+                    _go_on(kept, body)
+                elif _matters(body, beside=("return",)):
+                    kept.append(_Inner(body))
+            case Exit():
+                kept.append(node.kind)
+                break
+            case _ if isinstance(node, kinds):
+                _go_on(kept, [[node]])
+    return kept
+
+
+def _go_on(steps: _Steps, others: _Steps) -> None:
+    """Add steps after others; events that follow each other become one step."""
+    first, last = others[0] if others else None, steps[-1] if steps else None
+    if isinstance(first, list) and isinstance(last, list):
+        last += first
+        others = others[1:]
+    steps += others
+
+
+def _has_exit(steps: _Steps) -> bool:
+    """Whether steps may be left before their end."""
+    for step in steps:
+        if isinstance(step, str):
+            return True
+        if isinstance(step, _Fork):
+            if _has_exit(step.then) or _has_exit(step.otherwise):
+                return True
+        elif isinstance(step, _Rounds) and _has_exit(step.body):
+            return True
+    return False
+
+
+def _matters(steps: _Steps, beside: tuple[str, ...]) -> bool:
+    """Whether steps do anything but end in one of these ways, which what holds them comes to know nothing of."""
+    for step in steps:
+        if isinstance(step, str):
+            if step not in beside:
+                return True
+        elif isinstance(step, _Fork):
+            if _matters(step.then, beside) or _matters(step.otherwise, beside):
+                return True
+        else:
+            return True
+    return False

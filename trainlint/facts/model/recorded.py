@@ -1,0 +1,102 @@
+"""A training step that was recorded in a run: the same events and values, in the order that happened, with numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+from trainlint.facts.model import events as ev
+from trainlint.facts.model.nodes import Loop
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Value
+from trainlint.facts.seen.endings import Ending
+from trainlint.facts.seen.gradients import Remains
+from trainlint.facts.seen.loaders import LoaderSeen
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.raised import Failure
+from trainlint.facts.seen.ranks import Rank
+from trainlint.finding import Place
+
+E = TypeVar("E", bound=ev.Event)
+F = TypeVar("F")
+
+
+@dataclass(eq=False)
+class Recorded(Training):
+    """What one process of a program did until its recording ended.
+
+    Args:
+        seen: facts that only a run can show, in the words of `trainlint.facts.seen`.
+        heads: where each loop begins, by number.
+        remains: for each optimizer that stepped twice, what was left of the gradients of its first step at the
+            second.
+        lines: every line of the program that was seen at work.
+        ending: how the recording ended.
+    """
+
+    seen: tuple[Any, ...] = ()
+    heads: dict[int, Place] = field(default_factory=dict)
+    remains: tuple[Remains, ...] = ()
+    lines: frozenset[tuple[str, int]] = frozenset()
+    ending: Ending = field(default_factory=lambda: Ending("finished", 0, 0, 0))
+    rank: Rank = field(default_factory=Rank)
+    torch: str = ""
+    argv: tuple[str, ...] = ()
+    unsettled: set[Place] = field(default_factory=set)
+    """Places of which a rule has asked what the recording does not show."""
+
+    def facts(self, kind: type[F]) -> list[F]:
+        return [*(one for one in self.seen if isinstance(one, kind)), *super().facts(kind)]
+
+    @property
+    def fatal(self) -> Failure | None:
+        """The operation whose failure ended the program, or which kept it from ever taking a step."""
+        last = next(iter(self.facts(Failure)[::-1]), None)
+        if last is None:
+            return None
+        if self.ending.how == "failed":
+            return last if last.message.strip().partition("\n")[0].strip() in self.ending.error else None
+        never = self.ending.how == "finished" and not self.ending.trained
+        return last if never else None
+
+    @cached_property
+    def loops(self) -> dict[int, Loop]:
+        return {number: Loop(number, at) for number, at in self.heads.items()}
+
+    def leave_open(self, place: Place) -> None:
+        self.unsettled.add(place)
+
+    def may_touch(self, optimizer: Value, loop: int | None) -> bool:
+        """Also whether the run ended before an optimizer could step, or a scaler left its steps out."""
+        is_cut_short = self.ending.how in ("failed", "interrupted", "exited")
+        if loop is None and (is_cut_short or any(one.skipped for one in self.facts(OptimizerSeen))):
+            return True
+        return super().may_touch(optimizer, loop)
+
+    def is_cleared(self, step: ev.OptimizerStep, loop: int) -> bool:
+        known = self._remains(step)
+        if known is None:
+            self.unsettled.add(step.at)
+        return known is None or known.cleared
+
+    def rounds_of(self, drawn: ev.Drawn) -> Place | None:
+        known = next((one for one in self.facts(LoaderSeen) if one.loader is drawn.loader), None)
+        if known is None or known.rounds < 2:
+            self.leave_open(drawn.loader.at or drawn.at)
+            return None
+        return self.loops[drawn.loops[-1]].at if drawn.loops else drawn.at
+
+    def left_over(self, step: ev.OptimizerStep) -> dict[str, float | str]:
+        known = self._remains(step)
+        return known.numbers if known is not None else {}
+
+    def each_time(self, event: ev.Event, others: list[E]) -> dict[str, float | str] | None:
+        times = sum(one.at == event.at for one in self.events(type(event)))
+        if len(others) < 2 or times < len(others):
+            self.leave_open(event.at)
+            return None
+        return {"in each of the last": f"{len(others)} {type(others[0]).__name__.lower()}s"}
+
+    def _remains(self, event: ev.OptimizerStep) -> Remains | None:
+        return next((one for one in self.remains if one.optimizer is event.optimizer), None)

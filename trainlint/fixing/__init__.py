@@ -1,0 +1,1 @@
+"""Fixes from a rule's proposal to the text of a file."""

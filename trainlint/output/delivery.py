@@ -1,0 +1,25 @@
+"""Where a command's output goes: to a file, or to standard output."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TextIO
+
+from trainlint.output.style import Piece, plain
+from trainlint.output.writing import write_file, write_pieces
+
+
+def deliver(pieces: Iterable[Piece], file: Path | None, to: TextIO | None = None) -> None:
+    """`to`: a stream instead of standard output."""
+    if file is None:
+        write_pieces(pieces, to or sys.stdout)
+    else:
+        write_file(file, plain(pieces))
+
+
+def room_for_source() -> int:
+    """Cells for a line of source beside its number: what a terminal has, or plenty."""
+    return max(40, shutil.get_terminal_size((160, 24)).columns - 10)

@@ -1,0 +1,1 @@
+"""What torch, Python and frameworks do when a program calls them."""

@@ -1,0 +1,501 @@
+"""Python's own functions and containers, as far as values pass through them."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from trainlint.facts.api.torch_api import CONTAINERS, LOADER, MODULE, PARAMETER
+from trainlint.facts.ask.layers import layer_of
+from trainlint.facts.model.events import Drawn, Escape, Operation
+from trainlint.facts.model.values import (
+    Carried,
+    Choice,
+    Constant,
+    Items,
+    Object,
+    Op,
+    Table,
+    Unknown,
+    Value,
+    one_of,
+)
+from trainlint.program.api import host, noting
+from trainlint.program.evaluate import classes, conditions, containers
+from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue, Library, Super
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+NAMES = frozenset(dir(builtins))
+
+_FOLDED: dict[str, Callable[..., Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_MAX_ITEMS = 200
+_NO_MODULES = frozenset((PARAMETER, "torch.Tensor"))
+_PASSED_THROUGH = frozenset(("list", "tuple", "iter", "reversed", "sorted", "set", "frozenset"))
+_HARMLESS = frozenset(
+    "print repr str len range isinstance issubclass hasattr id type hash format round abs min max sum any all "
+    "bool open input vars dir callable ord chr bytes divmod pow hex bin object slice".split()
+)
+
+
+def fold(name: str, operands: tuple[Value, ...]) -> Value | None:
+    """Arithmetic and comparison of constants; None where it cannot be done."""
+    if name in ("is", "is not", "==", "!=") and len(operands) == 2:
+        same = _identical(operands[0], operands[1])
+        if same is not None:
+            return Constant(value=same == (name in ("is", "==")))
+    values = [one.value for one in operands if isinstance(one, Constant) and not one.is_default]
+    if len(values) != len(operands):
+        return None
+    if name == "not":
+        return Constant(value=not values[0])
+    if name in ("in", "not in") and isinstance(values[1], str) and isinstance(values[0], str):
+        return Constant(value=(values[0] in values[1]) == (name == "in"))
+    if (
+        name not in _FOLDED
+        or len(values) != 2
+        or not all(isinstance(one, (int, float, str)) for one in values)
+    ):
+        return None
+    if any(isinstance(one, str) and len(one) > 200 for one in values):
+        return None
+    if name == "*" and not all(isinstance(one, (int, float)) for one in values):
+        return None
+    try:
+        return Constant(value=_FOLDED[name](*values))
+    except (TypeError, ValueError, ArithmeticError):
+        return None
+
+
+def _identical(first: Value, second: Value) -> bool | None:
+    """Whether two values certainly are, or certainly are not, the same; None where that is open."""
+    for one, other in ((first, second), (second, first)):
+        if conditions.is_none(one):
+            return conditions.is_none(other)
+    return None
+
+
+def element(ev: Evaluator, iterable: Value, at: s.Span) -> Value:
+    """What one round of `for x in iterable` binds."""
+    match iterable:
+        case Items():
+            if not iterable.items:
+                return ev.unknown("element")
+            if len(iterable.items) == 1:
+                return iterable.items[0]
+            return one_of(tuple(((), one) for one in iterable.items))
+        case Table():
+            return ev.unknown("key")
+        case Choice():
+            return one_of(tuple((guards, element(ev, one, at)) for guards, one in iterable.options))
+        case Carried():
+            return element(ev, iterable.start, at)
+        case Object() if held(ev, iterable) is not None:
+            inside = held(ev, iterable)
+            assert inside is not None
+            return element(ev, inside, at)
+        case Op(name="enumerate"):
+            return Items(kind="tuple", items=[ev.unknown("index"), element(ev, iterable.inputs[0], at)])
+        case Op(name="zip"):
+            return Items(kind="tuple", items=[element(ev, one, at) for one in iterable.inputs])
+        case Op(name="items"):
+            return Items(kind="tuple", items=[ev.unknown("key"), _value_of(ev, iterable.inputs[0], at)])
+        case Op(name="values"):
+            return _value_of(ev, iterable.inputs[0], at)
+        case Object() if isinstance(iterable.definition, ClassValue) and classes.has_method(
+            ev, iterable.definition, "__iter__"
+        ):
+            method = classes.class_attribute(ev, iterable.definition, "__iter__")
+            assert isinstance(method, FunctionValue)
+            made = ev.call_function(method, Arguments((iterable,)), at, iterable)
+            if isinstance(made, Items):
+                return element(ev, made, at)
+            if isinstance(made, Object) and made is iterable:
+                return ev.op("iterate", (iterable,), at)
+            return ev.op("iterate", (made,), at)
+        case Object() if iterable.is_a(LOADER):
+            batch = ev.op("iterate", (iterable,), at)
+            ev.emit(Drawn, at, loader=iterable, batch=batch)
+            return batch
+    return ev.op("iterate", (iterable,), at)
+
+
+def without_entry(ev: Evaluator, table: Table, key: Any) -> Value:
+    """Remove what a dict holds for a key, and return it."""
+    ev.store.touch(table)
+    found = table.entries.pop(key)
+    if ev.guards:  # on another way it may still be there
+        table.entries[key] = ev.unknown(str(key))
+    return found
+
+
+def _value_of(ev: Evaluator, table: Value, at: s.Span) -> Value:
+    if isinstance(table, Object):
+        table = held(ev, table) or table
+    if isinstance(table, Table):
+        found = [*table.entries.values(), *table.others]
+        if found:
+            return found[0] if len(found) == 1 else one_of(tuple(((), one) for one in found))
+    return ev.op("iterate", (table,), at)
+
+
+def held(ev: Evaluator, value: Object) -> Items | Table | None:
+    """What a container module (`nn.ModuleList`, `nn.Sequential`, ...) holds."""
+    if value.bases.isdisjoint(CONTAINERS):
+        return None
+    found = ev.store.get((value.uid, containers.CONTENTS))
+    return found if isinstance(found, (Items, Table)) else None
+
+
+def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
+    """`value[index]`, and one part of an unpacked value."""
+    match value, index:
+        case Items(), Constant(value=bool()):
+            pass
+        case Items(exact=True), Constant(value=int(number)):
+            if -len(value.items) <= number < len(value.items):
+                return value.items[number]
+        case Items(), Op(name="[:]"):
+            return _sliced(value, index)
+        case Items(items=[only]), _:
+            return only
+        case Items(items=[_, *_]), _:
+            return one_of(tuple(((), one) for one in value.items))
+        case Table(), Constant(value=key) if _hashable(key) and key in value.entries:
+            return value.entries[key]
+        case Table(), Constant() if value.entries and not value.others:
+            pass
+        case Table(), Choice() if all(isinstance(one, Constant) for _, one in index.options):
+            return one_of(tuple((guards, item(ev, value, one, at)) for guards, one in index.options))
+        case Table(), _:
+            return _value_of(ev, value, at)
+        case Choice(), _:
+            return one_of(tuple((guards, item(ev, one, index, at)) for guards, one in value.options[:6]))
+        case Carried(start=Items() | Table()), _:
+            return item(ev, value.start, index, at)
+        case Op(name="output", inputs=(Items() | Table() as inner,)), _:
+            return item(ev, inner, index, at)
+        case Object(), _ if held(ev, value) is not None:
+            inside = held(ev, value)
+            assert inside is not None
+            if isinstance(inside, Items) and isinstance(index, Op) and index.name == "[:]":
+                part = ev.object(value.type, value.bases, at, Arguments())  # a container of the same kind
+                ev.store.set((part.uid, containers.CONTENTS), _sliced(inside, index))
+                return part
+            return item(ev, inside, index, at)
+        case Object(definition=ClassValue() as cls), Constant(value=int(number)) if (
+            0 <= number < len(cls.fields)
+        ):
+            return ev.attribute(value, cls.fields[number], at)
+        case Object(definition=ClassValue() as cls), _:
+            method = classes.class_attribute(ev, cls, "__getitem__")
+            if isinstance(method, FunctionValue):
+                return ev.call_function(method, Arguments((value, index)), at, value)
+    if isinstance(index, Constant) and _hashable(index.value):
+        name = f"[{index.value!r}]"
+        stored = ev.store.get((value.uid, name))
+        if stored is None:
+            stored = ev.op("getitem", (value,), at, options={"index": index})
+            ev.store.set((value.uid, name), stored)
+        return stored
+    made = ev.op("getitem", (value,), at, options={"index": index})
+    host.note_selection(ev, value, index, at)
+    if isinstance(index, Items) and layer_of(made) is not None:
+        ev.emit(Operation, at, output=made)
+    return made
+
+
+def listed(iterable: Value) -> Value:
+    """A dict that is looped over gives its keys."""
+    if isinstance(iterable, Table) and iterable.entries and not iterable.others:
+        return Items(items=[Constant(value=key) for key in iterable.entries])
+    return iterable
+
+
+def tabled(keys: list[Value], values: list[Value]) -> Table:
+    """A dict from keys, of which some may not be known, and values."""
+    table = Table()
+    for key, value in zip(keys, values, strict=True):
+        if isinstance(key, Constant) and _hashable(key.value):
+            table.entries[key.value] = value
+        else:
+            table.others.append(value)
+    return table
+
+
+def _sliced(value: Items, index: Op) -> Items:
+    bounds = [one.value for one in index.inputs if isinstance(one, Constant)]
+    if not value.exact or len(bounds) < 3 or not all(isinstance(one, (int, type(None))) for one in bounds):
+        return Items(kind=value.kind, items=list(value.items), exact=False, at=value.at)
+    return Items(kind=value.kind, items=value.items[bounds[0] : bounds[1] : bounds[2] or 1], at=value.at)
+
+
+def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
+    """`container[index] = value`."""
+    match container, index:
+        case Table(), Constant(value=key) if _hashable(key):
+            _put(ev, container, key, value)
+        case Table(), _:
+            ev.store.touch(container)
+            container.others.append(value)
+        case Items(exact=True), Constant(value=int(number)) if (
+            -len(container.items) <= number < len(container.items)
+        ):
+            ev.store.touch(container)
+            container.items[number] = value
+        case Items(), _:
+            ev.store.touch(container)
+            container.items.append(value)
+            container.exact = False
+        case ((Op() | Unknown()), (Op() | Items())):
+            noting.note_ignored(ev, container, index, value, at)
+            _written(ev, container, index, value, at)
+        case Object(), _ if (inside := held(ev, container)) is not None:
+            store_item(ev, inside, index, value, at)
+        case Choice(), _:
+            for _, one in container.options:
+                store_item(ev, one, index, value, at)
+        case _, Constant(value=key) if _hashable(key):
+            ev.store.set((container.uid, f"[{key!r}]"), value)
+            _written(ev, container, index, value, at)
+        case _:
+            _written(ev, container, index, value, at)
+
+
+def _written(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
+    if isinstance(container, Op):
+        ev.write(container, ev.op("setitem", (container, index, value), at))
+        noting.note_overwritten(ev, container, at)
+
+
+def append(ev: Evaluator, target: Items, value: Value) -> None:
+    """`list.append(value)`. In a loop or on a branch, nobody can say how often, or whether at all."""
+    ev.store.touch(target)
+    certain = ev.certainly_once(target)
+    target.items.append(value)
+    target.exact = target.exact and certain and len(target.items) < _MAX_ITEMS
+    target.open_end = not certain
+
+
+def extend(ev: Evaluator, target: Items, value: Value) -> None:
+    """`list += value`."""
+    ev.store.touch(target)
+    if isinstance(value, Items):
+        certain = ev.certainly_once(target)
+        target.items.extend(value.items)
+        target.repeated += value.repeated
+        target.exact = target.exact and value.exact and certain
+        target.open_end = not certain or value.open_end
+    else:
+        target.items.append(value)
+        target.exact, target.open_end = False, True
+
+
+def _put(ev: Evaluator, table: Table, key: object, value: Value) -> None:
+    """`table[key] = value`, under the conditions that hold here."""
+    guards = ev.guards_here()
+    before = table.entries.get(key)
+    if guards:
+        value = one_of(((guards, value), ((), before if before is not None else ev.unknown("missing"))))
+    ev.store.touch(table)
+    table.entries[key] = value
+
+
+def call(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """A call of a built-in function."""
+    args = given.args
+    first = args[0] if args else None
+    if name in _PASSED_THROUGH:
+        return _collected(ev, name, first, at)
+    host.note_builtin(ev, name, given, at, text)
+    match name:
+        case "dict":
+            if isinstance(first, Table):
+                return Table(entries={**first.entries, **given.options}, others=list(first.others))
+            return Table(entries=dict(given.options), others=[first] if first is not None else [])
+        case "enumerate" | "zip" if args:
+            return _paired(ev, name, args, at)
+        case "map" if len(args) > 1:
+            mapped = ev.call(args[0], Arguments((element(ev, args[1], at),)), at, text)
+            return Items(kind="list", items=[mapped], exact=False)
+        case "filter" if len(args) > 1:
+            return ev.op("filter", (args[1],), at, text)
+        case "next" if first is not None:
+            return element(ev, first, at)
+        case "getattr" if len(args) > 1:
+            return _getattr(ev, args, at, text)
+        case "setattr" if len(args) == 3:
+            if isinstance(args[1], Constant) and isinstance(args[1].value, str):
+                ev.set_attribute(args[0], args[1].value, args[2], at)
+            elif isinstance(args[0], Object):
+                ev.store.set((args[0].uid, f"attribute set at {at[0]}"), args[2])
+            else:
+                ev.emit(Escape, at, values=(args[2],))
+            return Constant(value=None)
+        case "float" | "int" if first is not None:
+            if isinstance(first, Constant):
+                return first
+            return ev.op(f"{name}_number", (first,), at, text)
+        case "range":
+            return ev.op("range", args, at, text)
+        case "sum" if first is not None:
+            summed = tuple(first.items) if isinstance(first, Items) else (first,)
+            return ev.op("sum", summed, at, text)
+        case "isinstance" if len(args) == 2:
+            return _isinstance(ev, args, at, text)
+        case "len" if isinstance(first, Items) and first.exact:
+            return Constant(value=len(first.items))
+        case "super" if len(args) == 2 and isinstance(args[0], ClassValue):
+            return Super(owner=args[0], receiver=args[1])
+    if name not in _HARMLESS and not name[:1].isupper():
+        ev.emit(Escape, at, values=given.all())
+    return ev.op(f"builtins.{name}", args, at, text, given.options)
+
+
+def _collected(ev: Evaluator, name: str, first: Value | None, at: s.Span) -> Value:
+    match first:
+        case None:
+            return Items(kind=name, at=ev.place(at))
+        case Items():
+            return Items(
+                kind=first.kind if name in ("iter", "sorted", "reversed") else name,
+                items=list(first.items),
+                exact=first.exact,
+                at=ev.place(at),
+            )
+        case Object() if (inside := held(ev, first)) is not None and isinstance(inside, Items):
+            return Items(kind=name, items=list(inside.items), exact=inside.exact)
+    return first
+
+
+def _paired(ev: Evaluator, name: str, args: tuple[Value, ...], at: s.Span) -> Value:
+    known = [held(ev, one) or one if isinstance(one, Object) else one for one in args]
+    lists = [one for one in known if isinstance(one, Items) and one.exact]
+    if len(lists) != len(known):
+        return ev.op(name, args, at)
+    if name == "enumerate":
+        rows = [[Constant(value=number), one] for number, one in enumerate(lists[0].items)]
+    else:
+        rows = [list(row) for row in zip(*(one.items for one in lists), strict=False)]
+    return Items(items=[Items(kind="tuple", items=list(row)) for row in rows])
+
+
+def _getattr(ev: Evaluator, args: tuple[Value, ...], at: s.Span, text: str) -> Value:
+    match args[1]:
+        case Constant(value=str(name), is_default=False):
+            found = ev.attribute(args[0], name, at, text)
+            missing = isinstance(found, Op) and found.name == "getattr"
+            if missing and len(args) == 3 and isinstance(args[0], Object):
+                return ev.op("call", args, at, text)
+            return found
+        case _ if isinstance(args[0], Library):
+            return Library(name=f"{args[0].name}.?")
+    return ev.op("call", args, at, text)
+
+
+def _isinstance(ev: Evaluator, args: tuple[Value, ...], at: s.Span, text: str) -> Value:
+    value, wanted = args
+    if (
+        isinstance(value, Object)
+        and isinstance(wanted, ClassValue)
+        and isinstance(value.definition, ClassValue)
+    ):
+        return Constant(value=wanted in list(classes.ancestry(value.definition)))
+    if isinstance(wanted, Library) and isinstance(value, Object) and value.is_a(MODULE):
+        if value.is_a(wanted.name):
+            return Constant(value=True)
+        if wanted.name in _NO_MODULES:
+            return Constant(value=False)
+    if isinstance(wanted, Library) and isinstance(value, (Items, Table)):
+        kind = value.kind if isinstance(value, Items) else "dict"
+        return Constant(value=wanted.name == f"builtins.{kind}")
+    if isinstance(wanted, Items) and isinstance(value, Items) and wanted.exact:
+        return Constant(
+            value=any(
+                isinstance(one, Library) and one.name == f"builtins.{value.kind}" for one in wanted.items
+            )
+        )
+    if isinstance(value, Op) and value.name == "output" and isinstance(value.inputs[0], (Items, Table)):
+        return _isinstance(ev, (value.inputs[0], wanted), at, text)
+    return ev.op("isinstance", args, at, text)
+
+
+def container_method(
+    ev: Evaluator, value: Items | Table, name: str, given: Arguments, at: s.Span
+) -> Value | None:
+    """A method of a list or dict; None if it is not one that matters."""
+    first = given.args[0] if given.args else None
+    if isinstance(value, Items):
+        match name:
+            case "append" | "add" | "appendleft" if first is not None:
+                append(ev, value, first)
+                return Constant(value=None)
+            case "extend" if first is not None:
+                extend(ev, value, first)
+                return Constant(value=None)
+            case "insert" if len(given.args) == 2:
+                ev.store.touch(value)
+                value.items.append(given.args[1])
+                value.exact = False
+                return Constant(value=None)
+            case "pop":
+                return item(ev, value, first or Constant(value=-1), at)
+            case "copy":
+                return Items(kind=value.kind, items=list(value.items), exact=value.exact)
+        return None
+    match name:
+        case "get" if first is not None:
+            if isinstance(first, Constant) and _hashable(first.value) and not value.others:
+                default = given.args[1] if len(given.args) > 1 else Constant(value=None)
+                return value.entries.get(first.value, default)
+            return item(ev, value, first, at)
+        case "items" | "values":
+            if value.others or not value.entries:
+                return ev.op(name, (value,), at)
+            pairs = [
+                Items(kind="tuple", items=[Constant(value=key), one]) if name == "items" else one
+                for key, one in value.entries.items()
+            ]
+            return Items(items=pairs)
+        case "keys":
+            return Items(items=[Constant(value=one) for one in value.entries], exact=not value.others)
+        case "update":
+            ev.store.touch(value)
+            if isinstance(first, Table):
+                given.options.update(
+                    {name: one for name, one in first.entries.items() if isinstance(name, str)}
+                )
+                value.others.extend(first.others)
+            elif first is not None:
+                value.others.append(first)
+            for key, one in given.options.items():
+                _put(ev, value, key, one)
+            return Constant(value=None)
+        case "pop" if isinstance(first, Constant) and first.value in value.entries and not value.others:
+            return without_entry(ev, value, first.value)
+        case "pop" | "setdefault" if first is not None:
+            return item(ev, value, first, at)
+        case "copy":
+            return Table(entries=dict(value.entries), others=list(value.others))
+    return None
+
+
+def _hashable(value: object) -> bool:
+    return isinstance(value, (str, int, float, bool, bytes, type(None)))

@@ -1,0 +1,61 @@
+"""Whether the item that a dataset hands out depends on the index that it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING
+
+from trainlint.program.evaluate import classes
+from trainlint.program.evaluate.values import ClassValue, FunctionValue
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+_DEEPEST = 4
+"""Methods through which an index is followed."""
+
+
+def looks_at_index(
+    ev: Evaluator, cls: ClassValue, method: FunctionValue, position: int = 1, depth: int = 0
+) -> bool:
+    """Whether a method uses an argument for anything but to hand it to methods of its class that do not.
+
+    Args:
+        position: of the argument, counted with `self`.
+    """
+    if position >= len(method.code.parameters) or depth > _DEEPEST:
+        return True
+    parameters = method.code.parameters
+    for found in _uses(method.code.body, parameters[position].name, parameters[0].name):
+        if found is None:
+            return True
+        name, place = found
+        helper = classes.class_attribute(ev, cls, name)
+        if not isinstance(helper, FunctionValue) or helper.kind != "function":
+            return True
+        if looks_at_index(ev, cls, helper, place + 1, depth + 1):
+            return True
+    return False
+
+
+def _uses(block: s.Block, name: str, owner: str) -> Iterator[tuple[str, int] | None]:
+    """Each use of a name: the method of `owner` that is handed it and at which position, or None for all else."""
+    pending: list[object] = [block]
+    while pending:
+        match pending.pop():
+            case tuple() as several:
+                pending.extend(several)
+            case s.Name(name=found):
+                if found == name:
+                    yield None
+            case s.Call(func=s.Attribute(value=s.Name(name=found), name=method), args=args) if found == owner:
+                for place, argument in enumerate(args):
+                    is_plain = argument.keyword is None and not argument.star
+                    if is_plain and isinstance(argument.value, s.Name) and argument.value.name == name:
+                        yield method, place
+                    else:
+                        pending.append(argument)
+            case node if is_dataclass(node):
+                pending.extend(getattr(node, one.name) for one in fields(node))

@@ -1,0 +1,336 @@
+"""What calls into torch and the libraries around it do to a training program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.api import torch_names
+from trainlint.facts.model.events import (
+    AttentionCall,
+    Backward,
+    Built,
+    Called,
+    Clip,
+    Escape,
+    ItemsMade,
+    ParametersRead,
+    WorkersStart,
+    Wrapped,
+)
+from trainlint.facts.model.order import events
+from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, one_of
+from trainlint.program.api import batches, frameworks, host, methods, noting, old_ways
+from trainlint.program.api.indexing import looks_at_index
+from trainlint.program.evaluate import classes, conditions, containers
+from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+_WRAPPERS = frozenset(
+    "torch.compile torch.nn.DataParallel torch.nn.parallel.DataParallel torch.nn.parallel.DistributedDataParallel "
+    "torch.jit.script torch.jit.trace torch.nn.SyncBatchNorm.convert_sync_batchnorm "
+    "torch.distributed.fsdp.FullyShardedDataParallel torch.nn.utils.spectral_norm torch.nn.utils.weight_norm "
+    "torch.nn.utils.parametrizations.spectral_norm torch.nn.utils.parametrizations.weight_norm "
+    "apex.parallel.DistributedDataParallel torch.nn.utils.parametrize.register_parametrization".split()
+)
+"""Give back a module that stands for the one they are given."""
+
+_ITERATES = (
+    "tqdm.",
+    "rich.progress.track",
+    "fastprogress.",
+    "alive_progress.",
+    "itertools.chain",
+    "itertools.islice",
+    "itertools.cycle",
+    "progressbar.",
+)
+_HARMLESS = (
+    "torch.",
+    "numpy.",
+    "math.",
+    "os.",
+    "time.",
+    "random.",
+    "json.",
+    "logging.",
+    "wandb.",
+    "torchvision.",
+    "sys.",
+    "re.",
+    "matplotlib.",
+    "sklearn.",
+    "tensorboardX.",
+    "builtins.",
+    "collections.",
+    "itertools.",
+    "datetime.",
+    "warnings.",
+    "pathlib.",
+    "pandas.",
+    "scipy.",
+    "PIL.",
+    "cv2.",
+    "torchsummary.",
+    "torchinfo.",
+    "einops.",
+    "functools.",
+    "yaml.",
+    "torchtext.",
+    "torchaudio.",
+    "loguru.",
+    "gc.",
+    "pickle.",
+    "shutil.",
+    "typing.",
+    "argparse.",
+    "evaluate.",
+    "datasets.",
+    "numbers.",
+    "string.",
+    "tempfile.",
+    "torchmetrics.",
+    "rich.",
+    "dataclasses.",
+    "operator.",
+    "timeit.",
+    "fvcore.",
+    "thop.",
+)
+"""Libraries that step no optimizer, clear no gradients and change no mode of what they are given."""
+
+_CASTS = frozenset(("typing.cast", "typing_extensions.cast"))
+"""What a type checker alone takes for more than its second argument."""
+
+_GRAD_MODES = {"torch.no_grad": False, "torch.inference_mode": False, "torch.enable_grad": True}
+
+
+def is_harmless(name: str) -> bool:
+    """Whether a name is that of such a library."""
+    return name.startswith(_HARMLESS)
+
+
+def records_inside(context: Value) -> bool | str | None:
+    """Whether autograd records inside `with context` or under `@context`; "same" if that changes nothing."""
+    match context:
+        case Library(name=name) if torch_names.canonical(name) in _GRAD_MODES:
+            return _GRAD_MODES[torch_names.canonical(name)]
+        case Object(type=name) if name in _GRAD_MODES:
+            mode = context.argument(0, "mode")
+            if name == "torch.inference_mode" and mode is not None:
+                return _opposite(mode)
+            return _GRAD_MODES[name]
+        case Object(type="torch.set_grad_enabled"):
+            mode = context.argument(0, "mode")
+            known = mode.value if isinstance(mode, Constant) and not mode.is_default else None
+            return known if isinstance(known, bool) else None
+    return "same"
+
+
+def _opposite(mode: Value) -> bool | None:
+    return not mode.value if isinstance(mode, Constant) and isinstance(mode.value, bool) else None
+
+
+def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """A call of a library's function or class by its dotted name."""
+    noting.note_use(ev, name, at, text, given)
+    name = torch_names.canonical(name)
+    old_ways.note_function(ev, name, given, at, text)
+    host.note_function(ev, name, given, at, text)
+    args = given.args
+    first = args[0] if args else None
+    if torch_names.is_noted(name):
+        ev.emit(Called, at, name=name, args=args, options=given.options, is_open=given.open)
+    framework = frameworks.call_name(ev, name, given, at)
+    if framework is not None:
+        return framework
+    if name in _WRAPPERS or name.startswith(_ITERATES):
+        return _passed_through(ev, name, first, given, at, text)
+    if name in _GRAD_MODES or name == "torch.set_grad_enabled":
+        if isinstance(first, (FunctionValue,)):
+            return first
+        made = ev.object(name, frozenset((name,)), at, given)
+        if name == "torch.set_grad_enabled":
+            ev.records = records_inside(made)  # type: ignore[assignment]
+        return made
+    if name in api.AUTOCASTS:
+        return _region_of_autocast(ev, name, given, at)
+    if name in ("copy.deepcopy", "copy.copy") and first is not None:
+        return _copied(ev, first, at, given, f"{name[5:]}(…)")
+    if name in _CASTS and len(args) == 2:
+        return args[1]
+    if name == "functools.partial" and first is not None:
+        return Partial(function=first, args=args[1:], options=given.options)
+    if name == "collections.OrderedDict":
+        return first if isinstance(first, (Items, Table)) else Table()
+    if name in ("collections.defaultdict", "collections.deque"):
+        return Table() if name.endswith("dict") else Items(exact=False)
+    if name.startswith("argparse.") and name.endswith(("ArgumentParser", "Namespace")):
+        return _namespace(ev, name, given, at)
+    if name.startswith("torch.nn.utils.clip_grad_") and first is not None:
+        if not _is_infinite(given.get(1, "max_norm")):
+            ev.emit(Clip, at, parameters=first)
+        return ev.op(name, (), at, text)
+    if name in ("torch.autograd.backward", "torch.distributed.autograd.backward"):
+        plain = name == "torch.autograd.backward"
+        loss = first if plain else given.get(1, "roots")
+        if isinstance(loss, Op) and loss.is_leaf:
+            return Constant(value=None)  # there is nothing behind it: its gradient is set
+        retains = given.get(2, "retain_graph")
+        ev.emit(Backward, at, loss=loss or ev.unknown(), accumulates=plain, retains=retains)
+        return Constant(value=None)
+    if name == "torch.autograd.grad" and first is not None:
+        ev.emit(ParametersRead, at, target=first)
+        ev.emit(ParametersRead, at, target=given.get(1, "inputs") or first)
+        return ev.op("autograd.grad", args, at, text, given.options)
+    if name.endswith("Module.__init__") or (name.startswith("torch.nn.") and name.endswith(".__init__")):
+        if first is not None:
+            ev.store.set((first.uid, classes.INITIALISED), Constant(value=True))
+        return Constant(value=None)
+    if name.startswith(("torch.nn.init.", "torch.manual_seed", "torch.cuda.")):
+        return ev.op(name, args, at, text, given.options)
+    operation = torch_names.operation(name)
+    if operation in api.DROPOUTS and name == f"torch.nn.functional.{operation}":
+        noting.note_dropout(ev, operation, given, at)
+    if operation in api.LOSS_FUNCTIONS and name != operation:
+        return noting.loss_of(ev, operation, given, at, text)
+    bases = torch_names.library_bases(name)
+    if len(bases) > 1 or name in (api.LOADER, api.SCALER):
+        made = ev.object(name, bases, at, given)
+        if not bases.isdisjoint(api.CONTAINERS):
+            containers.fill_container(ev, made, given)
+        ev.emit(Built, at, object=made, within=ev.building_in())
+        if name == api.LOADER:
+            _loader_made(ev, made, at)
+        return made
+    if name == "torch.device":
+        return ev.op("device", args, at, text, given.options)
+    if name.startswith("torch.distributed.") and isinstance(first, Object) and first.is_a(api.MODULE):
+        ev.emit(Wrapped, at, module=first, name=name)
+    if not name.startswith(_HARMLESS):
+        ev.emit(Escape, at, values=given.all())
+        for one in args:
+            called_back(ev, one, at)
+    result = noting.noted(ev, ev.op(operation, args, at, text, given.options), at, name)
+    if operation == api.SDPA:
+        ev.emit(AttentionCall, at, name=operation, output=result, is_open=given.open)
+    return result
+
+
+def _is_infinite(limit: Value | None) -> bool:
+    """Whether a limit lets everything pass: such clipping only measures."""
+    match limit:
+        case Constant(value="inf" | "Infinity"):
+            return True
+        case Constant(value=float() as number):
+            return number == float("inf")
+        case Library(name=name):
+            return name.endswith(".inf")
+    return False
+
+
+def _region_of_autocast(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Value:
+    """`torch.autocast(...)` by any of its names, with its arguments by theirs; none where it is not enabled."""
+    device, names = api.AUTOCASTS[name]
+    options = {**dict(zip(names, given.args, strict=False)), **given.options}
+    if device is not None:
+        options["device_type"] = Constant(value=device)
+    region = ev.object(api.AUTOCAST, frozenset((api.AUTOCAST,)), at, Arguments((), options, given.open))
+    enabled = options.get("enabled")
+    if enabled is None or isinstance(enabled, Constant):
+        return region
+    condition, outcome = conditions.guard(enabled)
+    off = Constant(value=None)
+    return one_of(((((condition, outcome),), region), (((condition, not outcome),), off)))
+
+
+def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
+    """What the dataset does for each item, and each worker process before it begins."""
+    dataset = loader.argument(0, "dataset")
+    if isinstance(dataset, Object) and isinstance(dataset.definition, ClassValue):
+        method = classes.class_attribute(ev, dataset.definition, "__getitem__")
+        if isinstance(method, FunctionValue) and len(method.code.parameters) > 1:
+            by_index = looks_at_index(ev, dataset.definition, method)
+            ev.emit(ItemsMade, at, loader=loader, names=method.code.names, by_index=by_index)
+    batches.note_batch(ev, loader, at)
+    function = loader.argument(10, "worker_init_fn")
+    if isinstance(function, (FunctionValue, Bound, Partial)):
+        outer, ev.nodes = ev.nodes, []
+        worker = ev.unknown("worker id")
+        try:
+            ev.call(function, Arguments((worker,)), at, "worker_init_fn(…)")
+            done = tuple(one for one in events(ev.nodes) if isinstance(one, Called))
+        finally:
+            ev.nodes = outer
+        ev.emit(WorkersStart, at, loader=loader, worker=worker, done=done)
+
+
+def called_back(ev: Evaluator, value: Value, at: s.Span) -> None:
+    """A nested function that is handed to a library is called by it, sooner or later."""
+    if (
+        isinstance(value, FunctionValue)
+        and value.env.parent is not None
+        and (value.env.path, value.code.at[0]) not in ev.trace.reached
+    ):
+        ev.call_function(value, Arguments(open=True), at)
+
+
+def _passed_through(
+    ev: Evaluator, name: str, first: Value | None, given: Arguments, at: s.Span, text: str
+) -> Value:
+    if first is None:
+        first = given.options.get("iterable") or given.options.get("model") or given.options.get("module")
+    if first is not None and name.endswith("Parallel"):
+        ev.emit(Wrapped, at, module=first, name=name)
+        ev.store.set((first.uid, noting.WRAPPED), Constant(value=True))
+    if name == "itertools.chain" and len(given.args) > 1:
+        return Items(items=list(given.args), exact=False)
+    if name == "itertools.cycle" and first is not None:
+        return ev.op("filter", (first,), at, text)
+    return first if first is not None else ev.op(name, given.args, at, text)
+
+
+def _copied(ev: Evaluator, value: Value, at: s.Span, given: Arguments, text: str) -> Value:
+    match value:
+        case Object():
+            made = Object(
+                type=value.type,
+                bases=value.bases,
+                at=ev.place(at),
+                args=value.args,
+                options=value.options,
+                loops=ev.loops,
+                definition=value.definition,
+            )
+            ev.objects.append(made)
+            for name, held in ev.store.owned(value.uid).items():
+                ev.store.set((made.uid, name), held)
+            return made
+        case Items():
+            return Items(kind=value.kind, items=list(value.items), exact=value.exact)
+        case Table():
+            return Table(entries=dict(value.entries), others=list(value.others))
+    return ev.op("copy", (value,), at, text, {"deep": Constant(value=text.startswith("deep"))})
+
+
+def _namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Object:
+    made = ev.object(name, frozenset((name,)), at, given)
+    for option, value in given.options.items():
+        ev.store.set((made.uid, option), value)
+    return made
+
+
+def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text: str) -> Value:
+    """A call of something of which only the value is known, or a method of it."""
+    if isinstance(func, Op) and func.name == "getattr":
+        name = func.options["name"]
+        assert isinstance(name, Constant)
+        return methods.call_method(ev, func.inputs[0], name.value, given, at, text)
+    ev.emit(Escape, at, values=given.all())
+    for one in given.args:
+        called_back(ev, one, at)
+    return ev.op("call", (func, *given.args), at, text, given.options)

@@ -1,0 +1,147 @@
+"""Events for what rules ask about: losses, what is overwritten, forwards called as methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.model.events import (
+    Dropped,
+    ForwardCalled,
+    Ignored,
+    LibraryCall,
+    LossCall,
+    Operation,
+    Overwritten,
+)
+from trainlint.facts.model.values import Constant, Object, Op, Value
+from trainlint.program.evaluate import classes
+from trainlint.program.evaluate.values import Arguments, ClassValue
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+WRAPPED = "stands behind a wrapper, which calls it"
+"""A name that a module has where that is so."""
+_OVERWRITES = frozenset(("masked_fill", "masked_fill_", "where"))
+
+
+def note_use(ev: Evaluator, name: str, at: s.Span, text: str, given: Arguments) -> None:
+    """Note that a name which the tables know is used."""
+    if name in api.DEPRECATED_AMP or name in api.DEPRECATED_VARIABLE:
+        ev.emit(
+            LibraryCall,
+            at,
+            name=name,
+            text=text,
+            args=given.args,
+            options=given.options,
+            is_fallback=ev.in_fallback(),
+        )
+
+
+def note_forward(ev: Evaluator, module: Value, at: s.Span) -> None:
+    """Note that `forward` of a module is called as a method, by other code than its own."""
+    if not isinstance(module, Object) or api.MODULE not in module.bases:
+        return
+    if ev.store.get((module.uid, WRAPPED)) is not None:
+        return
+    cls = module.definition
+    calls_itself = isinstance(cls, ClassValue) and classes.has_method(ev, cls, "__call__")
+    if not calls_itself and all(frame.receiver is not module for frame in ev.frames):
+        ev.emit(ForwardCalled, at, module=module)
+
+
+def note_dropout(ev: Evaluator, function: str, given: Arguments, at: s.Span) -> None:
+    """Note that a function drops in the forward of a module."""
+    module = ev.forwarding()
+    if module is not None:
+        ev.emit(
+            Dropped,
+            at,
+            function=function,
+            share=given.get(*api.DROPOUTS[function]),
+            training=given.get(2, "training") if function != "scaled_dot_product_attention" else None,
+            module=module,
+            is_open=given.open,
+        )
+
+
+def loss_of(
+    ev: Evaluator, function: str, given: Arguments, at: s.Span, text: str, owner: Object | None = None
+) -> Op:
+    """A loss of torch's is computed."""
+    output = ev.op(function, given.args, at, text, given.options, owner)
+    name = owner.type.replace("torch.", "") if owner is not None else text.removesuffix("(…)")
+    ev.emit(
+        LossCall,
+        at,
+        name=name,
+        function=function,
+        expects=api.LOSS_FUNCTIONS[function],
+        output=output,
+        built=owner.at if owner is not None else None,
+        is_open=given.open or (owner is not None and owner.is_open),
+    )
+    return output
+
+
+def _overwritten(inputs: tuple[Value, ...]) -> tuple[Value, Value, Value]:
+    """What `where(condition, this, otherwise)` keeps, under which condition, and what it puts in place of the rest."""
+    where, value, other = inputs[:3]
+    return (value, where, other) if isinstance(other, Constant) else (other, where, value)
+
+
+def note_overwritten(ev: Evaluator, tensor: Value, at: s.Span) -> None:
+    """Note that a parameter, or the result of an operation that keeps it, is changed in place."""
+    while isinstance(tensor, Op) and tensor.name == "output":
+        tensor = tensor.inputs[0]
+    if isinstance(tensor, Op) and (tensor.name in api.SAVES_RESULT or is_parameter(tensor)):
+        ev.emit(Overwritten, at, tensor=tensor, records=ev.records)
+
+
+def is_parameter(value: Op) -> bool:
+    """Whether a tensor certainly is a parameter of a layer."""
+    match value:
+        case Op(name=api.PARAMETER):
+            return True
+        case Op(
+            name="getattr", inputs=(Object(type=kind),), options={"name": Constant(value="weight" | "bias")}
+        ):
+            return kind.removeprefix("torch.nn.") in api.WITH_PARAMETERS and kind.startswith("torch.nn.")
+        case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object(),)),)):
+            return True
+    return False
+
+
+def note_ignored(ev: Evaluator, labels: Value, where: Value, value: Value, at: s.Span) -> None:
+    """Note that labels are set to what losses ignore."""
+    number = value.value if isinstance(value, Constant) else None
+    if number == api.IGNORED:
+        ev.emit(Ignored, at, labels=labels, where=where)
+
+
+def noted(ev: Evaluator, made: Op, at: s.Span, function: str = "") -> Op:
+    """Note what rules ask about.
+
+    The log-softmax in a function of the program's own makes that function a loss, or the end of a model.
+    """
+    frame = ev.frames[-1]
+    if made.name in api.ASKED and not ev.project.is_of_framework(ev.env.path):
+        ev.emit(Operation, at, output=made, function=function)
+    if made.name in _OVERWRITES and len(made.inputs) > 2:
+        tensor, where, value = made.inputs[:3] if made.name != "where" else _overwritten(made.inputs)
+        note_ignored(ev, tensor, where, value, at)
+    if made.name == "log_softmax" and frame.code is not None:
+        name = frame.receiver.type if isinstance(frame.receiver, Object) else frame.code.name
+        ev.emit(
+            LossCall,
+            at,
+            name=name,
+            function="log_softmax",
+            expects=api.Meaning.LOGITS,
+            output=made,
+            built=frame.receiver.at if isinstance(frame.receiver, Object) else None,
+        )
+    return made

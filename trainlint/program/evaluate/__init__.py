@@ -1,0 +1,1 @@
+"""Small trees to values and events: statements, expressions, calls, conditions, entry points."""

@@ -1,0 +1,121 @@
+"""Attributes of tensors, and of what only a library has defined."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.model.events import ParametersRead, RequiresGrad
+from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Unknown, Value
+from trainlint.program.api import builtin
+from trainlint.program.evaluate.values import ClassValue
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+GRADIENT_FUNCTIONS = frozenset(
+    "_grad_fn grad_fn _backward _ctx _prev creator _op creation_op _parents".split()
+)
+"""Attributes by which small autograd frameworks hang a tensor into the graph themselves."""
+_TENSOR_ATTRIBUTES = frozenset(
+    "data grad T mT H shape dtype device requires_grad ndim is_cuda grad_fn itemsize".split()
+)
+
+
+def value_attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: str) -> Value:
+    """An attribute of a tensor or of something unknown. The same one each time, where it may be stored."""
+    if isinstance(value, Table) and name in value.entries:
+        return value.entries[name]
+    if isinstance(value, Op) and value.name == "output" and isinstance(value.inputs[0], (Table, Items)):
+        return value_attribute(ev, value.inputs[0], name, at, text)
+    if name == "data" and _is_packed(value):
+        return ev.op("getitem", (value,), at, text)
+    if name in _TENSOR_ATTRIBUTES:
+        if name == "grad":
+            ev.emit(ParametersRead, at, target=holder_of(value))
+        return ev.op(name, (value,), at, text)
+    made = ev.op("getattr", (value,), at, text or name, options={"name": Constant(value=name)})
+    if not isinstance(value, (Items, Table)):
+        made.loops = _loops_of(value)
+        ev.store.set((value.uid, name), made)
+    return made
+
+
+def _is_packed(value: Value, depth: int = 0) -> bool:
+    """Whether a value is a packed sequence, whose `data` are its tensor, graph and all."""
+    match value:
+        case Op(name=name) if name.endswith(("rnn.pack_padded_sequence", "rnn.pack_sequence")):
+            return True
+        case Op(inputs=(first, *_)) if value.name == "getitem" or value.owner is not None:
+            return depth < 4 and _is_packed(first, depth + 1)
+    return False
+
+
+def _loops_of(value: Value) -> tuple[int, ...]:
+    return value.loops if isinstance(value, (Unknown, Op, Object)) else ()
+
+
+def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Value:
+    """An attribute of an object that neither it nor its class in the program defines."""
+    if name == "module" and api.MODULE in value.bases:
+        return value
+    if name == "training" and not ev.is_method_of(value):
+        return Constant(value=True)
+    if name == "__class__" and isinstance(value.definition, ClassValue):
+        return value.definition
+    inside = builtin.held(ev, value)
+    if isinstance(inside, Table) and name in inside.entries:
+        return inside.entries[name]
+    return value_attribute(ev, value, name, at, name)
+
+
+def holder_of(value: Value) -> Value:
+    """Whose gradient `x.grad` is: the module whose parameters `x` is drawn from, or `x` itself."""
+    seen = 0
+    while seen < 12:
+        seen += 1
+        match value:
+            case Op(name="parameters", inputs=(owner, *_)):
+                return owner
+            case Op(name="param_groups", inputs=(owner, *_)):
+                return owner
+            case Op(
+                name="iterate" | "getitem" | "grad" | "data" | "getattr" | "detach" | "filter" | "items",
+                inputs=(inner, *_),
+            ):
+                value = inner
+            case Op(name="getattr"):
+                return value
+            case Choice(options=((_, inner), *_)):
+                value = inner
+            case Items(items=[inner, *_]):
+                value = inner
+            case _:
+                return value
+    return value
+
+
+def written_by_hand(ev: Evaluator, target: Value, name: str, at: s.Span) -> None:
+    """`p.data -= ...`, `p.data = ...`, `p -= lr * p.grad`: an update past any optimizer."""
+    holder = holder_of(target)
+    if holder is not target or name in ("data", "grad"):
+        ev.emit(ParametersRead, at, target=holder)
+
+
+def is_end_token(value: Value) -> bool:
+    """Whether a value is the end-of-sequence token of a tokenizer, or its number."""
+    match value:
+        case Op(name="getattr", options={"name": Constant(value="eos_token" | "eos_token_id")}):
+            return True
+    return False
+
+
+def set_requires_grad(
+    ev: Evaluator, target: Value, wanted: Value, at: s.Span, assignment: bool = False
+) -> None:
+    """`x.requires_grad = wanted`, or `x.requires_grad_(wanted)`."""
+    ev.emit(RequiresGrad, at, target=target, wanted=wanted, assignment=assignment)
+    if isinstance(target, Op) and not (isinstance(wanted, Constant) and wanted.value is False):
+        ev.store.touch(target)
+        target.is_leaf = True

@@ -1,0 +1,120 @@
+"""Objects that are called: modules, whose forward is followed, containers, losses, and instances with `__call__`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.model.events import AttentionCall, Escape, Forward, Normalised
+from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, one_of
+from trainlint.program.api import builtin, noting
+from trainlint.program.evaluate import classes
+from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+_MAX_NESTED = 60
+"""Modules inside modules, beyond which a forward is not followed: one may hold itself."""
+
+
+def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
+    """`model(x)`, `criterion(y, t)`, and any other object that is called."""
+    if isinstance(value.definition, ClassValue):
+        method = classes.class_attribute(ev, value.definition, "__call__")
+        own = ev.store.get((value.uid, "forward"))
+        if not isinstance(method, FunctionValue) and isinstance(own, FunctionValue):
+            return _through(ev, value, lambda: ev.call(own, given, at, text), given, at, text)
+        if not isinstance(method, FunctionValue):
+            method = classes.class_attribute(ev, value.definition, "forward")
+        if isinstance(method, FunctionValue):
+            found = method
+            with_self = Arguments((value, *given.args), given.options, given.open)
+            return _through(ev, value, lambda: ev.call_function(found, with_self, at, value), given, at, text)
+        if "torch.nn.Sequential" in value.bases:
+            return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
+        ev.emit(Escape, at, values=given.all())
+        return ev.op("call", given.args, at, text, given.options, owner=value)
+    if "torch.nn.Sequential" in value.bases:
+        return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
+    if value.type in api.LOSSES:
+        return noting.loss_of(ev, api.LOSSES[value.type][0], given, at, text, value)
+    if value.is_a(api.MODULE):
+        name = value.type.removeprefix("torch.nn.")
+        operation = api.LAYERS.get(name, value.type)
+
+        def applied() -> Value:
+            made = ev.op(operation, given.args, at, text, given.options, owner=value)
+            noting.noted(ev, made, at, value.type)
+            if value.type in api.ATTENTION_MASKS:
+                ev.emit(AttentionCall, at, name=value.type, output=made, is_open=given.open)
+            if value.type in api.BATCH_NORMS:
+                ev.emit(Normalised, at, output=made)
+            return made
+
+        return _through(ev, value, applied, given, at, text)
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def sequential(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
+    contents = builtin.held(ev, value)
+    if not isinstance(contents, Items) or not given.args:
+        return ev.op("call", given.args, at, text, owner=value)
+    flow = given.args[0]
+    if not contents.exact:
+        flow = ev.op("layers", (flow,), at, text, owner=value)
+        last = contents.items[-1] if contents.items else None
+        if contents.open_end or last is None:
+            return flow
+        return _layer(ev, last, flow, at, text)
+    for layer in contents.items:
+        flow = _layer(ev, layer, flow, at, text)
+    return flow
+
+
+def _layer(ev: Evaluator, layer: Value, flow: Value, at: s.Span, text: str) -> Value:
+    """One layer of a container; what it does stands where it was built, for the call says nothing of it."""
+    result = ev.call(layer, Arguments((flow,)), at, text)
+    made = result.inputs[0] if isinstance(result, Op) and result.name == "output" else result
+    if isinstance(layer, Object) and isinstance(made, Op) and made.owner is layer and layer.at is not None:
+        made.at, made.text = layer.at, f"{layer.type.removeprefix('torch.')}(…)"
+    return result
+
+
+def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.Span, text: str) -> Value:
+    """The result of a module's forward, marked as that module's output, and the event of it."""
+    if ev.forwards > _MAX_NESTED:
+        return ev.op("call", given.args, at, text, given.options, owner=module)
+    ev.forwards += 1
+    try:
+        result = work()
+    finally:
+        ev.forwards -= 1
+    if not module.is_a(api.MODULE):
+        return result  # type: ignore[no-any-return]
+    marked = _marked(ev, result, module, at, text)
+    if ev.forwards == 0:
+        ev.emit(Forward, at, module=module, inputs=given.args, output=marked, records=ev.records)
+    return marked
+
+
+def _marked(ev: Evaluator, result: Value, module: Object, at: s.Span, text: str) -> Value:
+    match result:
+        case Items(exact=True) if len(result.items) < 10:
+            return Items(
+                kind=result.kind,
+                items=[_marked(ev, one, module, at, text) for one in result.items],
+                at=result.at,
+            )
+        case Table() if not result.others:
+            return Table(
+                entries={key: _marked(ev, one, module, at, text) for key, one in result.entries.items()}
+            )
+        case Object() | Constant():
+            return result
+        case Choice():
+            return one_of(
+                tuple((guards, _marked(ev, one, module, at, text)) for guards, one in result.options)
+            )
+    return ev.op("output", (result,), at, text, owner=module)

@@ -1,0 +1,181 @@
+"""When two conditions are the same one, when one is decided, and which loops make it vary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainlint.facts.ask.tensors import is_tensor
+from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value
+from trainlint.program.evaluate.values import ClassValue, FunctionValue, Library
+
+PURE = frozenset(
+    "== != < <= > >= in is not and or + - * / // % ** getattr getitem len isinstance builtins.hasattr "
+    "builtins.isinstance builtins.len size dim".split()
+)
+"""Operations that give the same result for the same inputs."""
+
+_MAX_DEPTH = 6
+_OPPOSITES = {"!=": "==", "is not": "is", "not in": "in"}
+_REVERSED = {"<": ">=", "<=": ">"}
+Guard = tuple[Any, bool]
+
+
+def key(value: Value, depth: int = 0) -> Any:
+    """Two values with the same key are equal wherever both are known."""
+    match value:
+        case Constant(is_default=False):
+            return ("constant", repr(value.value))
+        case Library():
+            return ("library", value.name)
+        case Op() if value.name in PURE and depth < _MAX_DEPTH:
+            named = [part.value for part in value.options.values() if isinstance(part, Constant)]
+            return (value.name, *(key(one, depth + 1) for one in value.inputs), *map(repr, named))
+        case Op(inputs=(_, *_)) if value.name.endswith("_version"):
+            return (value.name, value.uid)
+        case Op(inputs=(_, *_)):
+            return ("result", value.uid)
+        case _:
+            return ("value", value.uid)
+
+
+def guard(test: Value) -> Guard:
+    """The condition without its negations, and whether the test is that condition or its opposite."""
+    if not isinstance(test, Op):
+        return _guard(test)
+    known: Guard | None = test.__dict__.get("_guard")
+    if known is None:
+        known = test.__dict__["_guard"] = _guard(test)
+    return known
+
+
+def _guard(test: Value) -> Guard:
+    polarity = True
+    while isinstance(test, (Op, Choice)):
+        if (behind := _asks_which(test)) is not None:
+            return behind[0], behind[1] == polarity
+        if isinstance(test, Choice):
+            break
+        if test.name == "not":
+            polarity, test = not polarity, test.inputs[0]
+        elif test.name in _OPPOSITES:
+            return ((_OPPOSITES[test.name], *(key(one) for one in test.inputs)), not polarity)
+        elif test.name in _REVERSED:
+            return ((_REVERSED[test.name], *(key(one) for one in test.inputs)), not polarity)
+        else:
+            break
+    return key(test), polarity
+
+
+def _asks_which(test: Value) -> Guard | None:
+    """The condition behind a value that is one thing or another, where a test asks which: `made is not None` after
+    `made = f() if flag else None` asks for `flag`. With the outcome that makes the test true."""
+    match test:
+        case Choice():
+            found = [(guards, truth(one, {})) for guards, one in test.options]
+        case Op(
+            name="is" | "is not" | "==" | "!=",
+            inputs=(Choice() as choice, Constant(value=None, is_default=False)),
+        ):
+            wanted = test.name in ("is", "==")
+            found = [(guards, _agree(is_none(one), wanted)) for guards, one in choice.options]
+        case _:
+            return None
+    match found:
+        case [(((condition, outcome),), True), (((same, other),), False)] | [
+            (((same, other),), False),
+            (((condition, outcome),), True),
+        ] if condition == same and outcome is not other:
+            return condition, outcome
+    return None
+
+
+def is_none(value: Value) -> bool | None:
+    """Whether a value certainly is None, or certainly is not; None where that is open."""
+    match value:
+        case Constant(is_default=False):
+            return value.value is None
+        case Object() | Items() | Table() | FunctionValue() | ClassValue() | Library():
+            return False
+        case Op() if is_tensor(value):
+            return False
+    return None
+
+
+def _agree(found: bool | None, wanted: bool) -> bool | None:
+    return None if found is None else found == wanted
+
+
+def implied(test: Value, outcome: bool) -> Iterator[Guard]:
+    """Every condition that is known once the test went one way."""
+    pending = [(test, outcome)]
+    while pending:
+        one, wanted = pending.pop()
+        condition, polarity = guard(one)
+        yield condition, polarity == wanted
+        if isinstance(one, Op):
+            if one.name == "not":
+                pending.append((one.inputs[0], not wanted))
+            elif (one.name == "and" and wanted) or (one.name == "or" and not wanted):
+                pending.extend((part, wanted) for part in reversed(one.inputs))
+
+
+def varies(value: Value) -> frozenset[int]:
+    """The loops in which a condition may change from one round to the next."""
+    found: set[int] = set()
+    pending: list[Value] = [value]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if one.uid in seen:
+            continue
+        seen.add(one.uid)
+        match one:
+            case Carried():
+                found.add(one.loop)
+                pending.append(one.start)
+            case Op() if one.name in PURE:
+                pending.extend(one.inputs)
+            case Op() | Unknown():
+                found.update(one.loops)
+            case Choice():
+                pending.extend(option for _, option in one.options)
+    return frozenset(found)
+
+
+def truth(value: Value, known: dict[Any, bool]) -> bool | None:
+    """Whether a test is true, by what it is or by what is already known; None if undecided."""
+    match value:
+        case Constant(is_default=False):
+            return bool(value.value)
+        case Items(exact=True):
+            return bool(value.items)
+        case Object() | FunctionValue() | ClassValue() | Library():
+            return True
+        case Table() if value.entries:
+            return True
+        case Op(name="not"):
+            inner = truth(value.inputs[0], known)
+            return None if inner is None else not inner
+        case Op(name="and" | "or", inputs=(first, second)):
+            return truth_of_link(value, truth(first, known), truth(second, known), known)
+        case Choice():
+            found = {truth(one, known) for _, one in value.options}
+            if len(found) == 1 and None not in found:
+                return found.pop()
+    return _known(value, known)
+
+
+def truth_of_link(value: Op, first: bool | None, second: bool | None, known: dict[Any, bool]) -> bool | None:
+    """Whether `and` or `or` is true where it is known whether its operands are."""
+    stop = value.name == "or"
+    if stop in (first, second):
+        return stop
+    return not stop if first is not None and second is not None else _known(value, known)
+
+
+def _known(value: Value, known: dict[Any, bool]) -> bool | None:
+    condition, polarity = guard(value)
+    if condition in known:
+        return known[condition] == polarity
+    return None

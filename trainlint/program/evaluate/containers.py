@@ -1,0 +1,70 @@
+"""What `nn.Sequential`, `nn.ModuleList` and their like hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts.model.values import Items, Object, Table, Value
+from trainlint.finding import Place
+from trainlint.program.api import builtin
+from trainlint.program.evaluate.values import Arguments
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+CONTENTS = "what the container holds"
+"""The name under which a container module keeps its items."""
+
+
+def fill_container(ev: Evaluator, made: Object, given: Arguments) -> None:
+    """Give a container module its items."""
+    contents: Value
+    if "torch.nn.Sequential" in made.bases:
+        first = given.args[0] if given.args else None
+        if len(given.args) == 1 and isinstance(first, Table):
+            contents = Items(items=list(first.entries.values()), exact=not first.others)
+        elif len(given.args) == 1 and _is_ordered_pairs(first):
+            assert isinstance(first, Items)
+            contents = Items(
+                items=[
+                    one.items[1] if isinstance(one, Items) and len(one.items) == 2 else one
+                    for one in first.items
+                ],
+                exact=first.exact,
+            )
+        else:
+            items: list[Value] = []
+            repeated: tuple[tuple[Place, Value], ...] = ()
+            for one in given.args:
+                items.extend(one.items if isinstance(one, Items) and one.kind == "star" else (one,))
+                repeated += one.repeated if isinstance(one, Items) else ()
+            last = given.args[-1] if given.args else None
+            open_end = isinstance(last, Items) and last.kind == "star" and last.open_end
+            contents = Items(
+                items=items, exact=not given.open, open_end=open_end, branch=ev.depth(), repeated=repeated
+            )
+    elif made.bases & {"torch.nn.ModuleDict", "torch.nn.ParameterDict"}:
+        first = given.args[0] if given.args else Table()
+        contents = first if isinstance(first, Table) else Table(others=[first])
+    else:
+        first = given.args[0] if given.args else Items()
+        contents = (
+            Items(
+                items=list(first.items),
+                exact=first.exact,
+                open_end=first.open_end,
+                branch=ev.depth(),
+                repeated=first.repeated,
+            )
+            if isinstance(first, Items)
+            else Items(items=[builtin.element(ev, first, (0, 0))], exact=False)
+        )
+    ev.store.set((made.uid, CONTENTS), contents)
+
+
+def _is_ordered_pairs(value: Value | None) -> bool:
+    return (
+        isinstance(value, Items)
+        and bool(value.items)
+        and all(isinstance(one, Items) and one.kind == "tuple" and len(one.items) == 2 for one in value.items)
+    )

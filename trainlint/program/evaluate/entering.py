@@ -1,0 +1,146 @@
+"""How an entry point is entered: a module's body, a class that is made, a function that is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trainlint.facts.api.torch_api import MODULE, OPAQUE_LOOPS
+from trainlint.facts.model.events import Backward, Returned
+from trainlint.facts.model.values import Choice, Items, Object, Table, Value
+from trainlint.program.evaluate import classes, statements
+from trainlint.program.evaluate.evaluator import PART_STEPS, Evaluator, Root
+from trainlint.program.evaluate.uses import Trace
+from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
+from trainlint.program.incremental.outcome import Defined, DefinedClass, DefinedFunction, Method
+from trainlint.program.source.relevance import needs_instance
+
+
+class _Prototype(NamedTuple):
+    made: Object | None
+    trace: Trace
+
+
+class Entering:
+    """Enters the entry points of one program."""
+
+    def __init__(self, ev: Evaluator) -> None:
+        self._ev = ev
+        self._prototypes: dict[int, _Prototype] = {}
+
+    def body(self, path: str) -> None:
+        """Evaluate the body of a file, unless another one has needed it before."""
+        self._ev.module(path)
+
+    def defined(self, path: str) -> Defined:
+        """What the body of a file has defined."""
+        self._ev.trace = self._ev.bodies[path].trace  # what this looks at, the body follows from
+        found = _classes(self._ev, path)
+        numbers = {cls.uid: number for number, cls in enumerate(found)}
+        functions = [
+            DefinedFunction(
+                function.code.name,
+                (path, function.code.at[0]),
+                function.code.names,
+                numbers[cls.uid] if cls is not None else None,
+            )
+            for function, cls in _functions(self._ev, path)
+        ]
+        return Defined(tuple(self._defined_class(one) for one in found), tuple(functions))
+
+    def _defined_class(self, cls: ClassValue) -> DefinedClass:
+        init = classes.class_attribute(self._ev, cls, "__init__")
+        method = None
+        if isinstance(init, FunctionValue):
+            method = Method((init.env.path, init.code.at[0]), init.code.names)
+        return DefinedClass(method, MODULE in cls.library_bases and needs_instance(cls.code))
+
+    def make(self, path: str, number: int) -> Root:
+        """Make an instance of a class that nothing in the program makes."""
+        return self._make(path, _classes(self._ev, path)[number])
+
+    def _make(self, path: str, cls: ClassValue) -> Root:
+        self._prototypes[cls.uid] = _Prototype(None, Trace())
+
+        def make() -> None:
+            trace = self._ev.trace
+            with self._ev.module_frame(path):
+                self._prototypes[cls.uid] = _Prototype(classes.prototype(self._ev, cls), trace)
+
+        return self._ev.run_root(path, make, PART_STEPS, kept=True)
+
+    def call(self, path: str, number: int) -> Root:
+        """Call a function that nothing in the program calls."""
+        function, cls = _functions(self._ev, path)[number]
+        receiver, before = None, Trace()
+        if cls is not None and function.kind in ("function", "property"):
+            if cls.uid not in self._prototypes:
+                self._make(path, cls)
+            receiver, before = self._prototypes[cls.uid]
+
+        def call() -> None:
+            self._enter(path, function, receiver)
+            if isinstance(receiver, Object):
+                self._describe(receiver)
+
+        root = self._ev.run_root(path, call, PART_STEPS)
+        root.trace.add(before)
+        return root
+
+    def _describe(self, receiver: Object) -> None:
+        """Say what an object that was made before holds now, and all that it holds."""
+        pending: list[Value] = [receiver]
+        seen: set[int] = set()
+        while pending:
+            one = pending.pop()
+            if one.uid in seen:
+                continue
+            seen.add(one.uid)
+            if isinstance(one, Object):
+                self._ev.store.touch(one)
+                one.attributes = self._ev.store.owned(one.uid)
+                pending.extend(one.attributes.values())
+            elif isinstance(one, (Items, Table, Choice)):
+                pending.extend(one.parts())
+
+    def _enter(self, path: str, function: FunctionValue, receiver: Value | None) -> None:
+        ev = self._ev
+        with ev.module_frame(path):
+            args = (receiver,) if receiver is not None else ()
+            given = Arguments(args, open=True)
+            bases = receiver.bases if isinstance(receiver, Object) else frozenset()
+            role = next(
+                (role for base in bases if (role := OPAQUE_LOOPS.get(base, {}).get(function.code.name))), None
+            )
+            if role is None:
+                result = ev.call_function(function, given, function.code.at, receiver)
+                ev.emit(Returned, function.code.at, value=result)
+                return
+            with statements.loop(ev, function.code.at):
+                result = ev.call_function(function, given, function.code.at, receiver)
+                if role == "returns-loss":
+                    ev.emit(Backward, function.code.at, loss=result, accumulates=False, by_framework=True)
+
+
+def _own(ev: Evaluator, path: str) -> Iterator[FunctionValue | ClassValue]:
+    for value in ev.store.owned(ev.module(path).uid).values():
+        if isinstance(value, (FunctionValue, ClassValue)) and value.env.path == path:
+            yield value
+
+
+def _classes(ev: Evaluator, path: str) -> list[ClassValue]:
+    return [one for one in _own(ev, path) if isinstance(one, ClassValue)]
+
+
+def _functions(ev: Evaluator, path: str) -> list[tuple[FunctionValue, ClassValue | None]]:
+    found: list[tuple[FunctionValue, ClassValue | None]] = []
+    for value in _own(ev, path):
+        if isinstance(value, FunctionValue):
+            found.append((value, None))
+        else:
+            found.extend(
+                (method, value)
+                for method in ev.store.owned(value.env.uid).values()
+                if isinstance(method, FunctionValue) and method.owner is value
+            )
+    return found

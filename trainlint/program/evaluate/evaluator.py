@@ -1,0 +1,666 @@
+"""Runs a program's code on values of which little is known, and notes what happens in training.
+
+Every statement is evaluated once: both ways of an undecided branch, a loop's body as one round of many,
+a call of a function of the program as its body in place. Each kind of statement is in `statements`, each kind of
+expression in `expressions`; what the code does to models, losses and optimizers is in `library`, what Python's own
+functions do in `builtin`.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from trainlint.facts.api.torch_api import ASKED_PLAINLY, MIXES, MODULE
+from trainlint.facts.api.torch_names import is_like_requires_grad
+from trainlint.facts.ask.asking import Answers, answered_by
+from trainlint.facts.ask.attention import weights_in
+from trainlint.facts.model.events import (
+    Attended,
+    AttributeSet,
+    Escape,
+    Event,
+    Operation,
+    PadIsEnd,
+    SettingChanged,
+    ZeroGrad,
+)
+from trainlint.facts.model.nodes import Body, Branch, Node
+from trainlint.facts.model.values import (
+    Carried,
+    Choice,
+    Constant,
+    Items,
+    Object,
+    Op,
+    Table,
+    Unknown,
+    Value,
+    alternatives,
+    new_uid,
+    one_of,
+)
+from trainlint.finding import Place
+from trainlint.program.api import builtin, library, methods, noting
+from trainlint.program.evaluate import (
+    attributes,
+    calling,
+    classes,
+    conditions,
+    expressions,
+    lived,
+    statements,
+)
+from trainlint.program.evaluate.store import Changes, Store
+from trainlint.program.evaluate.uses import Trace
+from trainlint.program.evaluate.values import (
+    Arguments,
+    Bound,
+    ClassValue,
+    Env,
+    FileModule,
+    FunctionValue,
+    Imported,
+    Library,
+    Partial,
+    Super,
+)
+from trainlint.program.incremental.project_files import Project
+from trainlint.program.source import shape
+from trainlint.program.source import syntax as s
+
+PROGRAM_STEPS = 12_000
+PART_STEPS = 5_000
+"""How many statements and expressions a module's body, and any other entry point, may cost."""
+MAX_DEPTH = 40
+MAX_SAME_FUNCTION = 2
+
+
+@dataclass
+class Frame:
+    """A function at work."""
+
+    env: Env
+    code: s.Function | None = None
+    owner: ClassValue | None = None
+    receiver: Value | None = None
+    returns: list[tuple[tuple[conditions.Guard, ...], Value]] = field(default_factory=list)
+    yields: list[Value] = field(default_factory=list)
+    yield_records: bool | None = True
+    yield_autocast: tuple[Value, ...] = ()
+    guards: int = 0
+    """How many guards there were when it was called."""
+    trying: int = 0
+    """How many blocks that wait for an exception the code at work stands in."""
+
+
+class Root(NamedTuple):
+    """What happened from one entry point on, what was made, used, and changed that others had made."""
+
+    nodes: list[Node]
+    objects: list[Object]
+    trace: Trace
+    changes: Changes
+
+
+class Evaluator:
+    """Evaluates roots (module bodies, functions) of one project over one store."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.store = Store()
+        self.objects: list[Object] = []
+        self.trace = Trace()
+        """What the entry point at work has used."""
+        self.bodies: dict[str, Root] = {}
+        """What happened in the body of each module that was evaluated."""
+        self.records: bool | None = True
+        self.autocast: tuple[Value, ...] = ()
+        """The regions of autocast around the code at work, or what may be one."""
+        self.loops: tuple[int, ...] = ()
+        self.calls: tuple[Place, ...] = ()
+        self.known: dict[Any, bool] = {}
+        self.frames: list[Frame] = []
+        self.forwards = 0
+        self.contexts: dict[int, tuple[bool | None, tuple[Value, ...]]] = {}
+        """What the program's own context managers have inside: whether autograd records, and regions of autocast."""
+        self.guards: list[conditions.Guard] = []
+        self.varying: dict[Any, frozenset[int]] = {}
+        """The loops in which conditions may change from one round to the next."""
+        self.nodes: list[Node] = []
+        self.asking = 0
+        """How many tests of a version stand around the code at work."""
+        self.loop_numbers = itertools.count()
+        self.uses = lived.Uses()
+        self._modules: dict[str, Env] = {}
+        self._running: list[str] = []
+        """Files whose bodies are being evaluated, each because the one before needs it."""
+        self.is_tangled = False
+        """Whether a body has looked at a module whose own body was not done: the order of evaluation tells then."""
+        self._active: dict[int, int] = {}
+        self._owners: dict[int, str] = {}
+        """Files of entry points, by the numbers that the store gives them."""
+        self.tables: set[str] = set()
+        """Dicts that any entry point has seen and has not made itself."""
+        self.steps = 0
+        self._places: defaultdict[str, dict[s.Span, Place]] = defaultdict(dict)
+        self._labels: dict[int, str] = {}
+        self.assigned_names: dict[int, frozenset[str]] = {}
+
+    # Roots
+
+    def module(self, path: str) -> Env:
+        """The names of a module; its body is evaluated at the first call."""
+        self.trace.uses.add(path)
+        if path not in self._modules:
+            self._running.append(path)
+            try:
+                self.run_root(path, lambda: self._module_body(path), kept=True)
+            finally:
+                self._running.pop()
+        elif path in self._running[:-1]:
+            self.is_tangled = True
+        return self._modules[path]
+
+    def run_root(
+        self, path: str, work: Callable[[], object], steps: int = PROGRAM_STEPS, *, kept: bool = False
+    ) -> Root:
+        """Evaluate something in a file on its own, outside of all that is going on; what happened in it.
+
+        What it makes is forgotten unless `kept`; what it does to things that others made is undone.
+        """
+        outer = (self.records, self.loops, self.calls, self.known, self.guards, self.nodes, self.steps)
+        frames, forwards, objects, autocast = self.frames, self.forwards, self.objects, self.autocast
+        trace, asking, active = self.trace, self.asking, self._active
+        self.records, self.loops, self.calls, self.known, self.guards = True, (), (), {}, []
+        self.nodes, self.steps, self.frames, self.forwards = [], PROGRAM_STEPS - steps, [], 0
+        self.objects, self.trace, self.asking, self._active, self.autocast = [], Trace(), 0, {}, ()
+        try:
+            with self.store.root(kept=kept) as changes, answered_by(Answers(changing=True)):
+                self._owners[self.store.number] = path
+                root = Root(self.nodes, self.objects, self.trace, changes)
+                try:
+                    work()
+                finally:
+                    for one in root.objects:
+                        one.attributes = self.store.owned(one.uid)
+            while self.store.filled:
+                root.trace.fills.add(self._table(self.store.filled.pop()))
+            return root
+        finally:
+            self.records, self.loops, self.calls, self.known, self.guards, self.nodes, self.steps = outer
+            self.frames, self.forwards, self.objects, self.autocast = frames, forwards, objects, autocast
+            self.trace, self.asking, self._active = trace, asking, active
+
+    def _module_body(self, path: str) -> None:
+        self.trace.uses.add(path)
+        self._modules[path] = self.new_env(path, None)
+        self.frames.append(Frame(self._modules[path]))
+        self.bodies[path] = Root(self.nodes, self.objects, self.trace, self.store.changes)
+        statements.block(self, self.project.modules[path].body)
+
+    @contextmanager
+    def module_frame(self, path: str) -> Iterator[None]:
+        """Work as code of a module's own would."""
+        self.frames.append(Frame(self.module(path)))
+        try:
+            yield
+        finally:
+            self.frames.pop()
+
+    def guards_here(self) -> tuple[conditions.Guard, ...]:
+        """The undecided conditions that hold here, outermost first."""
+        return tuple(self.guards)
+
+    def certainly_once(self, made: Items) -> bool:
+        """Whether what happens here happens exactly once for a list that was made earlier."""
+        return not self.loops and len(self.guards) <= made.branch
+
+    def depth(self) -> int:
+        """How many undecided conditions hold here."""
+        return len(self.guards)
+
+    def is_plainly_reached(self) -> bool:
+        """Whether no undecided condition of the function at work stands around the code."""
+        return len(self.guards) <= self.frames[-1].guards
+
+    def is_method_of(self, value: Object) -> bool:
+        """Whether the code at work is a method of this object's."""
+        return self.frames[-1].receiver is value
+
+    def forwarding(self) -> Object | None:
+        """The module whose forward is at work, by itself or through what it calls."""
+        for frame in reversed(self.frames):
+            if frame.code is not None and frame.code.name == "forward" and isinstance(frame.receiver, Object):
+                return frame.receiver if MODULE in frame.receiver.bases else None
+        return None
+
+    def guards_in_forward(self) -> tuple[conditions.Guard, ...]:
+        """The undecided conditions that hold here and did not when the forward at work was called."""
+        for frame in reversed(self.frames):
+            if frame.code is not None and frame.code.name == "forward":
+                return tuple(self.guards[frame.guards :])
+        return ()
+
+    def building_in(self) -> Object | None:
+        """The module whose forward makes something, and not only as a part of a module that it makes."""
+        for frame in reversed(self.frames):
+            if frame.code is not None and frame.code.name in ("__init__", "forward"):
+                return self.forwarding() if frame.code.name == "forward" else None
+        return None
+
+    def in_fallback(self) -> bool:
+        """Whether the program only comes here when something newer is missing."""
+        return self.asking > 0 or any(_is_for_older(*one) for one in (*self.guards, *self.known.items()))
+
+    # Places, scopes, events
+
+    @property
+    def env(self) -> Env:
+        return self.frames[-1].env
+
+    def new_env(self, path: str, parent: Env | None, is_class: bool = False) -> Env:
+        return Env(new_uid(), path, parent, is_class)
+
+    def place(self, at: s.Span, path: str | None = None) -> Place:
+        """The lines and columns of a span."""
+        path = path or self.frames[-1].env.path
+        places = self._places[path]
+        found = places.get(at)
+        if found is None:
+            lines = self.project.modules[path].lines
+            first = bisect.bisect_right(lines, at[0]) - 1
+            last = bisect.bisect_right(lines, max(at[1] - 1, at[0])) - 1
+            found = Place(path, first + 1, at[0] - lines[first] + 1, last + 1, at[1] - lines[last] + 1)
+            places[at] = found
+        return found
+
+    def emit(self, kind: type[Event], at: s.Span, **facts: Any) -> None:
+        """Note an event here and now."""
+        self.nodes.append(
+            kind(
+                at=self.place(at),
+                calls=self.calls,
+                loops=self.loops,
+                guards=tuple(self.guards),
+                autocast=self.autocast,
+                **facts,
+            )
+        )
+
+    def op(
+        self,
+        name: str,
+        inputs: tuple[Value, ...],
+        at: s.Span,
+        text: str = "",
+        options: dict[str, Value] | None = None,
+        owner: Object | None = None,
+    ) -> Op:
+        """A value that an operation makes here and now."""
+        made = Op(
+            name=name,
+            inputs=inputs,
+            options=options or {},
+            at=self.place(at),
+            text=text,
+            owner=owner,
+            records=self.records,
+            loops=self.loops,
+            autocast=self.autocast,
+        )
+        if name in ASKED_PLAINLY:
+            self.emit(Operation, at, output=made)
+        elif name in MIXES and (weights := weights_in(made)) is not None:
+            self.emit(Attended, at, weights=weights, output=made)
+        return made
+
+    def write(self, target: Op, made: Op) -> None:
+        """An operation writes into a tensor that was made before, and into what it shares its memory with."""
+        holder: Value | None = target
+        while isinstance(holder, Op):
+            self.store.touch(holder)
+            holder.written = (*holder.written, made)
+            holder = holder.inputs[0] if holder.name in ("data", "detach") and holder.inputs else None
+
+    def unknown(self, text: str = "") -> Unknown:
+        return Unknown(text=text, loops=self.loops)
+
+    def object(
+        self, type: str, bases: frozenset[str], at: s.Span, given: Arguments, definition: Any = None
+    ) -> Object:
+        """A new instance, made here and now."""
+        made = Object(
+            type=type,
+            bases=bases,
+            at=self.place(at),
+            args=given.args,
+            options=given.options,
+            loops=self.loops,
+            definition=definition,
+            is_open=given.open,
+        )
+        self.objects.append(made)
+        return made
+
+    def label(self, node: s.Expr) -> str:
+        found = self._labels.get(id(node))
+        if found is None:
+            found = self._labels[id(node)] = shape.label(node)
+        return found
+
+    # Names and attributes
+
+    def lookup(self, name: str) -> Value:
+        env: Env | None = self.env
+        first = True
+        while env is not None:
+            if name in env.declared:
+                env = env.declared[name]
+            if first or not env.is_class:
+                found = self.store.get((env.uid, name))
+                if found is not None:
+                    return self.settle(found)
+            first = False
+            env = env.parent
+        if name in builtin.NAMES:
+            return Library(name=f"builtins.{name}")
+        missing = self.unknown(name)
+        root = self.env
+        while root.parent is not None:
+            root = root.parent
+        self.store.set((root.uid, name), missing)
+        return missing
+
+    def seen(self, value: Value) -> Value:
+        """The same value; if it is a dict that others may have filled, that is noted."""
+        if isinstance(value, (Table, Choice, Carried)):
+            for one in alternatives(value):
+                if isinstance(one, Table) and self.store.is_foreign(one.uid):
+                    self.trace.tables.add(self._table(one))
+                    self.tables |= self.trace.tables
+        return value
+
+    def unseen(self, node: s.Expr) -> Value:
+        """The value of an expression, where it does not matter what it holds."""
+        match node:
+            case s.Name():
+                self.steps += 1
+                return self.lookup(node.name)
+            case s.Attribute():
+                self.steps += 1
+                return expressions.attribute(self, node)
+        return self.expr(node)
+
+    def _table(self, value: Value) -> str:
+        """A name for a dict that is the same in every run: its file and the name it has there, if it has one."""
+        path = self._owners.get(self.store.root_of(value), "")
+        held = self.store.owned(self._modules[path].uid) if path in self._modules else {}
+        return f"{path} {next((name for name, one in held.items() if one is value), '')}"
+
+    def bind(self, name: str, value: Value, env: Env | None = None) -> None:
+        env = env or self.env
+        env = env.declared.get(name, env)
+        self.store.set((env.uid, name), value)
+
+    def settle(self, value: Value) -> Value:
+        """The same value with what is known of conditions and imports applied."""
+        if not isinstance(value, (Imported, Choice)):
+            return value
+        if isinstance(value, Imported):
+            return self.imported(value.path, value.name)
+        if self.known:
+            open_options = []
+            for guards, option in value.options:
+                if not any(self.known.get(condition, outcome) != outcome for condition, outcome in guards):
+                    open_options.append((guards, option))
+            if len(open_options) == 1:
+                return self.settle(open_options[0][1])
+            if open_options and len(open_options) < len(value.options):
+                return one_of(tuple(open_options))
+        return value
+
+    def imported(self, path: str, name: str, depth: int = 0) -> Value:
+        """What `from path import name` gives."""
+        env = self.module(path)
+        found = self.store.get((env.uid, name))
+        if isinstance(found, Imported) and depth < 10:
+            return self.imported(found.path, found.name, depth + 1)
+        if found is not None:
+            return found
+        inner = self.project.submodule(path, name)
+        if inner is not None:
+            return FileModule(path=inner)
+        missing = self.unknown(name)
+        self.store.set((env.uid, name), missing)
+        return missing
+
+    def attribute(self, value: Value, name: str, at: s.Span, text: str = "") -> Value:
+        """`value.name`."""
+        match value:
+            case Library():  # `torch.torch` is torch
+                return value if value.name == name == "torch" else Library(name=f"{value.name}.{name}")
+            case FileModule():
+                return self.settle(self.imported(value.path, name))
+            case Choice():
+                found = [(guards, self.attribute(one, name, at, text)) for guards, one in value.options[:6]]
+                return one_of(tuple(found))
+            case ClassValue():
+                return classes.class_attribute(self, value, name) or self._unknown_attribute(value, name)
+            case Super():
+                return classes.super_attribute(self, value, name)
+            case Object():
+                held = self.store.get((value.uid, name))
+                if isinstance(held, Constant):
+                    return lived.in_use(self, value, name, held)
+                if held is not None:
+                    return self.settle(held)
+                return classes.object_attribute(self, value, name, at)
+            case Carried():
+                held = self.store.get((value.uid, name))
+                if held is not None:
+                    return held
+                return self.attribute(value.start, name, at, text)
+            case _:
+                held = self.store.get((value.uid, name))
+                if held is not None:
+                    return self.settle(held)
+                return attributes.value_attribute(self, value, name, at, text)
+
+    def _unknown_attribute(self, value: Value, name: str) -> Value:
+        missing = Unknown(text=name, loops=())
+        self.store.set((value.uid, name), missing)
+        return missing
+
+    def set_attribute(
+        self, target: Value, name: str, value: Value, at: s.Span, is_certain: bool = True
+    ) -> None:
+        """`target.name = value`, where the target certainly is this value, or may be."""
+        if isinstance(target, Choice):
+            for _, one in target.options:
+                self.set_attribute(one, name, value, at, is_certain=False)
+            return
+        if isinstance(value, Constant) and self.loops:  # a value of its own, for when it was set matters
+            value = Constant(value=value.value, at=value.at, is_default=value.is_default)
+        is_layer = isinstance(target, Object) and MODULE in target.bases and target.definition is None
+        is_misspelt = is_like_requires_grad(name) and name not in self.project.reads
+        if is_misspelt or (is_layer and is_certain and name == "requires_grad"):
+            self.emit(AttributeSet, at, target=target, name=name)
+        if name in ("pad_token", "pad_token_id") and attributes.is_end_token(value):
+            self.emit(PadIsEnd, at, tokenizer=target)
+        if name == "grad" and isinstance(value, Constant) and value.value is None:
+            self.emit(ZeroGrad, at, target=attributes.holder_of(target))
+        elif name == "requires_grad":
+            attributes.set_requires_grad(self, target, value, at, assignment=True)
+        elif isinstance(target, Op):
+            if name in ("transform", "transforms"):
+                self.emit(SettingChanged, at, name=name, value=value)
+            if name in attributes.GRADIENT_FUNCTIONS:
+                self.store.touch(target)
+                target.hung_on = value
+            attributes.written_by_hand(self, target, name, at)
+        elif isinstance(target, Object):
+            classes.note_registration(self, target, name, value, at)
+        elif isinstance(target, Library):
+            self.emit(SettingChanged, at, name=f"{target.name}.{name}", value=value)
+        if isinstance(target, FileModule):
+            self.bind(name, value, self.module(target.path))
+        else:
+            self.store.set((target.uid, name), value)
+
+    @contextmanager
+    def at_most(self, steps: int) -> Iterator[None]:
+        """Whatever is done inside costs no more than so many steps."""
+        before = self.steps
+        self.steps = max(before, PROGRAM_STEPS - steps)
+        begun = self.steps
+        try:
+            yield
+        finally:
+            self.steps = before + self.steps - begun
+
+    # Expressions and calls
+
+    def expr(self, node: s.Expr) -> Value:
+        self.steps += 1
+        return expressions.EVALUATE[type(node)](self, node)
+
+    def call(self, func: Value, given: Arguments, at: s.Span, text: str) -> Value:
+        """`func(...)`, whatever it is."""
+        match func:
+            case FunctionValue(owner=ClassValue(), kind="function") if given.args:
+                return self.call_function(func, given, at, given.args[0])
+            case FunctionValue():
+                return self.call_function(func, given, at)
+            case ClassValue():
+                return classes.instantiate(self, func, given, at)
+            case Bound(function=FunctionValue() as function):
+                if func.name == "forward" and text.endswith(".forward(…)"):
+                    noting.note_forward(self, func.receiver, at)
+                return self.call_function(function, _with_receiver(func.receiver, given), at, func.receiver)
+            case Bound():
+                return methods.call_method(self, func.receiver, func.name, given, at, text)
+            case Library():
+                if func.name.startswith("builtins."):
+                    return builtin.call(self, func.name[9:], given, at, text)
+                return library.call_name(self, func.name, given, at, text)
+            case Object():
+                return calling.call_object(self, func, given, at, text)
+            case Partial():
+                merged = Arguments((*func.args, *given.args), {**func.options, **given.options}, given.open)
+                return self.call(func.function, merged, at, text)
+            case Choice():
+                return self._call_choice(func, given, at, text)
+            case Carried():
+                return self.call(func.start, given, at, text)
+            case _:
+                return library.call_unknown(self, func, given, at, text)
+
+    def _call_choice(self, func: Choice, given: Arguments, at: s.Span, text: str) -> Value:
+        results = []
+        outer = self.nodes
+        for guards, one in func.options[:6]:
+            condition = guards[-1][0] if guards else None
+            branch = Branch(condition, tuple(sorted(self.varying.get(condition, ()))))
+            self.nodes = branch.then if not guards or guards[-1][1] else branch.otherwise
+            before = len(self.guards)
+            known = self.known
+            self.guards.extend(guards)
+            self.known = {**known, **dict(guards)}
+            results.append((guards, self.call(one, self._settled(given), at, text)))
+            self.known = known
+            del self.guards[before:]
+            outer.append(branch)
+        self.nodes = outer
+        return results[0][1] if len(results) == 1 else one_of(tuple(results))
+
+    def _settled(self, given: Arguments) -> Arguments:
+        """The same arguments with what is now known of conditions applied."""
+        options = {name: self.settle(one) for name, one in given.options.items()}
+        return Arguments(tuple(self.settle(one) for one in given.args), options, given.open)
+
+    def call_function(
+        self, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None = None
+    ) -> Value:
+        """A function of the program: its body, here and now. Beyond the limits, an unknown result."""
+        code = id(func.code)
+        is_constructor = func.code.name == "__init__"
+        if (
+            self._active.get(code, 0) >= MAX_SAME_FUNCTION
+            or len(self.frames) > MAX_DEPTH
+            or self.steps > PROGRAM_STEPS
+        ):
+            if is_constructor and given.args:
+                self.store.set((given.args[0].uid, classes.INITIALISED), Constant(value=True))
+            self.emit(Escape, at, values=given.all())
+            return self.op("call", given.all(), at, func.code.name + "(…)")
+        if not is_constructor and self.project.is_library_code(func.env.path, self.env.path):
+            owner = receiver if isinstance(receiver, Object) else None
+            return self.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
+        self.trace.reached.add((func.env.path, func.code.at[0]))
+        env = self.new_env(func.env.path, func.env)
+        call_place = self.place(at) if self.frames else None
+        frame = Frame(env, func.code, func.owner, receiver, guards=len(self.guards))
+        self._active[code] = self._active.get(code, 0) + 1
+        outer_nodes, outer_records, outer_calls = self.nodes, self.records, self.calls
+        outer_autocast = self.autocast
+        body = Body()
+        self.nodes = body.body
+        if func.records is not True:
+            self.records = func.records
+        self.autocast += func.autocast
+        self.frames.append(frame)
+        if call_place is not None:
+            self.calls = (*outer_calls, call_place)
+        try:
+            classes.bind_parameters(self, func, given)
+            signal = statements.block(self, func.code.body)
+        finally:
+            self.frames.pop()
+            self._active[code] -= 1
+            self.nodes, self.records, self.calls = outer_nodes, outer_records, outer_calls
+            self.autocast = outer_autocast
+        if body.body:
+            self.nodes.append(body)
+        if func.code.is_generator:
+            made = Items(items=frame.yields, exact=False, kind="generator")
+            if func.is_context:
+                self.contexts[made.uid] = (frame.yield_records, frame.yield_autocast[len(outer_autocast) :])
+            return made
+        if signal is None and frame.returns and func.code.name != "<lambda>":
+            frame.returns.append((tuple(self.guards[frame.guards :]), Constant(value=None)))
+        return _returned(frame.returns)
+
+
+def _returned(returns: list[tuple[tuple[conditions.Guard, ...], Value]]) -> Value:
+    if not returns:
+        return Constant(value=None)
+    first = returns[0][1]
+    if all(value is first for _, value in returns):
+        return first
+    return one_of(tuple(returns))
+
+
+def _with_receiver(receiver: Value, given: Arguments) -> Arguments:
+    return Arguments((receiver, *given.args), given.options, given.open)
+
+
+def _is_for_older(condition: object, outcome: bool) -> bool:
+    """Whether a branch is taken when something newer cannot be imported, or is not there."""
+    if isinstance(condition, tuple) and condition[0] == "import fails":
+        return outcome
+    return _asks_for_version(condition)
+
+
+def _asks_for_version(condition: object) -> bool:
+    """Whether a condition looks at what a library has."""
+    if isinstance(condition, tuple):
+        return any(_asks_for_version(part) for part in condition)
+    return isinstance(condition, str) and (
+        condition == "builtins.hasattr" or condition.endswith(("_version", "__version__", ".version"))
+    )

@@ -1,0 +1,317 @@
+"""Expressions: what value each one has, as far as that can be said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from trainlint.facts.model.values import Constant, Items, Table, Value, one_of
+from trainlint.finding import Place
+from trainlint.program.api import builtin, host
+from trainlint.program.evaluate import classes, conditions, statements
+from trainlint.program.evaluate.values import Arguments, Super
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def _name(ev: Evaluator, node: s.Name) -> Value:
+    return ev.seen(ev.lookup(node.name))
+
+
+def _constant(ev: Evaluator, node: s.Constant) -> Value:
+    return Constant(value=node.value, at=ev.place(node.at))
+
+
+def _attribute(ev: Evaluator, node: s.Attribute) -> Value:
+    return ev.seen(attribute(ev, node))
+
+
+def attribute(ev: Evaluator, node: s.Attribute) -> Value:
+    return ev.settle(ev.attribute(ev.expr(node.value), node.name, node.at, ev.label(node)))
+
+
+def _call(ev: Evaluator, node: s.Call) -> Value:
+    if isinstance(node.func, s.Name) and node.func.name == "super":
+        frame = ev.frames[-1]
+        if frame.owner is not None and frame.receiver is not None:
+            return Super(owner=frame.owner, receiver=frame.receiver)
+    func = ev.expr(node.func)
+    return ev.call(func, _arguments(ev, node.args), node.at, ev.label(node.func) + "(…)")
+
+
+def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
+    args: list[Value] = []
+    options: dict[str, Value] = {}
+    is_open = False
+    for node in nodes:
+        value = ev.expr(node.value)
+        if node.star == "*":
+            if isinstance(value, Items) and value.exact:
+                args.extend(value.items)
+            elif isinstance(value, Items):
+                args.append(
+                    Items(
+                        items=list(value.items),
+                        exact=False,
+                        kind="star",
+                        open_end=value.open_end,
+                        repeated=value.repeated,
+                    )
+                )
+                is_open = True
+            else:
+                args.append(
+                    Items(items=[builtin.element(ev, value, node.value.at)], exact=False, kind="star")
+                )
+                is_open = True
+        elif node.star == "**":
+            if isinstance(value, Table) and not value.others:
+                options.update({str(name): one for name, one in value.entries.items()})
+            else:
+                is_open = True
+        elif node.keyword is not None:
+            options[node.keyword] = value
+        else:
+            args.append(value)
+    return Arguments(tuple(args), options, is_open)
+
+
+def _subscript(ev: Evaluator, node: s.Subscript) -> Value:
+    value = ev.expr(node.value)
+    index = ev.expr(node.index)
+    return ev.seen(ev.settle(builtin.item(ev, value, index, node.at)))
+
+
+def _collection(ev: Evaluator, node: s.Collection) -> Value:
+    items: list[Value] = []
+    exact = True
+    for item in node.items:
+        if isinstance(item, s.Starred):
+            value = ev.expr(item.value)
+            if isinstance(value, Items):
+                items.extend(value.items)
+                exact = exact and value.exact
+            else:
+                items.append(builtin.element(ev, value, item.at))
+                exact = False
+        else:
+            items.append(ev.expr(item))
+    return Items(kind=node.kind, items=items, exact=exact, at=ev.place(node.at), branch=len(ev.guards))
+
+
+def _mapping(ev: Evaluator, node: s.Mapping) -> Value:
+    table = Table()
+    for key, one in node.items:
+        value = ev.expr(one)
+        if key is None:
+            if isinstance(value, Table):
+                table.entries.update(value.entries)
+                table.others.extend(value.others)
+            else:
+                table.others.append(value)
+            continue
+        found = ev.expr(key)
+        if isinstance(found, Constant) and _hashable(found.value):
+            table.entries[found.value] = value
+        else:
+            table.others.append(value)
+    return table
+
+
+def _operation(ev: Evaluator, node: s.Operation) -> Value:
+    if node.operator in ("and", "or"):
+        return _boolean(ev, node)
+    if node.operator in ("in", "not in"):  # what a dict holds is not looked at
+        operands: tuple[Value, ...] = (ev.expr(node.operands[0]), ev.unseen(node.operands[1]))
+    else:
+        operands = tuple(ev.expr(one) for one in node.operands)
+    return arithmetic(ev, node.operator, operands, node.at, ev.label(node))
+
+
+def _boolean(ev: Evaluator, node: s.Operation) -> Value:
+    """A whole chain `a and b and c`, which nests to the left: what `a and b` is known to be serves for `c` too."""
+    operator, links = node.operator, [node]
+    while isinstance(inner := links[-1].operands[0], s.Operation) and inner.operator == operator:
+        links.append(inner)
+    ev.steps += len(links) - 1
+    known = ev.known
+    value = ev.expr(links[-1].operands[0])
+    decided = conditions.truth(value, known)
+    assumed: dict[Any, bool] | None = None
+    for link in reversed(links):
+        if decided is not None:
+            if decided == (operator == "or"):
+                break
+            value, assumed = ev.expr(link.operands[1]), None
+            decided = conditions.truth(value, known)
+            continue
+        if assumed is None:
+            assumed = {**known, **dict(conditions.implied(value, operator == "and"))}
+        ev.known = assumed
+        second = ev.expr(link.operands[1])
+        ev.known = known
+        value = ev.op(operator, (value, second), link.at)
+        decided = conditions.truth_of_link(value, None, conditions.truth(second, known), known)
+        condition, polarity = conditions.guard(value)
+        assumed[condition] = polarity == (operator == "and")
+        assumed.update(conditions.implied(second, operator == "and"))
+    return value
+
+
+def arithmetic(
+    ev: Evaluator, operator: str, operands: tuple[Value, ...], at: s.Span, text: str = ""
+) -> Value:
+    folded = builtin.fold(operator, operands)
+    if folded is not None:
+        return folded
+    if operator == "+" and all(isinstance(one, Items) for one in operands):
+        first, second = operands
+        assert isinstance(first, Items) and isinstance(second, Items)
+        return Items(
+            kind=first.kind,
+            items=[*first.items, *second.items],
+            exact=first.exact and second.exact,
+            repeated=first.repeated + second.repeated,
+        )
+    for one, count in (operands, operands[::-1]) if operator == "*" and len(operands) == 2 else ():
+        if isinstance(one, Items):
+            return Items(
+                kind=one.kind,
+                items=list(one.items),
+                exact=False,
+                at=one.at,
+                repeated=_repeated(ev, one, count, at),
+            )
+    return ev.op(operator, operands, at, text)
+
+
+def _repeated(ev: Evaluator, items: Items, count: Value, at: s.Span) -> tuple[tuple[Place, Value], ...]:
+    """What a multiplication certainly puts into a list several times, where no option asks for it."""
+    if (isinstance(count, Constant) and count.value in (0, 1)) or not ev.is_plainly_reached():
+        return items.repeated
+    return (*items.repeated, *((ev.place(at), one) for one in items.items))
+
+
+def _conditional(ev: Evaluator, node: s.Conditional) -> Value:
+    test = ev.expr(node.test)
+    outcome = conditions.truth(test, ev.known)
+    if outcome is not None:
+        return ev.expr(node.then if outcome else node.otherwise)
+    known = ev.known
+    ev.known = {**known, **dict(conditions.implied(test, True))}
+    then = ev.expr(node.then)
+    ev.known = {**known, **dict(conditions.implied(test, False))}
+    otherwise = ev.expr(node.otherwise)
+    ev.known = known
+    condition, polarity = conditions.guard(test)
+    ev.varying.setdefault(condition, conditions.varies(test))
+    return one_of(((((condition, polarity),), then), (((condition, not polarity),), otherwise)))
+
+
+def _lambda(ev: Evaluator, node: s.Lambda) -> Value:
+    return classes.define_function(ev, node.function)
+
+
+def _starred(ev: Evaluator, node: s.Starred) -> Value:
+    return ev.expr(node.value)
+
+
+def _comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
+    env = ev.new_env(ev.env.path, ev.env)
+    frame = ev.frames[-1]
+    outer = frame.env
+    exact: list[Value] | None = None
+    frame.env = outer
+    target, iterable_node, tests = node.loops[0]
+    iterable = builtin.listed(ev.expr(iterable_node))
+    frame.env = env
+    try:
+        if (
+            len(node.loops) == 1
+            and not tests
+            and isinstance(iterable, Items)
+            and iterable.exact
+            and len(iterable.items) <= statements.MAX_UNROLLED
+        ):
+            exact = []
+            keys: list[Value] = []
+            for one in tuple(iterable.items):
+                statements.assign(ev, target, one)
+                if node.key is not None:
+                    keys.append(ev.expr(node.key))
+                exact.append(ev.expr(node.element))
+            if node.kind == "dict":
+                return builtin.tabled(keys, exact)
+            return Items(kind="list", items=exact, at=ev.place(node.at))
+        with _inside_loop(ev):
+            statements.assign(ev, target, builtin.element(ev, iterable, iterable_node.at))
+            for test in tests:
+                ev.expr(test)
+            for inner_target, inner_iterable, inner_tests in node.loops[1:]:
+                value = ev.expr(inner_iterable)
+                statements.assign(ev, inner_target, builtin.element(ev, value, inner_iterable.at))
+                for test in inner_tests:
+                    ev.expr(test)
+            if node.key is not None:
+                ev.expr(node.key)
+            element = ev.expr(node.element)
+    finally:
+        frame.env = outer
+    if node.kind == "dict":
+        return Table(others=[element])
+    return Items(kind="list", items=[element], exact=False, at=ev.place(node.at))
+
+
+@contextmanager
+def _inside_loop(ev: Evaluator) -> Iterator[None]:
+    outer = ev.loops
+    ev.loops = (*outer, next(ev.loop_numbers))
+    try:
+        yield
+    finally:
+        ev.loops = outer
+
+
+def _walrus(ev: Evaluator, node: s.Walrus) -> Value:
+    value = ev.expr(node.value)
+    statements.assign(ev, node.target, value)
+    return value
+
+
+def _text(ev: Evaluator, node: s.Text) -> Value:
+    for part in node.parts:
+        host.note_reading(ev, "format", ev.expr(part), node.at)
+    return ev.unknown("text")
+
+
+def _yield(ev: Evaluator, node: s.Yield) -> Value:
+    frame = ev.frames[-1]
+    frame.yields.append(ev.expr(node.value) if node.value is not None else Constant(value=None))
+    frame.yield_records, frame.yield_autocast = ev.records, ev.autocast
+    return ev.unknown("sent")
+
+
+def _hashable(value: object) -> bool:
+    return isinstance(value, (str, int, float, bool, bytes, type(None)))
+
+
+EVALUATE: dict[type, Callable[[Evaluator, Any], Value]] = {
+    s.Name: _name,
+    s.Attribute: _attribute,
+    s.Constant: _constant,
+    s.Call: _call,
+    s.Subscript: _subscript,
+    s.Collection: _collection,
+    s.Mapping: _mapping,
+    s.Operation: _operation,
+    s.Conditional: _conditional,
+    s.Lambda: _lambda,
+    s.Starred: _starred,
+    s.Comprehension: _comprehension,
+    s.Walrus: _walrus,
+    s.Text: _text,
+    s.Yield: _yield,
+}

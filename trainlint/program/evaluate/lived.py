@@ -1,0 +1,139 @@
+"""What an object's attributes hold once it has been in use: its methods may have changed them since it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainlint.facts.model.values import Constant, Object, Unknown, Value, new_uid
+from trainlint.program.evaluate import classes
+from trainlint.program.evaluate.values import ClassValue
+from trainlint.program.source import shape
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+Changes = dict[str, frozenset[str]]
+"""By attribute, the methods that change it, by themselves or through other methods of the class."""
+
+
+_MAKING = frozenset(("__init__", "__post_init__", "__new__"))
+"""Methods that make an object: what they set is what it is made with."""
+
+
+class _Begun(NamedTuple):
+    """A loop at work: a number that everything made before it is below, its body, and how many functions were at work."""
+
+    number: int
+    body: s.Block
+    frames: int
+
+
+class Uses:
+    """What is known of objects in use."""
+
+    def __init__(self) -> None:
+        self.loops: dict[int, _Begun] = {}
+        self.changes: dict[int, Changes] = {}
+        self.changed: dict[tuple[int, tuple[int, ...]], Unknown] = {}
+        self._names: dict[int, frozenset[str]] = {}
+
+    def begin(self, loop: int, body: s.Block, frames: int) -> None:
+        self.loops[loop] = _Begun(new_uid(), body, frames)
+
+    def names(self, body: s.Block) -> frozenset[str]:
+        """Every name and attribute in a block."""
+        found = self._names.get(id(body))
+        if found is None:
+            found = self._names[id(body)] = frozenset(shape.names(body))
+        return found
+
+
+def in_use(ev: Evaluator, owner: Object, name: str, held: Constant) -> Value:
+    """An attribute as it is found now: the constant that it was set to, or something of which that is the first."""
+    cls = owner.definition
+    if not isinstance(cls, ClassValue):
+        return held
+    writers = _changes(ev, cls).get(name)
+    if writers is None or _is_being_made(ev, owner):
+        return held
+    varying = tuple(one for one in ev.loops if one not in owner.loops and _may_change(ev, held, one, writers))
+    is_handed_down = ev.store.is_foreign(owner.uid) and ev.store.is_foreign(held.uid)
+    if not (varying or is_handed_down):
+        return held
+    key = (held.uid, varying)
+    found = ev.uses.changed.get(key)
+    if found is None:
+        found = ev.uses.changed[key] = Unknown(text=name, loops=varying)
+    return found
+
+
+def _is_being_made(ev: Evaluator, owner: Object) -> bool:
+    return any(
+        one.receiver is owner and one.code is not None and one.code.name in _MAKING for one in ev.frames
+    )
+
+
+def _may_change(ev: Evaluator, held: Constant, loop: int, writers: frozenset[str]) -> bool:
+    """Whether a value that was set before a loop may be another one in its later rounds: the loop, or a function that is
+    called in it, may call one of these methods, or is one."""
+    begun = ev.uses.loops.get(loop)
+    if begun is None or held.uid > begun.number:
+        return False
+    called = [one.code for one in ev.frames[begun.frames :] if one.code is not None]
+    if not writers.isdisjoint(ev.uses.names(begun.body)):
+        return True
+    return any(one.name in writers or not writers.isdisjoint(one.names) for one in called)
+
+
+def _changes(ev: Evaluator, cls: ClassValue) -> Changes:
+    found = ev.uses.changes.get(cls.uid)
+    if found is None:
+        bodies = (one.code.body for one in classes.ancestry(cls))
+        methods = [node for body in bodies for node in body if isinstance(node, s.Function)]
+        found = ev.uses.changes[cls.uid] = _worked_out(methods)
+    return found
+
+
+def _worked_out(methods: list[s.Function]) -> Changes:
+    making = frozenset().union(*(one.names for one in methods if one.name in _MAKING))
+    later = [one for one in methods if one.name not in _MAKING]
+    called_later = frozenset().union(*(one.names for one in later))
+    direct: dict[str, set[str]] = {}
+    for method in later:
+        if method.name not in making or method.name in called_later:
+            for name in _set_in(method):
+                direct.setdefault(name, set()).add(method.name)
+    return {name: _with_callers(writers, later) for name, writers in direct.items()}
+
+
+def _with_callers(writers: set[str], methods: list[s.Function]) -> frozenset[str]:
+    grown = True
+    while grown:
+        callers = {one.name for one in methods if not writers.isdisjoint(one.names)}
+        grown = not callers <= writers
+        writers |= callers
+    return frozenset(writers)
+
+
+def _set_in(method: s.Function) -> Iterator[str]:
+    """The attributes of its own object that a method sets."""
+    own = method.parameters[0].name if method.parameters else ""
+    pending: list[s.Block] = [method.body]
+    while pending:
+        for node in pending.pop():
+            pending.extend(shape.blocks(node))
+            for target in _targets(node):
+                match target:
+                    case s.Attribute(value=s.Name(name=holder), name=name) if holder == own:
+                        yield name
+
+
+def _targets(node: s.Statement) -> Iterator[s.Expr]:
+    match node:
+        case s.Assign():
+            for target in node.targets:
+                yield from target.items if isinstance(target, s.Collection) else (target,)
+        case s.AugmentedAssign():
+            yield node.target

@@ -1,0 +1,562 @@
+"""Statements: both ways of a branch, a loop as one round of many, and what each leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from trainlint.facts.api.torch_api import AUTOCAST, EMBEDDING, MAKES_ANOTHER, OUT_OF_PLACE
+from trainlint.facts.ask.tensors import is_tensor
+from trainlint.facts.model.events import Accumulated, Called, Discarded
+from trainlint.facts.model.nodes import Branch, Exit, Loop, Node
+from trainlint.facts.model.values import (
+    Carried,
+    Choice,
+    Constant,
+    Items,
+    Object,
+    Op,
+    Table,
+    Unknown,
+    Value,
+    alternatives,
+    one_of,
+)
+from trainlint.program.api import builtin, library, noting
+from trainlint.program.evaluate import attributes, classes, conditions, expressions
+from trainlint.program.evaluate.store import Layer
+from trainlint.program.evaluate.values import Arguments, Env, FileModule, FunctionValue, Imported, Library
+from trainlint.program.source import shape
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+Signal = str | None
+"""How a block ends: None falls through; "return", "break", "continue" and "raise" do not."""
+
+MAX_UNROLLED = 12
+"""A loop over a list of at most so many known items is followed item by item."""
+
+
+def block(ev: Evaluator, statements: s.Block) -> Signal:
+    known, guards = ev.known, len(ev.guards)
+    try:
+        for statement in statements:
+            signal = _statement(ev, statement)
+            if signal is not None:
+                return signal
+        return None
+    finally:
+        ev.known = known
+        del ev.guards[guards:]
+
+
+def _statement(ev: Evaluator, node: s.Statement) -> Signal:
+    ev.steps += 1
+    match node:
+        case s.Evaluate():
+            value = ev.expr(node.value)
+            if isinstance(node.value, s.Call) and isinstance(value, Op):
+                value.is_ignored = True
+                _note_discarded(ev, node.value, value)
+        case s.Assign():
+            _assign(ev, node)
+        case s.AugmentedAssign():
+            _augmented(ev, node)
+        case s.Return():
+            value = ev.expr(node.value) if node.value is not None else Constant(value=None)
+            frame = ev.frames[-1]
+            frame.returns.append((tuple(ev.guards[frame.guards :]), value))
+            ev.nodes.append(Exit("return"))
+            return "return"
+        case s.If():
+            return _if(ev, node)
+        case s.For():
+            return _for(ev, node)
+        case s.While():
+            return _while(ev, node)
+        case s.With():
+            return _with(ev, node)
+        case s.Function():
+            ev.bind(node.name, classes.define_function(ev, node))
+        case s.Class():
+            ev.bind(node.name, classes.define_class(ev, node))
+        case s.Import():
+            _import(ev, node)
+        case s.ImportFrom():
+            _import_from(ev, node)
+        case s.Try():
+            return _try(ev, node)
+        case s.Raise():
+            if node.value is not None:
+                ev.expr(node.value)
+            ev.nodes.append(Exit("raise"))
+            return "raise"
+        case s.Jump():
+            ev.nodes.append(Exit(node.kind))
+            return node.kind
+        case s.Match():
+            return _match(ev, node)
+        case s.Scope():
+            _scope(ev, node)
+        case s.Delete():
+            for target in node.targets:
+                _delete(ev, target)
+    return None
+
+
+def _delete(ev: Evaluator, target: s.Expr) -> None:
+    """`del table[key]`."""
+    if not isinstance(target, s.Subscript):
+        return
+    table, key = ev.unseen(target.value), ev.expr(target.index)
+    if isinstance(table, Table) and isinstance(key, Constant) and key.value in table.entries:
+        builtin.without_entry(ev, table, key.value)
+
+
+def _note_discarded(ev: Evaluator, node: s.Call, value: Op) -> None:
+    """`x.clamp(0)` as a statement."""
+    name = node.func.name if isinstance(node.func, s.Attribute) else ""
+    is_trial = ev.frames[-1].trying > 0
+    if name == MAKES_ANOTHER and value.owner is not None and value.owner.type == EMBEDDING and not is_trial:
+        ev.emit(Discarded, node.at, name=name, tensor=value.owner, text=value.text)
+    if (
+        name in OUT_OF_PLACE
+        and value.inputs
+        and not is_trial
+        and not {"out", "inplace"} & value.options.keys()
+    ):
+        root: s.Expr = node.func
+        while isinstance(root, s.Attribute):
+            root = root.value
+        is_function = isinstance(root, s.Name) and isinstance(ev.lookup(root.name), Library)
+        ev.emit(
+            Discarded, node.at, name=name, tensor=value.inputs[0], is_method=not is_function, text=value.text
+        )
+
+
+def _assign(ev: Evaluator, node: s.Assign) -> None:
+    if node.value is None:
+        return
+    value = ev.expr(node.value)
+    for target in node.targets:
+        _note_running_sum(ev, target, node.value, value)
+        assign(ev, target, value)
+
+
+def _note_running_sum(ev: Evaluator, target: s.Expr, expr: s.Expr, value: Value) -> None:
+    """`total = total + loss` in a loop."""
+    if not ev.loops or not isinstance(expr, s.Operation) or expr.operator != "+":
+        return
+    if (
+        not isinstance(value, Op)
+        or len(value.inputs) != 2
+        or shape.label(target) != shape.label(expr.operands[0])
+    ):
+        return
+    before, added = value.inputs
+    if isinstance(target, s.Attribute) or (
+        isinstance(target, s.Subscript) and isinstance(target.index, s.Constant)
+    ):
+        ev.emit(Accumulated, expr.at, total=shape.label(target), value=added, result=value)
+    elif isinstance(target, s.Name) and _lives_on(ev, before):
+        ev.emit(Accumulated, expr.at, total=target.name, value=added, result=value)
+
+
+def _carried(ev: Evaluator, value: Value | None) -> bool:
+    """Whether a value came into the present loop from before it."""
+    return isinstance(value, Carried) and value.loop in ev.loops
+
+
+def _lives_on(ev: Evaluator, total: Value) -> bool:
+    """Whether a sum goes from one round to the next, and does not end with the forward of a module."""
+    return ev.forwards == 0 and ev.forwarding() is None and _carried(ev, total)
+
+
+def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:
+    match target:
+        case s.Name():
+            ev.bind(target.name, value)
+        case s.Attribute():
+            ev.set_attribute(ev.expr(target.value), target.name, value, target.at)
+        case s.Subscript():
+            container = ev.unseen(target.value)
+            builtin.store_item(ev, container, ev.expr(target.index), value, target.at)
+        case s.Collection():
+            for item, part in zip(target.items, _unpacked(ev, target, value), strict=False):
+                if isinstance(item, s.Starred):
+                    item = item.value
+                assign(ev, item, part)
+        case s.Starred():
+            assign(ev, target.value, value)
+
+
+def _unpacked(ev: Evaluator, target: s.Collection, value: Value) -> list[Value]:
+    """As many values as a tuple of targets needs."""
+    count = len(target.items)
+    if isinstance(value, Choice):
+        fitting = [one for one in value.options if isinstance(one[1], Items) and len(one[1].items) == count]
+        value = one_of(fitting) if fitting else value
+    starred = next((i for i, item in enumerate(target.items) if isinstance(item, s.Starred)), None)
+    if isinstance(value, Items) and value.exact and starred is not None and len(value.items) >= count - 1:
+        after = count - starred - 1
+        middle = value.items[starred : len(value.items) - after]
+        return [
+            *value.items[:starred],
+            Items(items=list(middle)),
+            *value.items[len(value.items) - after :],
+        ]
+    return [ev.settle(builtin.item(ev, value, Constant(value=number), target.at)) for number in range(count)]
+
+
+def _is_part_of_tensor(ev: Evaluator, target: s.Subscript) -> bool:
+    """Whether a subscript is certainly no entry of a dict or list; what a forward builds up in tensors ends with it."""
+    indices = target.index.items if isinstance(target.index, s.Collection) else (target.index,)
+    if any(isinstance(one, s.Operation) and one.operator == "[:]" for one in indices):
+        return True
+    return ev.forwarding() is not None and is_tensor(ev.expr(target.value))
+
+
+def _augmented(ev: Evaluator, node: s.AugmentedAssign) -> None:
+    before = ev.expr(node.target)
+    value = ev.expr(node.value)
+    if isinstance(before, Items) and node.operator == "+":
+        builtin.extend(ev, before, value)
+        return
+    result = expressions.arithmetic(ev, node.operator, (before, value), node.at)
+    lives_on = not isinstance(node.target, s.Name) or _lives_on(ev, before)
+    if isinstance(node.target, s.Subscript):
+        lives_on = not _is_part_of_tensor(ev, node.target)
+    if ev.loops and node.operator in ("+", "-") and lives_on:
+        ev.emit(Accumulated, node.at, total=shape.label(node.target), value=value, result=result)
+    if isinstance(node.target, s.Attribute):
+        attributes.written_by_hand(ev, ev.expr(node.target.value), node.target.name, node.at)
+    elif isinstance(before, Op):
+        attributes.written_by_hand(ev, before, "", node.at)
+    noting.note_overwritten(ev, before, node.at)
+    assign(ev, node.target, result)
+
+
+def _if(ev: Evaluator, node: s.If) -> Signal:
+    test = ev.expr(node.test)
+    outcome = conditions.truth(test, ev.known)
+    if outcome is None and shape.is_main_guard(node.test):
+        outcome = True
+    loops = ev.loops
+    if loops and shape.is_lazy(node):
+        outcome, ev.loops = None, ()  # what it makes is made once, on the first round
+    try:
+        return _decide(ev, node, test, outcome)
+    finally:
+        ev.loops = loops
+
+
+def _decide(ev: Evaluator, node: s.If, test: Value, outcome: bool | None) -> Signal:
+    if outcome is not None:
+        return _decided(ev, node.body if outcome else node.orelse)
+    asks = shape.names_version(node.test)
+    ev.asking += asks
+    try:
+        return _fork(ev, node, test)
+    finally:
+        ev.asking -= asks
+
+
+def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
+    guard = conditions.guard(test)
+    varies = ev.varying.setdefault(guard[0], conditions.varies(test))
+    branch = Branch(guard[0], tuple(sorted(varies)))
+    yes, no = _branch(ev, test, True, node.body), _branch(ev, test, False, node.orelse)
+    branch.then, branch.otherwise = (yes[0], no[0]) if guard[1] else (no[0], yes[0])
+    ev.nodes.append(branch)
+    if yes[1] is not None and no[1] is not None:
+        ev.store.merge(guard, yes[2], no[2])
+        return yes[1] if yes[1] == no[1] else "return"
+    if yes[1] is not None or no[1] is not None:
+        gone = yes[1] is not None
+        ev.store.write(no[2] if gone else yes[2])
+        _assume(ev, test, not gone)
+    else:
+        ev.store.merge(guard, yes[2], no[2])
+    return None
+
+
+def _decided(ev: Evaluator, statements: s.Block) -> Signal:
+    """A block whose assumptions live on after it, as if it stood in the surrounding one."""
+    for statement in statements:
+        signal = _statement(ev, statement)
+        if signal is not None:
+            return signal
+    return None
+
+
+def _branch(
+    ev: Evaluator, test: Value, outcome: bool, statements: s.Block
+) -> tuple[list[Node], Signal, Layer]:
+    known, guards, outer, records = ev.known, len(ev.guards), ev.nodes, ev.records
+    ev.nodes = []
+    ev.store.push()
+    try:
+        _assume(ev, test, outcome)
+        signal = block(ev, statements)
+        return ev.nodes, signal, ev.store.pop()
+    finally:
+        ev.known, ev.nodes, ev.records = known, outer, records
+        del ev.guards[guards:]
+
+
+def _assume(ev: Evaluator, test: Value, outcome: bool) -> None:
+    ev.known = {**ev.known, **dict(conditions.implied(test, outcome))}
+    condition, polarity = conditions.guard(test)
+    ev.guards.append((condition, polarity == outcome))
+
+
+def _for(ev: Evaluator, node: s.For) -> Signal:
+    iterable = builtin.listed(ev.expr(node.iterable))
+    if isinstance(iterable, Items) and iterable.exact and len(iterable.items) <= MAX_UNROLLED:
+        return _unrolled(ev, node, iterable)
+
+    def bind() -> None:
+        assign(ev, node.target, builtin.element(ev, iterable, node.iterable.at))
+
+    signal = _loop(ev, node, node.body, bind, iterable)
+    _decided(ev, node.orelse)
+    return signal
+
+
+def _unrolled(ev: Evaluator, node: s.For, iterable: Items) -> Signal:
+    for one in tuple(iterable.items):  # the body may append to it
+        assign(ev, node.target, one)
+        signal = block(ev, node.body)
+        if signal in ("return", "raise"):
+            return signal
+        if signal == "break":
+            return None
+    return _decided(ev, node.orelse)
+
+
+def _while(ev: Evaluator, node: s.While) -> Signal:
+    _loop(ev, node, node.body, lambda: ev.expr(node.test))
+    endless = isinstance(node.test, s.Constant) and bool(node.test.value)
+    if not endless:
+        _decided(ev, node.orelse)
+    return None
+
+
+def _loop(
+    ev: Evaluator, node: s.For | s.While, body: s.Block, start: Callable[[], Any], over: Value | None = None
+) -> Signal:
+    """One round that stands for many: names that the body assigns are carried into it."""
+    carried: dict[str, Carried] = {}
+    with loop(ev, node.at, over, body) as number:
+        for name in _names_assigned(ev, node, body):
+            before = ev.store.get((ev.env.declared.get(name, ev.env).uid, name))
+            if before is not None:
+                carried[name] = Carried(start=before, loop=number)
+                ev.bind(name, carried[name])
+        start()
+        signal = block(ev, body)
+    for name, value in carried.items():
+        after = ev.store.get((ev.env.declared.get(name, ev.env).uid, name))
+        if after is value:
+            ev.bind(name, value.start)
+        else:
+            value.back = after
+    return signal if signal in ("return", "raise") and isinstance(node, s.While) else None
+
+
+@contextmanager
+def loop(ev: Evaluator, at: s.Span, over: Value | None = None, body: s.Block = ()) -> Iterator[int]:
+    """What happens inside happens in every round of a loop, which has this number."""
+    number = next(ev.loop_numbers)
+    ev.uses.begin(number, body, len(ev.frames))
+    loop = Loop(number, ev.place(at), over=over)
+    nodes, loops, known, guards = ev.nodes, ev.loops, ev.known, len(ev.guards)
+    ev.nodes, ev.loops = loop.body, (*loops, number)
+    try:
+        yield number
+    finally:
+        ev.nodes, ev.loops, ev.known = nodes, loops, known
+        del ev.guards[guards:]
+    ev.nodes.append(loop)
+
+
+def _names_assigned(ev: Evaluator, node: s.For | s.While, body: s.Block) -> frozenset[str]:
+    found = ev.assigned_names.get(id(node))
+    if found is None:
+        found = ev.assigned_names[id(node)] = frozenset(shape.assigned(body))
+    return found
+
+
+def _with(ev: Evaluator, node: s.With) -> Signal:
+    records, autocast = ev.records, ev.autocast
+    for context, target in node.items:
+        value = ev.expr(context)
+        ev.records = _records_in(ev, value, ev.records)
+        ev.autocast += _autocast_in(ev, value)
+        if isinstance(value, Op) and value.name == "device":
+            ev.emit(Called, context.at, name="torch.set_default_device", args=(value,))
+        if target is not None:
+            assign(ev, target, _entered(ev, value, context))
+    awaits = sum("raises" in ev.label(context).lower() for context, _ in node.items)
+    ev.frames[-1].trying += awaits
+    outer = ev.nodes
+    if awaits:  # what is meant to fail is no training
+        ev.nodes = []
+    signal = block(ev, node.body)
+    ev.nodes = outer
+    ev.frames[-1].trying -= awaits
+    ev.records, ev.autocast = records, autocast
+    return signal
+
+
+def _autocast_in(ev: Evaluator, context: Value) -> tuple[Value, ...]:
+    """The regions of autocast that `with context` begins, or may begin."""
+    if context.uid in ev.contexts:
+        return ev.contexts[context.uid][1]
+    is_region = any(isinstance(one, Object) and one.is_a(AUTOCAST) for one in alternatives(context))
+    return (context,) if is_region else ()
+
+
+def _entered(ev: Evaluator, value: Value, context: s.Expr) -> Value:
+    """What `with value as name` binds."""
+    if isinstance(value, Items):
+        return builtin.element(ev, value, context.at)
+    if isinstance(value, Object) and value.definition is not None:
+        method = classes.class_attribute(ev, value.definition, "__enter__")
+        if isinstance(method, FunctionValue):
+            return ev.call_function(method, Arguments((value,)), context.at, value)
+    return value
+
+
+def _records_in(ev: Evaluator, context: Value, outer: bool | None) -> bool | None:
+    """Whether autograd records inside `with context`."""
+    found: set[bool | None] = set()
+    for one in alternatives(context):
+        if one.uid in ev.contexts:
+            found.add(ev.contexts[one.uid][0])
+        else:
+            change = library.records_inside(one)
+            found.add(outer if change == "same" else change)  # type: ignore[arg-type]
+    return found.pop() if len(found) == 1 else None
+
+
+def _try(ev: Evaluator, node: s.Try) -> Signal:
+    ev.store.push()
+    ev.frames[-1].trying += 1
+    signal = block(ev, node.body)
+    ev.frames[-1].trying -= 1
+    if signal is None:
+        signal = block(ev, node.orelse)
+    done = ev.store.pop()
+    ended: list[Signal] = [signal]
+    outcome = done
+    for handler in node.handlers:
+        if handler.catches is not None:
+            ev.expr(handler.catches)
+        caught = Unknown(text="exception", loops=ev.loops)
+        branch = Branch(None, ())
+        outer, ev.nodes = ev.nodes, branch.then
+        guards = len(ev.guards)
+        condition = ("import fails" if shape.is_import_error(handler.catches) else "handler", caught.uid)
+        ev.guards.append((condition, True))
+        ev.store.push()
+        if handler.name is not None:
+            ev.bind(handler.name, caught)
+        left = block(ev, handler.body)
+        layer = ev.store.pop()
+        del ev.guards[guards:]
+        ev.nodes = outer
+        ev.nodes.append(branch)
+        ended.append(left)
+        if left is None:
+            ev.store.push()
+            ev.store.merge((condition, True), layer, outcome)
+            outcome = ev.store.pop()
+    if signal is None or any(left is None for left in ended):
+        ev.store.write(outcome)
+    left_by = ev.nodes.pop() if ev.nodes and isinstance(ev.nodes[-1], Exit) else None
+    last = _decided(ev, node.final)
+    if left_by is not None:
+        ev.nodes.append(left_by)
+    if last is not None:
+        return last
+    return None if any(left is None for left in ended) else signal
+
+
+def _match(ev: Evaluator, node: s.Match) -> Signal:
+    ev.expr(node.subject)
+    for names, body in node.cases:
+        branch = Branch(None, ())
+        outer, ev.nodes = ev.nodes, branch.then
+        ev.store.push()
+        for name in names:
+            ev.bind(name, ev.unknown(name))
+        left = block(ev, body)
+        layer = ev.store.pop()
+        ev.nodes = outer
+        ev.nodes.append(branch)
+        if left is None:
+            ev.store.merge(None, layer, {})
+    return None
+
+
+def _scope(ev: Evaluator, node: s.Scope) -> None:
+    env = ev.env
+    target: Env | None = env.parent
+    if node.kind == "global":
+        while target is not None and target.parent is not None:
+            target = target.parent
+    if target is not None:
+        for name in node.names:
+            env.declared[name] = target
+
+
+def _import(ev: Evaluator, node: s.Import) -> None:
+    path = ev.env.path
+    for name, alias in node.names:
+        first = name.partition(".")[0]
+        whole, package = ev.project.module(path, 0, name), ev.project.module(path, 0, first)
+        if alias is not None:
+            ev.bind(alias, FileModule(path=whole) if whole is not None else Library(name=name))
+        elif package is not None:
+            ev.bind(first, FileModule(path=package))
+        elif whole is not None:
+            ev.bind(first, _package(ev, name, whole))
+        else:
+            ev.bind(first, Library(name=first))
+
+
+def _package(ev: Evaluator, name: str, file: str) -> Value:
+    """`import a.b.c` where `a` has no `__init__`: a namespace that holds `b`, that holds `c`."""
+    value: Value = FileModule(path=file)
+    for part in reversed(name.split(".")[1:]):
+        holder = Object(type="module")
+        ev.store.set((holder.uid, part), value)
+        value = holder
+    return value
+
+
+def _import_from(ev: Evaluator, node: s.ImportFrom) -> None:
+    path = ev.env.path
+    file = ev.project.module(path, node.level, node.module)
+    for name, alias in node.names:
+        if name == "*":
+            if file is not None:
+                _import_all(ev, file)
+        elif file is not None:
+            ev.bind(alias or name, Imported(path=file, name=name))
+        else:
+            inner = ev.project.module(path, node.level, f"{node.module}.{name}".strip("."))
+            dotted = f"{node.module or '.'}.{name}"
+            library = Library(name="torch" if dotted == "torch.torch" else dotted)
+            ev.bind(alias or name, FileModule(path=inner) if inner is not None else library)
+
+
+def _import_all(ev: Evaluator, file: str) -> None:
+    ev.trace.lists.add(file)
+    for name in sorted(ev.project.names(file)):
+        if not name.startswith("_"):
+            ev.bind(name, Imported(path=file, name=name))

@@ -1,0 +1,179 @@
+"""What every name and attribute holds at one moment, in layers so that a branch can be tried and merged."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from trainlint.facts.model.values import Table, Value, new_uid, one_of
+
+Key = tuple[int, str]
+Guard = tuple[object, bool]
+Layer = dict[int, dict[str, Value]]
+Changes = dict[Any, Any]
+"""By value, what it holds; by key, what stands there or None."""
+
+
+class Store:
+    """Names of scopes and attributes of objects, both by the owner's number and the name."""
+
+    def __init__(self) -> None:
+        self._layers: list[Layer] = [{}]
+        self._ever: set[Key] = set()
+        """What was ever set: more than half of all questions are after what never was."""
+        self.changes: Changes = {}
+        """What the entry point at work has done to things that others have made: how they were before."""
+        self.filled: list[Table] = []
+        """Dicts that an entry point has filled that had not made them; the latest last."""
+        self.number = self._roots = 0
+        """Of the entry point at work, and of the last one that began."""
+        self._since: list[int] = [0]
+        """Numbers that values had when the work went on to another entry point, and which one that was."""
+        self._whose: list[int] = [0]
+
+    def get(self, key: Key) -> Value | None:
+        if key not in self._ever:
+            return None
+        owner, name = key
+        for layer in reversed(self._layers):
+            held = layer.get(owner)
+            if held is not None:
+                found = held.get(name)
+                if found is not None:
+                    return found
+        return None
+
+    def set(self, key: Key, value: Value) -> None:
+        if len(self._layers) == 1:
+            self._note(*key)
+        self._ever.add(key)
+        self._layers[-1].setdefault(key[0], {})[key[1]] = value
+
+    def push(self) -> None:
+        self._layers.append({})
+
+    def pop(self) -> Layer:
+        return self._layers.pop()
+
+    def write(self, layer: Layer) -> None:
+        """Make what a branch left true."""
+        top = self._layers[-1]
+        for owner, held in layer.items():
+            if len(self._layers) == 1:
+                for name in held:
+                    self._note(owner, name)
+            if owner in top:
+                top[owner].update(held)
+            else:
+                top[owner] = held
+
+    def merge(self, guard: Guard | None, then: Layer, otherwise: Layer) -> None:
+        """Write what two branches left, each value as a choice where they differ."""
+        yes: tuple[Guard, ...] = (guard,) if guard else ()
+        no: tuple[Guard, ...] = ((guard[0], not guard[1]),) if guard else ()
+        empty: dict[str, Value] = {}
+        for owner in {**then, **otherwise}:
+            left, right = then.get(owner, empty), otherwise.get(owner, empty)
+            for name in {**left, **right}:
+                before = self.get((owner, name))
+                first, second = left.get(name, before), right.get(name, before)
+                if first is None or second is None or first is second:
+                    known = first or second
+                    assert known is not None
+                    self.set((owner, name), known)
+                else:
+                    self.set((owner, name), one_of(((yes, first), (no, second))))
+
+    def owned(self, owner: int) -> dict[str, Value]:
+        """Everything one owner holds."""
+        found: dict[str, Value] = {}
+        for layer in self._layers:
+            found.update(layer.get(owner, {}))
+        return found
+
+    # Entry points
+
+    @contextmanager
+    def root(self, *, kept: bool) -> Iterator[Changes]:
+        """Work for another entry point, that sees nothing of what the present one has changed.
+
+        What it does to things that it has not made is put back at the end; what it did is yielded. What it makes
+        goes to the bottom layer if it is to be kept, and dicts of others that it has filled stay filled then.
+        """
+        layers, root, changes = self._layers, self.number, self.changes
+        self._swap(changes)
+        self._layers = self._layers[:1] if kept else [self._layers[0], {}]
+        self._turn(self._roots + 1)
+        self._roots, self.changes = self.number, {}
+        try:
+            yield self.changes
+        finally:
+            self._swap(self.changes)
+            if kept:
+                self._fill(self.changes)
+            self._layers, self.changes = layers, changes
+            self._turn(root)
+            self._swap(changes)
+
+    @contextmanager
+    def as_left(self, changes: Changes) -> Iterator[None]:
+        """Things as an entry point has left them."""
+        self._swap(changes)
+        try:
+            yield
+        finally:
+            self._swap(changes)
+
+    def touch(self, value: Value) -> None:
+        """To be called before a value is changed in place."""
+        if value not in self.changes and self.is_foreign(value.uid):
+            self.changes[value] = _state(value)
+
+    def _fill(self, changes: Changes) -> None:
+        for one, left in changes.items():
+            if isinstance(one, Table):
+                new = {key: held for key, held in left["entries"].items() if one.entries.get(key) is not held}
+                one.entries.update(new)
+                if new:
+                    self.filled.append(one)
+
+    def root_of(self, value: Value) -> int:
+        """The number of the entry point that has made a value."""
+        return self._whose[bisect_right(self._since, value.uid) - 1]
+
+    def _turn(self, root: int) -> None:
+        self.number = root
+        self._since.append(new_uid())
+        self._whose.append(root)
+
+    def is_foreign(self, owner: int) -> bool:
+        """Whether another entry point than the one at work has made something."""
+        return owner < self._since[-1] and self._whose[bisect_right(self._since, owner) - 1] != self.number
+
+    def _note(self, owner: int, name: str) -> None:
+        """To be called before something in the bottom layer is changed."""
+        if (owner, name) not in self.changes and self.is_foreign(owner):
+            self.changes[owner, name] = self._layers[0].get(owner, {}).get(name)
+
+    def _swap(self, changes: Changes) -> None:
+        """Put things back as they were before changes, or again as they were after them."""
+        bottom = self._layers[0]
+        for one, state in changes.items():
+            if isinstance(one, Value):
+                changes[one] = _state(one)
+                vars(one).update(state)
+                continue
+            owner, name = one
+            held = bottom.setdefault(owner, {})
+            changes[one] = held.get(name)
+            if state is not None:
+                held[name] = state
+            else:
+                held.pop(name, None)
+
+
+def _state(value: Value) -> dict[str, Any]:
+    """What a value holds, as it is now."""
+    return {name: one.copy() if isinstance(one, (list, dict)) else one for name, one in vars(value).items()}

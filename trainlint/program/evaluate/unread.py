@@ -1,0 +1,57 @@
+"""Layers that a module of the program keeps under a name that no code reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from trainlint.facts.api.torch_api import MODULE
+from trainlint.facts.ask.attachment import has_parameters
+from trainlint.facts.model.modules import BY_ANY_NAME, Unread
+from trainlint.facts.model.training import contained
+from trainlint.facts.model.values import Object
+from trainlint.program.evaluate import classes
+from trainlint.program.evaluate.evaluator import Evaluator
+from trainlint.program.evaluate.values import ClassValue
+from trainlint.program.source import syntax as s
+
+_PLAIN_BASES = frozenset((MODULE, "lightning.LightningModule"))
+"""Classes of libraries that use no layer by a name of their own."""
+
+
+def unread(ev: Evaluator, objects: Iterable[Object]) -> Iterator[Unread]:
+    """What no code reads of the modules among some objects."""
+    for module in objects:
+        cls = module.definition
+        if isinstance(cls, ClassValue) and MODULE in module.bases and _is_plain(ev, cls):
+            names = [
+                name for name in module.attributes if name.isidentifier() and name not in ev.project.reads
+            ]
+            for name in names:
+                layer = module.attributes[name]
+                if isinstance(layer, Object) and layer.at is not None and _is_lost(layer, name, module):
+                    yield Unread(layer.at, module.type, name, layer.type.removeprefix("torch."))
+
+
+def _is_plain(ev: Evaluator, cls: ClassValue) -> bool:
+    """Whether all code that may use the layers of a class is known, and uses them by name."""
+    if (
+        cls.has_unknown_base
+        or not cls.library_bases <= _PLAIN_BASES
+        or not classes.has_method(ev, cls, "forward")
+    ):
+        return False
+    return not any(
+        isinstance(node, s.Function) and not BY_ANY_NAME.isdisjoint(node.names)
+        for one in classes.ancestry(cls)
+        for node in one.code.body
+    )
+
+
+def _is_lost(layer: Object, name: str, module: Object) -> bool:
+    """Whether it is a layer with parameters that nothing else in its module holds."""
+    others = (value for key, value in module.attributes.items() if key != name)
+    return (
+        layer.is_a(MODULE)
+        and has_parameters(layer) is True
+        and not any(one is layer for value in others for one in contained(value))
+    )

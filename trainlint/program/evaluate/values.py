@@ -1,0 +1,116 @@
+"""Values that only matter while source is evaluated: code, names of libraries, things bound to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainlint.facts.model.values import Named, Value
+from trainlint.program.source import syntax as s
+
+
+@dataclass(eq=False, repr=False)
+class Env:
+    """A scope of names. A class body's names are not seen from the functions inside it."""
+
+    uid: int
+    path: str
+    parent: Env | None = None
+    is_class: bool = False
+    declared: dict[str, Env] = field(default_factory=dict)
+    """Names that `global` or `nonlocal` send elsewhere."""
+
+
+@dataclass(eq=False, repr=False)
+class Library(Named):
+    """A name of code that is not part of the program: `torch.nn.functional.softmax`."""
+
+
+@dataclass(eq=False, repr=False)
+class FileModule(Value):
+    """A module of the program, by its file."""
+
+    path: str = ""
+
+
+@dataclass(eq=False, repr=False)
+class Imported(Value):
+    """`from module import name`, looked up when it is used."""
+
+    path: str = ""
+    name: str = ""
+
+
+@dataclass(eq=False, repr=False)
+class FunctionValue(Value):
+    """A function of the program, in the scope where it was defined."""
+
+    code: s.Function = field(default=None)  # type: ignore[assignment]
+    env: Env = field(default=None)  # type: ignore[assignment]
+    owner: ClassValue | None = None
+    kind: str = "function"
+    """Or "property", "static", "class", by its decorator."""
+    records: bool | None = True
+    """False under `@torch.no_grad()`; None where a decorator is unknown."""
+    autocast: tuple[Value, ...] = ()
+    """The regions of autocast that its decorators make of it."""
+    defaults: dict[str, Value] = field(default_factory=dict)
+    is_context: bool = False
+
+
+@dataclass(eq=False, repr=False)
+class ClassValue(Value):
+    """A class of the program."""
+
+    code: s.Class = field(default=None)  # type: ignore[assignment]
+    env: Env = field(default=None)  # type: ignore[assignment]
+    bases: tuple[Value, ...] = ()
+    library_bases: frozenset[str] = frozenset()
+    has_unknown_base: bool = False
+    is_dataclass: bool = False
+    fields: tuple[str, ...] = ()
+    """Annotated names of the body in order, those of base classes first."""
+
+
+@dataclass(eq=False, repr=False)
+class Bound(Value):
+    """A method of something: a function of the program with its receiver, or a name still to be judged."""
+
+    receiver: Value = field(default_factory=Value)
+    name: str = ""
+    function: FunctionValue | None = None
+
+
+@dataclass(eq=False, repr=False)
+class Partial(Value):
+    """`functools.partial`."""
+
+    function: Value = field(default_factory=Value)
+    args: tuple[Value, ...] = ()
+    options: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(eq=False, repr=False)
+class Super(Value):
+    """`super()` inside a method of `owner`."""
+
+    owner: ClassValue | None = None
+    receiver: Value = field(default_factory=Value)
+
+
+@dataclass
+class Arguments:
+    """The arguments of a call. `open` says that `*args` or `**kwargs` of unknown content are among them."""
+
+    args: tuple[Value, ...] = ()
+    options: dict[str, Value] = field(default_factory=dict)
+    open: bool = False
+
+    def all(self) -> tuple[Value, ...]:
+        return (*self.args, *self.options.values())
+
+    def get(self, position: int, name: str) -> Any:
+        """By name or position; None where it is not given."""
+        if name in self.options:
+            return self.options[name]
+        return self.args[position] if position < len(self.args) else None

@@ -1,0 +1,139 @@
+"""Accounts as bytes and back. What is read from a cache is not trusted: plain data comes out, or an error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from trainlint.finding import Finding
+from trainlint.program.evaluate.uses import Code
+from trainlint.program.incremental.outcome import Defined, DefinedClass, DefinedFunction, Method, Outcome
+from trainlint.program.incremental.results import Account, Ledger, State
+from trainlint.program.source.outline import Outline
+
+DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+"""What `unpacked` raises where the bytes are no account."""
+
+
+def packed(account: Account) -> bytes:
+    state, ledger = account.state, account.ledger
+    paths = sorted(state.contents)
+    number = {path: place for place, path in enumerate(paths)}
+    known = _names(account.outlines)
+
+    def places(files: Iterable[str]) -> list[int]:
+        return [number[one] for one in files]
+
+    files = [
+        [
+            state.contents[path],
+            state.names[path],
+            _outline(account.outlines[path]),
+            _defined(ledger.defined[path], number, known),
+        ]
+        for path in paths
+    ]
+    outcomes = [
+        [
+            [kind, number[path], place],
+            [asdict(found) for found in one.findings],
+            places(one.uses),
+            places(one.lists),
+            [[number[file], at] for file, at in one.reached],
+            [*one.tables],
+            [*one.fills],
+        ]
+        for (kind, path, place), one in ledger.outcomes.items()
+    ]
+    return json.dumps([paths, state.frameworks, state.reads, files, outcomes]).encode(errors="surrogatepass")
+
+
+def _outline(one: Outline) -> list[object]:
+    functions = [[name, at, [*names]] for name, at, names in one.functions]
+    return [functions, [*one.called], [*one.binds], one.stars, [*one.reads], one.has_tensor]
+
+
+_Names = dict[Code, frozenset[str]]
+"""Every name in each function that an outline tells of: it need not be written twice."""
+
+
+def _names(outlines: Mapping[str, Outline]) -> _Names:
+    return {(path, at): names for path, one in outlines.items() for _, at, names in one.functions}
+
+
+def _defined(one: Defined, number: dict[str, int], known: _Names) -> list[object]:
+    def names(code: Code, own: frozenset[str]) -> list[str] | None:
+        return None if code in known else [*own]
+
+    def method(init: Method | None) -> list[object] | None:
+        if init is None:
+            return None
+        return [number[init.code[0]], init.code[1], names(init.code, init.names)]
+
+    return [
+        [[method(cls.init), cls.needs_instance] for cls in one.classes],
+        [[each.name, each.code[1], names(each.code, each.names), each.owner] for each in one.functions],
+    ]
+
+
+def unpacked(data: bytes) -> Account:
+    """Raises one of `DAMAGED`."""
+    paths, frameworks, reads, files, outcomes = json.loads(data)
+    paths = [str(path) for path in paths]
+
+    def at(places: Sequence[int]) -> frozenset[str]:
+        return frozenset(paths[place] for place in places)
+
+    ledger = Ledger()
+    contents, names, outlines = {}, {}, {}
+    for path, (content, binds, outline, _) in zip(paths, files, strict=True):
+        contents[path], names[path] = str(content), str(binds)
+        outlines[path] = _outline_from(outline)
+    known = _names(outlines)
+    for path, (_, _, _, defined) in zip(paths, files, strict=True):
+        ledger.defined[path] = _defined_from(defined, path, paths, known)
+    for (kind, path, place), found, uses, lists, reached, tables, fills in outcomes:
+        ledger.outcomes[str(kind), paths[path], int(place)] = Outcome(
+            tuple(Finding.restored(one) for one in found),
+            at(uses),
+            at(lists),
+            frozenset((paths[file], int(offset)) for file, offset in reached),
+            frozenset(map(str, tables)),
+            frozenset(map(str, fills)),
+        )
+    return Account(ledger, State(contents, names, tuple(map(str, frameworks)), str(reads)), outlines)
+
+
+def _outline_from(data: Any) -> Outline:
+    functions, called, binds, stars, reads, has_tensor = data
+    return Outline(
+        tuple((str(name), int(at), frozenset(names)) for name, at, names in functions),
+        frozenset(called),
+        frozenset(binds),
+        tuple((int(level), str(name)) for level, name in stars),
+        frozenset(reads),
+        bool(has_tensor),
+    )
+
+
+def _defined_from(data: Any, path: str, paths: list[str], known: _Names) -> Defined:
+    def names(code: Code, own: Any) -> frozenset[str]:
+        return known[code] if own is None else frozenset(own)
+
+    def method(one: Any) -> Method | None:
+        if one is None:
+            return None
+        code = paths[one[0]], int(one[1])
+        return Method(code, names(code, one[2]))
+
+    def function(name: Any, offset: Any, own: Any, owner: Any) -> DefinedFunction:
+        code = path, int(offset)
+        return DefinedFunction(str(name), code, names(code, own), None if owner is None else int(owner))
+
+    classes, functions = data
+    return Defined(
+        tuple(DefinedClass(method(init), bool(needs)) for init, needs in classes),
+        tuple(function(*one) for one in functions),
+    )

@@ -1,0 +1,59 @@
+"""What the rules say of files that belong together."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from trainlint.facts.model.training import Training
+from trainlint.finding import Finding, Problem
+from trainlint.judging import judged
+from trainlint.program.evaluate.entry_points import Roots
+from trainlint.program.evaluate.evaluator import Evaluator
+from trainlint.program.incremental.cache import Checked
+from trainlint.program.incremental.project_files import Project
+from trainlint.program.incremental.results import Ledger
+from trainlint.superseded import is_still_wanted
+
+_DEEP = 8_000
+"""Python frames that evaluating may nest: a few for each call and each nested expression."""
+
+
+def check_group(project: Project, known: Ledger) -> tuple[Checked, Ledger | None]:
+    """Evaluate files that belong together, and let every rule look at what happens in them.
+
+    What is known of an entry point is not worked out again. The ledger is that of all of them; there is none if
+    what is found follows from more than an outcome tells: from the order in which files were evaluated, say.
+    """
+    found: dict[tuple[str, object], Finding] = {}
+    problems: dict[Problem, None] = {}
+    evaluator = Evaluator(project)
+
+    def judge(training: Training) -> list[Finding]:
+        is_still_wanted()
+        return judged(training, problems)
+
+    roots = Roots(evaluator, sorted(project.outlines), known, judge, problems)
+    with _room():
+        for one in roots.findings():
+            first = found.setdefault((one.code, one.at), one)
+            found[one.code, one.at] = first.agreed(one)
+    is_whole = not (evaluator.is_tangled or problems or roots.fills_late())
+    if known.outcomes and not (is_whole and roots.saw_all_dicts()):
+        return check_group(project, Ledger())
+    return Checked(tuple(found.values()), tuple(problems)), roots.ledger if is_whole else None
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    collecting, depth = gc.isenabled(), sys.getrecursionlimit()
+    gc.disable()  # values only grow until the group is done
+    sys.setrecursionlimit(max(depth, _DEEP))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(depth)
+        if collecting:
+            gc.enable()

@@ -1,0 +1,59 @@
+"""What evaluating one entry point has led to, in a form that can be kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trainlint.finding import Finding
+from trainlint.program.evaluate.uses import Code
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the rules said of an entry point, and what that follows from."""
+
+    findings: tuple[Finding, ...]
+    uses: frozenset[str]
+    lists: frozenset[str]
+    reached: frozenset[Code]
+    tables: frozenset[str]
+    fills: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Method:
+    """The `__init__` of a class: where its code is, and every name in it."""
+
+    code: Code
+    names: frozenset[str]
+
+
+@dataclass(frozen=True)
+class DefinedClass:
+    """A class that the body of a file has defined."""
+
+    init: Method | None
+    needs_instance: bool
+    """Whether it may have something to say that only shows when it is made."""
+
+
+@dataclass(frozen=True)
+class DefinedFunction:
+    """A function or method that the body of a file has defined; `owner` is the position of its class."""
+
+    name: str
+    code: Code
+    names: frozenset[str]
+    owner: int | None
+
+
+@dataclass(frozen=True)
+class Defined:
+    """What may be entry points in a file, besides its body."""
+
+    classes: tuple[DefinedClass, ...]
+    functions: tuple[DefinedFunction, ...]
+
+
+Entry = tuple[str, str, int]
+"""An entry point: "program", "class" or "function"; its file; its position among what the file defines."""

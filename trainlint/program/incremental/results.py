@@ -1,0 +1,91 @@
+"""What is known of the entry points of files that belong together, and how long that stays true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field
+
+from trainlint.program.incremental.outcome import Defined, Entry, Outcome
+from trainlint.program.source.outline import Outline
+
+
+@dataclass
+class Ledger:
+    """What evaluating entry points has led to, and what the bodies of files have defined."""
+
+    outcomes: dict[Entry, Outcome] = field(default_factory=dict)
+    defined: dict[str, Defined] = field(default_factory=dict)
+
+    def bodies(self) -> Iterator[tuple[str, Outcome]]:
+        """What the bodies of files have led to."""
+        return ((path, one) for (kind, path, _), one in self.outcomes.items() if kind == "program")
+
+    def filled_by(self, paths: Set[str]) -> set[str]:
+        """Dicts that the bodies of these files have filled for others."""
+        return {filled for path, one in self.bodies() if path in paths for filled in one.fills}
+
+
+@dataclass(frozen=True)
+class State:
+    """The files of a group at one time."""
+
+    contents: Mapping[str, str]
+    """What each file holds, and what its imports mean: a name for that."""
+    names: Mapping[str, str]
+    """What a star import of it binds: a name for that."""
+    frameworks: tuple[str, ...]
+    """Folders whose code is followed only from inside."""
+    reads: str
+    """Every attribute that any of them reads: a name for that."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """A ledger, with the files as they were when it was made."""
+
+    ledger: Ledger
+    state: State
+    outlines: Mapping[str, Outline]
+
+    def holding(self, now: State) -> Ledger:
+        """What is still true: what follows from files alone that are what they were."""
+        if (now.frameworks, now.reads) != (
+            self.state.frameworks,
+            self.state.reads,
+        ) or now.contents.keys() != self.state.contents.keys():
+            return Ledger()
+        changed = {path for path in now.contents if now.contents[path] != self.state.contents[path]}
+        renamed = {path for path in now.names if now.names[path] != self.state.names[path]}
+        stale = self._stale(changed, renamed)
+        emptied = self.ledger.filled_by(stale)
+        return Ledger(
+            {
+                entry: one
+                for entry, one in self.ledger.outcomes.items()
+                if stale.isdisjoint(one.uses)
+                and renamed.isdisjoint(one.lists)
+                and emptied.isdisjoint(one.tables)
+            },
+            {path: one for path, one in self.ledger.defined.items() if path not in stale},
+        )
+
+    def _stale(self, changed: set[str], renamed: set[str]) -> set[str]:
+        """Files whose bodies would leave something else than they did, or may."""
+        users: dict[str, list[str]] = {}
+        pending = list(changed)
+        fillers: dict[str, list[str]] = {}
+        for path, outcome in self.ledger.bodies():
+            for filled in outcome.fills:
+                fillers.setdefault(filled, []).append(path)
+        for path, outcome in self.ledger.bodies():
+            for used in (*outcome.uses, *(one for table in outcome.tables for one in fillers.get(table, ()))):
+                users.setdefault(used, []).append(path)
+            if not renamed.isdisjoint(outcome.lists):
+                pending.append(path)
+        stale: set[str] = set()
+        while pending:
+            path = pending.pop()
+            if path not in stale:
+                stale.add(path)
+                pending.extend(users.get(path, ()))
+        return stale

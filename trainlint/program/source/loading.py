@@ -1,0 +1,42 @@
+"""One file's bytes to its module, or to what is wrong with it."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+
+from trainlint.finding import Problem
+from trainlint.program.source import syntax as s
+from trainlint.program.source.read import Unreadable, read
+from trainlint.program.source.room import with_room
+
+_LARGEST = 1_000_000
+"""Bytes of a file that is read: about ten seconds, and more than anyone writes by hand."""
+
+
+@with_room
+def load(path: str, data: bytes) -> s.Module | Problem:
+    """Read one file."""
+    if len(data) > _LARGEST:
+        return Problem(
+            path,
+            None,
+            f"too large to be read: {len(data) / 1e6:.1f} MB, and {_LARGEST / 1e6:.0f} MB is the most",
+        )
+    try:
+        return read(decode(data))
+    except Unreadable as error:
+        return Problem(path, error.line, str(error))
+    except (SyntaxError, UnicodeError, LookupError, ValueError) as error:
+        return Problem(path, None, f"cannot be decoded: {error}")
+    except Exception as error:
+        return Problem(path, None, f"cannot be read, which is a bug in trainlint: {error!r}")
+
+
+def decode(data: bytes) -> str:
+    """The text of a source file, by its byte order mark or declared encoding. Line ends stay as they are."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    text = data.decode(encoding)
+    if "\0" in text:
+        raise ValueError("it contains a NUL byte")
+    return text

@@ -1,0 +1,86 @@
+"""What the text of a file tells about it without being evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trainlint.program.source import shape
+from trainlint.program.source import syntax as s
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A file as the rest of its program sees it."""
+
+    functions: tuple[tuple[str, int, frozenset[str]], ...]
+    """Functions and methods: the name, where it begins, and every name and attribute in it."""
+    called: frozenset[str]
+    """The last names of all that is called in the file."""
+    binds: frozenset[str]
+    """Names that the file's own code binds."""
+    stars: tuple[tuple[int, str], ...]
+    """Star imports: level and module."""
+    reads: frozenset[str]
+    """Every attribute that the file reads."""
+    has_tensor: bool
+    """Whether it defines a class of the name `Tensor`."""
+
+
+def outline(module: s.Module) -> Outline:
+    return Outline(
+        functions=tuple((one.name, one.at[0], one.names) for one in _functions(module.body)),
+        called=module.called,
+        binds=frozenset(_bound(module.body)),
+        stars=tuple((level, name) for level, name, names in module.imports if "*" in names),
+        reads=module.reads,
+        has_tensor=any(isinstance(node, s.Class) and node.name == "Tensor" for node in module.body),
+    )
+
+
+def _functions(block: s.Block) -> Iterator[s.Function]:
+    for node in block:
+        if isinstance(node, s.Function):
+            yield node
+        elif isinstance(node, s.Class):
+            yield from _functions(node.body)
+        elif isinstance(node, (s.If, s.For, s.While)):
+            yield from _functions(node.body)
+            yield from _functions(node.orelse)
+
+
+def _bound(block: s.Block) -> Iterator[str]:
+    yield from shape.assigned(block)
+    yield from _defined(block)
+
+
+def _defined(block: s.Block) -> Iterator[str]:
+    """Names of functions, classes and imports; of what functions declare to be global too."""
+    for node in block:
+        match node:
+            case s.Function():
+                yield node.name
+                yield from _declared(node.body)
+            case s.Class():
+                yield node.name
+                for inner in node.body:
+                    if isinstance(inner, s.Function):
+                        yield from _declared(inner.body)
+            case s.Import():
+                for name, alias in node.names:
+                    yield alias or name.partition(".")[0]
+            case s.ImportFrom():
+                yield from (alias or name for name, alias in node.names if name != "*")
+            case _:
+                for part in shape.blocks(node):
+                    yield from _defined(part)
+
+
+def _declared(block: s.Block) -> Iterator[str]:
+    for node in block:
+        if isinstance(node, s.Scope):
+            if node.kind == "global":
+                yield from node.names
+        else:
+            for part in shape.blocks(node):
+                yield from _declared(part)

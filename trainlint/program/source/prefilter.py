@@ -1,0 +1,73 @@
+"""Which files of a tree can have anything to do with training, from their bytes alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from trainlint.program.incremental.cache import Cache
+from trainlint.program.incremental.project_files import Files
+from trainlint.project.bytes_on_disk import Contents
+from trainlint.project.soundness import parses
+
+_TRAINS = re.compile(
+    rb"\b(?:backward|zero_grad|\w*Module|\w*Loss|\w*_loss|\w*cross_entropy\w*|kl_div|log_softmax|amp|autocast"
+    rb"|DataLoader|training_step|eval|load_state_dict|DataCollatorForLanguageModeling)\b"
+)
+_IMPORT = re.compile(
+    rb"(?:^|(?<=\r))[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.MULTILINE
+)
+
+
+def speaks_of_training(data: bytes) -> bool:
+    return (
+        any(word in data for word in (b"torch", b"Tensor", b"transformers"))
+        and _TRAINS.search(data) is not None
+    )
+
+
+def imports(path: str, data: bytes, files: Files) -> set[str]:
+    """The files that a file seems to import."""
+    found = set()
+    for dots, module, names in _IMPORT.findall(data):
+        for name in names.decode().split(",") if names else (module.decode(),):
+            level = len(dots)
+            target = files.resolve(path, level, name.split(" as ")[0].strip())
+            if target is not None:
+                found.add(target)
+    return found
+
+
+def worth_reading(paths: Iterable[str], contents: Contents, files: Files) -> set[str]:
+    """Files that speak of training, and those that import them, directly or not."""
+    importers: dict[str, set[str]] = {}
+    wanted: set[str] = set()
+    for path in paths:
+        if not contents.hash(path):
+            continue
+        data = contents.get(path)
+        if speaks_of_training(data):
+            wanted.add(path)
+        else:
+            for target in imports(path, data, files):
+                importers.setdefault(target, set()).add(path)
+    pending = list(wanted)
+    while pending:
+        for importer in importers.get(pending.pop(), ()):
+            if importer not in wanted:
+                wanted.add(importer)
+                pending.append(importer)
+    return wanted
+
+
+def unsound(paths: Iterable[str], contents: Contents, cache: Cache) -> set[str]:
+    """Files that are not Python, as far as can be told quickly."""
+    found = set()
+    for path in paths:
+        key = contents.hash(path)
+        if key and not cache.knows("parses", key):
+            if parses(contents.get(path)):
+                cache.note("parses", key)
+            else:
+                found.add(path)
+    return found

@@ -1,0 +1,116 @@
+"""Which entry points can have anything to do with training, judged by the names in their code alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trainlint.facts.api.deprecated import OLD_INITS, TELLING
+from trainlint.facts.api.torch_api import DROPOUTS, LOSS_FUNCTIONS, LOSSES, WITH_PARAMETERS
+from trainlint.program.source import syntax as s
+from trainlint.program.source.outline import Outline
+
+TRAINING_WORDS = (
+    frozenset(
+        (
+            "backward zero_grad manual_backward training_step compute_loss clip_grad_norm_ clip_grad_value_ DataLoader "
+            "autocast GradScaler custom_fwd custom_bwd DataCollatorForLanguageModeling"
+        ).split()
+    )
+    | {name.rpartition(".")[2] for name in LOSSES}
+    | LOSS_FUNCTIONS.keys()
+)
+"""Names without which an entry point says nothing about training that a rule could judge."""
+
+_HERE_ALONE = (
+    frozenset(
+        "eval forward load_state_dict scaled_dot_product_attention masked_fill masked_fill_ key_padding_mask attn_mask "
+        "bmm".split()
+    )
+    | TELLING
+)
+"""Names that say something of the function that they stand in, and nothing of those that call it."""
+
+_EVERYWHERE = frozenset("forward __init__ eval get update append extend items to add".split())
+"""Names that too many things share to follow them."""
+
+
+class Relevance:
+    """Follows calls by name through all functions of a program."""
+
+    def __init__(self, outlines: Iterable[Outline]) -> None:
+        functions = [one for outline in outlines for one in outline.functions]
+        known = {name for name, _, _ in functions} - _EVERYWHERE
+        mentioned_in: dict[str, list[str]] = {}
+        for name, _, names in functions:
+            for one in names & known:
+                mentioned_in.setdefault(one, []).append(name)
+        pending = [name for name, _, names in functions if not TRAINING_WORDS.isdisjoint(names)]
+        self._trains: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name not in self._trains:
+                self._trains.add(name)
+                pending.extend(mentioned_in.get(name, ()))
+        self._trains -= _EVERYWHERE
+
+    def trains(self, name: str, names: frozenset[str]) -> bool:
+        """Whether a function of this name with these names in it speaks of training or evaluation, or may call one
+        that trains."""
+        return _speaks(name, names) or not self._trains.isdisjoint(names)
+
+
+def _speaks(name: str, names: frozenset[str]) -> bool:
+    """Whether a function uses a word of training, drops or initialises by a function of torch's, or is a
+    forward that may make layers."""
+    if not (names.isdisjoint(TRAINING_WORDS) and names.isdisjoint(_HERE_ALONE)) or (
+        name == "forward" and not WITH_PARAMETERS.isdisjoint(names)
+    ):
+        return True
+    if "init" in names and not names.isdisjoint(OLD_INITS):
+        return True
+    return not names.isdisjoint(DROPOUTS) and not names.isdisjoint(("F", "functional"))
+
+
+def needs_instance(code: s.Class) -> bool:
+    """Whether a module class that nothing makes may still hold something to say.
+
+    Unregistered layers, no `super()`, a layer that stands for several.
+    """
+    init = next((one for one in code.body if isinstance(one, s.Function) and one.name == "__init__"), None)
+    return init is not None and (_sets_early(init) or any(_holds_collection(one) for one in init.body))
+
+
+def _sets_early(init: s.Function) -> bool:
+    """Whether an attribute is set before the base class is initialised."""
+    for node in init.body:
+        match node:
+            case s.Evaluate(value=s.Call(func=s.Attribute(name="__init__"))):
+                return False
+            case s.Assign(targets=(s.Attribute(), *_)):
+                return True
+    return True
+
+
+def _holds_collection(node: s.Statement) -> bool:
+    match node:
+        case s.Assign(targets=(s.Attribute(), *_), value=s.Collection() | s.Mapping() | s.Comprehension()):
+            return True
+        case s.Assign(targets=(s.Attribute(), *_), value=s.Call(func=s.Name(name="list" | "dict" | "tuple"))):
+            return True
+        case s.Assign(value=s.Call() | s.Operation() as value) if _multiplies(value):
+            return True
+        case s.If() | s.For() | s.While():
+            return any(_holds_collection(one) for one in (*node.body, *node.orelse))
+    return False
+
+
+def _multiplies(value: s.Expr, depth: int = 0) -> bool:
+    """Whether an expression multiplies a list."""
+    match value:
+        case s.Operation(operator="*", operands=(s.Collection(), _) | (_, s.Collection())):
+            return True
+        case s.Operation():
+            return depth < 4 and any(_multiplies(one, depth + 1) for one in value.operands)
+        case s.Call():
+            return depth < 4 and any(_multiplies(one.value, depth + 1) for one in value.args)
+    return False

@@ -1,0 +1,153 @@
+"""What the shape of code alone tells, before anything is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+from trainlint.program.source import syntax as s
+
+_ORDERS = frozenset(("<", "<=", ">", ">="))
+"""Comparisons that can turn out either way in every round of a loop."""
+
+
+def is_main_guard(test: s.Expr) -> bool:
+    match test:
+        case s.Operation(operator="==", operands=(s.Name(name="__name__"), s.Constant(value="__main__"))):
+            return True
+    return False
+
+
+def is_import_error(catches: s.Expr | None) -> bool:
+    names = {
+        one.name
+        for one in (catches.items if isinstance(catches, s.Collection) else (catches,))
+        if isinstance(one, s.Name)
+    }
+    return catches is None or not names.isdisjoint(
+        ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "TypeError")
+    )
+
+
+def is_lazy(node: s.If) -> bool:
+    """`if self.x is None: self.x = ...`: decided one way on the first round of a loop, and the other way on the next."""
+    tested = {one.name for one in _attributes(node.test)}
+    return bool(tested) and any(
+        isinstance(target, s.Attribute) and target.name in tested
+        for one in node.body
+        if isinstance(one, s.Assign)
+        for target in one.targets
+    )
+
+
+def names_version(node: s.Expr) -> bool:
+    match node:
+        case s.Name(name=name) | s.Attribute(name=name):
+            return "version" in name.lower()
+        case s.Call():
+            return names_version(node.func)
+        case s.Operation():
+            return any(names_version(one) for one in node.operands)
+    return False
+
+
+def _attributes(node: s.Expr) -> Iterator[s.Attribute]:
+    match node:
+        case s.Attribute():
+            yield node
+        case s.Operation() if node.operator not in _ORDERS:
+            for one in node.operands:
+                yield from _attributes(one)
+
+
+def assigned(block: s.Block) -> Iterator[str]:
+    """The plain names that a block assigns, nested functions left out."""
+    for node in block:
+        match node:
+            case s.Assign():
+                for target in node.targets:
+                    yield from _names(target)
+            case s.AugmentedAssign():
+                yield from _names(node.target)
+            case s.For():
+                yield from _names(node.target)
+                yield from assigned(node.body)
+                yield from assigned(node.orelse)
+            case s.While() | s.If():
+                yield from assigned(node.body)
+                yield from assigned(node.orelse)
+            case s.With():
+                for _, name in node.items:
+                    if name is not None:
+                        yield from _names(name)
+                yield from assigned(node.body)
+            case s.Try():
+                for part in (
+                    node.body,
+                    node.orelse,
+                    node.final,
+                    *(handler.body for handler in node.handlers),
+                ):
+                    yield from assigned(part)
+            case s.Match():
+                for _, body in node.cases:
+                    yield from assigned(body)
+
+
+def names(block: s.Block) -> Iterator[str]:
+    """Every name and attribute in a block."""
+    pending: list[object] = [block]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tuple):
+            pending.extend(node)
+        elif is_dataclass(node) and not isinstance(node, type):
+            if isinstance(node, (s.Name, s.Attribute)):
+                yield node.name
+            pending.extend(getattr(node, one.name) for one in fields(node))
+
+
+def blocks(node: s.Statement) -> Iterator[s.Block]:
+    """The blocks of a statement that has some, and opens no scope."""
+    match node:
+        case s.If() | s.For() | s.While():
+            yield node.body
+            yield node.orelse
+        case s.With():
+            yield node.body
+        case s.Try():
+            yield node.body
+            yield from (handler.body for handler in node.handlers)
+            yield node.orelse
+            yield node.final
+        case s.Match():
+            yield from (body for _, body in node.cases)
+
+
+def _names(target: s.Expr) -> Iterator[str]:
+    match target:
+        case s.Name():
+            yield target.name
+        case s.Collection():
+            for item in target.items:
+                yield from _names(item)
+        case s.Starred():
+            yield from _names(target.value)
+
+
+def label(node: s.Expr, depth: int = 0) -> str:
+    """Short source text: `self.net.fc`, `x.view(…)`."""
+    match node:
+        case s.Name():
+            return node.name
+        case s.Attribute():
+            return f"{label(node.value, depth + 1)}.{node.name}" if depth < 3 else f"….{node.name}"
+        case s.Call():
+            return f"{label(node.func, depth + 1)}(…)"
+        case s.Subscript():
+            return f"{label(node.value, depth + 1)}[…]"
+        case s.Constant():
+            return repr(node.value)
+        case s.Operation(operands=(first, second)) if depth < 2:
+            return f"{label(first, depth + 2)} {node.operator} {label(second, depth + 2)}"
+    return "…"

@@ -1,0 +1,148 @@
+"""What a project asks to be installed, as its files say it. Nothing of it is run."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from trainlint.project.images import requirements_of_dockerfile
+from trainlint.project.instructions import (
+    requirements_of_commands,
+    requirements_of_readme,
+    requirements_of_workflow,
+)
+
+_PINNED = re.compile(r"[A-Za-z][\w.-]*\s*(?:\[[^]]*\]\s*)?(?:===|==|~=|>=|<=|!=|<|>)\s*\d[^\r\n]*")
+"""A requirement that names a version: elsewhere a name may stand for anything."""
+_CONDA = re.compile(
+    r"\s*(?:-\s*)?[\"']?(?:[\w.-]+::)?(?:py)?torch(?:-[cg]pu)?\s*(?P<versions>[=<>!~][^\"'#]*)"
+)
+
+
+_MOST_BYTES = 500_000
+"""Longer files are no lists that somebody has written."""
+
+
+def requirements(folder: Path) -> Iterator[str]:
+    """The requirements that the files of a folder list, in the notation of pip."""
+    for pattern, read in _LISTS.items():
+        yield from _read(folder, pattern, read)
+
+
+def instructions(folder: Path) -> Iterator[str]:
+    """The requirements that follow from how the project in a folder is built, tested and installed by hand."""
+    for pattern, read in _INSTRUCTIONS.items():
+        yield from _read(folder, pattern, read)
+
+
+def _read(folder: Path, pattern: str, read: Callable[[str], Iterator[str]]) -> Iterator[str]:
+    for file in sorted(folder.glob(pattern)) if "*" in pattern else [folder / pattern]:
+        try:
+            text = file.read_text(encoding="utf-8") if _is_list(file) else ""
+        except (OSError, UnicodeDecodeError):
+            continue
+        yield from read(text)
+
+
+def _is_list(file: Path) -> bool:
+    """Whether it is a plain file of moderate size: reading anything else may never end."""
+    return file.is_file() and file.stat().st_size <= _MOST_BYTES
+
+
+def _of_pyproject(text: str) -> Iterator[str]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    try:
+        content = tomllib.loads(text)
+    except ValueError:
+        return
+    yield from _strings(_inner(content, "project", "dependencies"))
+    optional = _inner(content, "project", "optional-dependencies")
+    for group in optional.values() if isinstance(optional, dict) else ():
+        yield from _strings(group)
+    poetry = _inner(content, "tool", "poetry", "dependencies")
+    given = poetry.get("torch") if isinstance(poetry, dict) else None
+    wanted = given.get("version") if isinstance(given, dict) else given
+    if isinstance(wanted, str):
+        yield f"torch {wanted}"
+
+
+def _inner(content: Any, *keys: str) -> Any:
+    for key in keys:
+        content = content.get(key) if isinstance(content, dict) else None
+    return content
+
+
+def _strings(value: object) -> Iterator[str]:
+    yield from (one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def _of_requirements(text: str) -> Iterator[str]:
+    """Those of pip, or what `conda list --export` has written."""
+    for line in text.splitlines():
+        yield line
+        yield from _of_conda(line)
+
+
+def _of_setup(text: str) -> Iterator[str]:
+    """The strings of `setup.py` that pin something, wherever they stand."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from _of_setup_cfg(node.value)
+
+
+def _of_setup_cfg(text: str) -> Iterator[str]:
+    lines = (line.strip() for line in text.splitlines())
+    yield from (line for line in lines if _PINNED.fullmatch(line))
+
+
+def _of_conda(text: str) -> Iterator[str]:
+    """What conda calls `pytorch`, and what it leaves to pip; `=1.9` is any version that begins so."""
+    for line in text.splitlines():
+        found = _CONDA.match(line)
+        if found is not None:
+            yield f"torch{found['versions']}"
+
+
+def _of_dockerfile(text: str) -> Iterator[str]:
+    yield from requirements_of_dockerfile(text)
+    yield from requirements_of_commands(text)
+
+
+_LISTS: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "pyproject.toml": _of_pyproject,
+    "requirements.txt": _of_requirements,
+    "setup.py": _of_setup,
+    "setup.cfg": _of_setup_cfg,
+    "environment.yml": _of_conda,
+    "environment.yaml": _of_conda,
+    "constraints*.txt": _of_requirements,
+    "requirements*.txt": _of_requirements,
+    "requirements/*.txt": _of_requirements,
+}
+"""By name or pattern, what reads it."""
+
+_INSTRUCTIONS: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "[Dd]ockerfile*": _of_dockerfile,
+    "*.[Dd]ockerfile": _of_dockerfile,
+    "[Dd]ocker/*[Dd]ockerfile*": _of_dockerfile,
+    "[Dd]ocker/*/[Dd]ockerfile*": _of_dockerfile,
+    ".devcontainer/[Dd]ockerfile*": _of_dockerfile,
+    ".github/workflows/*.yml": requirements_of_workflow,
+    ".github/workflows/*.yaml": requirements_of_workflow,
+    "README*": requirements_of_readme,
+}

@@ -1,0 +1,1 @@
+"""A run from the command to its verdicts: the traced process, its ranks, the joined report."""

@@ -1,0 +1,144 @@
+"""Processes that train together under `torchrun`: each hands in its recording, and the first reports for all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.seen.batches import BatchSeen
+from trainlint.facts.seen.modules import ModuleSeen
+from trainlint.facts.seen.parameters import ParameterSeen
+from trainlint.facts.seen.ranks import Disagreement, Rank
+from trainlint.facts.trace_file import NotATrace, dumped, load
+from trainlint.finding import Finding, Place
+
+_PATIENCE = 60.0
+"""Seconds that the first process waits for the recordings of the others."""
+
+_POLL = 0.1
+
+
+def world() -> Rank | None:
+    """Where this process stands among those that `torchrun` has started on this machine; None if it is alone."""
+    if "TORCHELASTIC_RUN_ID" not in os.environ:
+        return None
+    size = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    return Rank(int(os.environ.get("LOCAL_RANK", "0")), size) if size > 1 else None
+
+
+def hand_in(recorded: Recorded | None, rank: Rank) -> None:
+    """Leave a recording where the first process finds it."""
+    folder = _folder()
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{rank.number}.trace"
+    temporary = file.with_suffix(".part")
+    temporary.write_text(dumped(recorded) if recorded is not None else "", encoding="utf-8")
+    temporary.replace(file)
+
+
+def collected(rank: Rank) -> dict[int, Recorded | None]:
+    """The recordings of the other processes; None for those that have none, or do not hand it in in time."""
+    found: dict[int, Recorded | None] = {}
+    until = time.monotonic() + _PATIENCE
+    for number in range(rank.world):
+        if number == rank.number:
+            continue
+        file = _folder() / f"{number}.trace"
+        while not file.exists() and time.monotonic() < until:
+            time.sleep(_POLL)
+        try:
+            found[number] = load(file)
+        except (OSError, NotATrace):
+            found[number] = None
+        file.unlink(missing_ok=True)
+    return found
+
+
+def _folder() -> Path:
+    """One for each `torchrun`, which is the parent of all its processes."""
+    return Path(tempfile.gettempdir(), f"trainlint-torchrun-{os.getuid()}-{os.getppid()}")
+
+
+def compared(first: Recorded, others: dict[int, Recorded | None]) -> Recorded:
+    """The first process's recording, with what the others do not have in common with it."""
+    runs = {first.rank.number: first, **{number: one for number, one in others.items() if one is not None}}
+    missing = sorted(number for number, one in others.items() if one is None)
+    found = [*_gradients(runs), *_calls(runs), *_losses(runs), *_batches(runs)]
+    if missing:
+        left = dict.fromkeys(missing, "nothing")
+        found.append(Disagreement(None, "what was recorded", ranks=left))
+    return replace(first, seen=(*first.seen, *found))
+
+
+def united(found: Mapping[int, Sequence[Finding]]) -> list[Finding]:
+    """What the ranks have found. Where there are several, the evidence names all that it was found on."""
+    if len(found) == 1:
+        return [one for findings in found.values() for one in findings]
+    ranks: dict[tuple[str, Place, str | None], set[int]] = {}
+    for number, findings in found.items():
+        for one in findings:
+            ranks.setdefault((one.code, one.at, one.subject), set()).add(number)
+    return [
+        replace(one, evidence={**one.evidence, "on ranks": sorted(ranks[one.code, one.at, one.subject])})
+        for findings in found.values()
+        for one in findings
+    ]
+
+
+def _gradients(runs: dict[int, Recorded]) -> Iterator[Disagreement]:
+    """Parameters that have a gradient on some ranks only."""
+    by_name: dict[str, dict[int, ParameterSeen]] = {}
+    for number, run in runs.items():
+        for one in run.facts(ParameterSeen):
+            by_name.setdefault(one.name, {})[number] = one
+    for name, held in by_name.items():
+        has = {number: one.gradient is not None for number, one in held.items() if one.trainable}
+        if len(set(has.values())) > 1:
+            said = {number: "a gradient" if one else "no gradient" for number, one in has.items()}
+            yield Disagreement(next(iter(held.values())).at, "gradients", name, said)
+
+
+def _calls(runs: dict[int, Recorded]) -> Iterator[Disagreement]:
+    """Modules with parameters that are called on some ranks only."""
+    by_path: dict[str, dict[int, ModuleSeen]] = {}
+    for number, run in runs.items():
+        for one in run.facts(ModuleSeen):
+            if one.parameters:
+                by_path.setdefault(one.path, {})[number] = one
+    for path, held in by_path.items():
+        called = {number: one.order is not None for number, one in held.items()}
+        if len(set(called.values())) > 1:
+            said = {number: "called" if one else "not called" for number, one in called.items()}
+            yield Disagreement(next(iter(held.values())).at, "calls of modules", path, said)
+
+
+def _losses(runs: dict[int, Recorded]) -> Iterator[Disagreement]:
+    """Losses that are computed in another order."""
+    orders = {
+        number: tuple(dict.fromkeys((one.name, one.at.line) for one in run.events(LossCall)))
+        for number, run in runs.items()
+    }
+    if len(set(orders.values())) > 1:
+        said = {
+            number: ", ".join(f"{name} (line {line})" for name, line in one) for number, one in orders.items()
+        }
+        at = next((one.at for run in runs.values() for one in run.events(LossCall)), None)
+        yield Disagreement(at, "the order of losses", ranks=said)
+
+
+def _batches(runs: dict[int, Recorded]) -> Iterator[Disagreement]:
+    """Inputs and targets of another shape."""
+    shapes: dict[tuple[object, str, str], dict[int, BatchSeen]] = {}
+    for number, run in runs.items():
+        for one in run.facts(BatchSeen):
+            shapes.setdefault((one.at, one.role, one.name), {}).setdefault(number, one)
+    for (_, role, name), held in shapes.items():
+        if len({one.shape for one in held.values()}) > 1:
+            said = {number: str(list(one.shape)) for number, one in held.items()}
+            yield Disagreement(next(iter(held.values())).at, "batch shapes", f"{role} {name}", said)

@@ -1,0 +1,1 @@
+"""Starting somebody else's program as Python would, and ending it."""

@@ -1,0 +1,128 @@
+"""Recording a step from inside a program: in a notebook, a test, or a training loop of one's own."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from trainlint.check.analysis import Source, analyse
+from trainlint.check.ignore import silence
+from trainlint.check.select import Selection, selected
+from trainlint.check.verdict import joined, not_checked
+from trainlint.facts.model.recorded import Recorded
+from trainlint.finding import Finding, Problem
+from trainlint.judging import judged
+from trainlint.output.html import html
+from trainlint.output.step_report import step_report
+from trainlint.output.style import Piece, coloured, plain
+from trainlint.output.text import closing, text
+from trainlint.project.source_texts import SourceTexts
+from trainlint.report import Report
+from trainlint.trace.launch.session import Session
+from trainlint.trace.launch.supported import require_torch
+from trainlint.trace.measure.experiments.all import experiments
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_ROOM = 100
+
+
+class StepReport:
+    """What a recorded step has shown. Prints as text, and shows itself as HTML in a notebook.
+
+    Args:
+        findings: what is wrong, by place, each with its verdict and evidence; nothing that the run refuted.
+        run: the facts behind them.
+    """
+
+    def __init__(self, report: Report, texts: SourceTexts) -> None:
+        self._report = report
+        self._texts = texts
+        self.findings: list[Finding] = report.standing
+
+    @property
+    def run(self) -> Recorded:
+        run = self._report.run
+        assert run is not None
+        return run
+
+    def __str__(self) -> str:
+        return plain(self._pieces())
+
+    __repr__ = __str__
+
+    def __rich__(self) -> Text:
+        from rich.text import Text
+
+        return Text.from_ansi(coloured(self._pieces()))
+
+    def _repr_html_(self) -> str:
+        return html(self._pieces())
+
+    def _pieces(self) -> Iterator[Piece]:
+        yield from text(self._report, self._texts.lines, _ROOM)
+        yield from step_report(self.run, self._report.not_checked)
+        yield Piece(closing(self._report))
+
+
+class record:
+    """Record what happens in a `with` block: one training step, or several.
+
+    Nothing that the block does is changed. The recorder leaves torch when the block ends, or as soon as the
+    steps are recorded. Only operations of this thread are seen.
+
+    Args:
+        steps: optimizer steps of which gradients and updates are measured.
+
+    Raises TooOld for a torch that cannot be recorded.
+    """
+
+    def __init__(self, steps: int = 1) -> None:
+        self._steps = steps
+        self._session: Session | None = None
+        self._recorded: Recorded | None = None
+        self._began = 0.0
+
+    def __enter__(self) -> record:
+        require_torch()
+        self._began = time.perf_counter()
+        self._session = Session(steps=self._steps)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        session = self._session
+        assert session is not None
+        session.recorder.is_on = False
+        extra = list(experiments(session.recorder)) if error is None else []
+        session.close()
+        how = "failed" if error is not None else session.recorder.how or "block"
+        said = f"{type(error).__name__}: {error}" if error is not None else ""
+        self._recorded = session.facts(how, error=said, extra=extra)
+
+    def report(self) -> StepReport:
+        """What the step has shown. Raises RuntimeError while the block has not ended."""
+        recorded = self._recorded
+        if recorded is None:
+            raise RuntimeError("nothing is recorded yet: call report() after the `with` block")
+        paths = sorted({path for path, _ in recorded.lines if os.path.isfile(path)})
+        problems: dict[Problem, None] = {}
+        ran = judged(recorded, problems)
+        read = analyse([Source(path) for path in paths], jobs=1).findings if paths else ()
+        found = [one for one in joined(read, ran, recorded) if one.verdict != "not-reached"]
+        texts = SourceTexts()
+        kept = [one for one in selected(silence(found, paths, texts.raw, {}), Selection()) if one.verdict]
+        report = Report(
+            tuple(kept),
+            tuple(problems),
+            len(paths),
+            time.perf_counter() - self._began,
+            recorded,
+            tuple(not_checked(kept, recorded)),
+        )
+        return StepReport(report, texts)

@@ -1,0 +1,45 @@
+"""Experiments on copies of the models, after the recorded step."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from functools import partial
+
+from trainlint.facts.seen.probes import Probe
+from trainlint.facts.seen.targets import Aligned
+from trainlint.trace.measure.copies import unnoticed
+from trainlint.trace.measure.experiments.alignment import aligned
+from trainlint.trace.measure.experiments.batch import batch
+from trainlint.trace.measure.experiments.causal import causal
+from trainlint.trace.measure.experiments.given import models_given
+from trainlint.trace.measure.experiments.repeat import repeat
+from trainlint.trace.watch.recorder import Recorder
+
+_MOST_MODELS = 4
+_LONGEST = 10.0
+"""Seconds after which no other run is begun."""
+
+
+def experiments(recorder: Recorder) -> Iterator[Probe | Aligned]:
+    """What each experiment has shown; nothing of those that could not be made."""
+    until = time.monotonic() + _LONGEST
+    for given in itertools.islice(models_given(recorder), _MOST_MODELS):
+        shift = recorder.shifts.found.get(id(given.model))
+        other = recorder.shifts.others.get(id(given.model)) if shift is None else None
+        for make in (
+            partial(causal, given=given, shift=shift) if shift is not None else None,
+            partial(aligned, given=given, shift=shift or other) if shift or other else None,
+            partial(batch, given=given, size=recorder.batch.size),
+            partial(repeat, given=given) if recorder.is_seeded else None,
+        ):
+            found = None
+            if make is not None and time.monotonic() < until:
+                with recorder.aside(), unnoticed():
+                    try:
+                        found = make(recorder)
+                    except (Exception, SystemExit):  # the program's own code, called as it may not expect
+                        found = None
+            if found is not None:
+                yield found

@@ -1,0 +1,143 @@
+"""From what a recorder has written down to the facts that rules are handed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+
+import torch
+
+from trainlint.facts.model import events as ev
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.values import Items, Object, Op, Value
+from trainlint.facts.seen.endings import Ending
+from trainlint.facts.seen.gradients import Remains
+from trainlint.facts.seen.non_finite import NonFinite
+from trainlint.facts.seen.optimizers import OptimizerSeen
+from trainlint.facts.seen.raised import Failure
+from trainlint.facts.seen.ranks import Rank
+from trainlint.finding import Place
+from trainlint.trace.measure.survey import survey
+from trainlint.trace.watch.recorder import Recorder
+from trainlint.trace.watch.source_map import SourceMap
+from trainlint.trace.watch.unread import unread
+
+
+def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[object] = ()) -> Recorded:
+    """Everything that was recorded, with the loops and texts of the source around it.
+
+    Args:
+        folder: the working directory that the program was started in, which its paths are seen from.
+        extra: further facts, such as the outcome of experiments.
+    """
+    source = SourceMap(folder)
+    events = [event for event in recorder.events if event is not None]
+    heads: dict[Place, int] = {}
+    for event in events:
+        event.loops = _loops(event, source, heads)
+        if isinstance(event, ev.Built):
+            event.object.loops = event.loops
+        if isinstance(event, ev.Dropped) and not source.gives(event.at, "training", 2):
+            event.training = None
+        if isinstance(event, ev.Accumulated):
+            event.total = source.target(event.at) or "this sum"
+    with recorder.aside():
+        surveyed = survey(recorder)
+        if not any(isinstance(one, OptimizerSeen) for one in surveyed):  # they have ended with their function
+            surveyed = recorder.steps.surveyed
+        seen: list[object] = [
+            *recorder.facts,
+            *surveyed,
+            *recorder.scalers.seen(),
+            *recorder.resumes.seen(),
+            *recorder.loaders.seen(),
+            *recorder.texts.seen(),
+            *recorder.clock.seen(),
+            *recorder.autocast.seen(),
+            *unread(recorder),
+            *extra,
+        ]
+    for one in recorder.objects.all:
+        for held in one.attributes.values():
+            if isinstance(held, Items) and held.repeated and not source.multiplies(held.repeated[0][0].path):
+                held.repeated = ()
+    _describe(events, source)
+    seen = [
+        replace(one, text=source.text(one.at) or one.text)
+        if isinstance(one, (Failure, NonFinite)) and one.at is not None
+        else one
+        for one in seen
+    ]
+    return Recorded(
+        path=ending.at.path if ending.at else "",
+        entry="program",
+        nodes=list(events),
+        objects=tuple(recorder.objects.all),
+        seen=tuple(seen),
+        heads={number: place for place, number in heads.items()},
+        remains=tuple(
+            Remains(one.object, *one.remains)
+            for one in recorder.steps.optimizers.values()
+            if one.remains is not None
+        ),
+        lines=frozenset(recorder.lines),
+        ending=ending,
+        rank=Rank(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))),
+        torch=torch.__version__,
+    )
+
+
+def _loops(event: ev.Event, source: SourceMap, heads: dict[Place, int]) -> tuple[int, ...]:
+    """Numbers of the loops around an event, outermost first, through all calls that led to it."""
+    return tuple(
+        heads.setdefault(head, len(heads) + 1)
+        for place in (*event.calls, event.at)
+        for head in source.loops(place)
+    )
+
+
+def _describe(events: Iterable[ev.Event], source: SourceMap) -> None:
+    """Give every operation that an event depends on its text, and every constructor past torch's eyes its name."""
+    pending: list[Value] = [
+        value for event in events for held in vars(event).values() for value in _values(held)
+    ]
+    seen: set[int] = set()
+    while pending:
+        value = pending.pop()
+        if value.uid in seen:
+            continue
+        seen.add(value.uid)
+        if isinstance(value, Op):
+            if value.name == "alias":
+                _name_constructor(value, source)
+            if value.at is not None and not value.text:
+                value.text = _layer(value.owner) or source.text(value.at)
+        pending.extend(value.parts())
+
+
+def _layer(owner: Value | None) -> str:
+    """What a layer of torch's is called, such as `nn.Softmax(…)`: the program's line may call a model around it."""
+    if isinstance(owner, Object) and owner.type.startswith("torch.nn."):
+        return f"{owner.type.removeprefix('torch.')}(…)"
+    return ""
+
+
+def _name_constructor(op: Op, source: SourceMap) -> None:
+    """A tensor that shares memory with another, made by a constructor that no mode sees: it stands around the other."""
+    inner = op.inputs[0]
+    if isinstance(inner, Op) and inner.at is not None:
+        found = source.constructor(inner.at)
+        if found is not None:
+            op.at, op.name = found
+            return
+        op.at = inner.at
+    op.name = "identity"
+
+
+def _values(held: object) -> list[Value]:
+    if isinstance(held, Value) and not isinstance(held, Object):
+        return [held]
+    if isinstance(held, tuple):
+        return [one for one in held if isinstance(one, Value)]
+    return []

@@ -1,0 +1,48 @@
+"""Operations that raise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from trainlint.facts.api.torch_api import LOSS_FUNCTIONS
+from trainlint.facts.seen.raised import Failure
+from trainlint.trace.measure import numbers
+from trainlint.trace.watch.graph import seen, tensors
+
+if TYPE_CHECKING:
+    from trainlint.trace.watch.recorder import Recorder
+
+
+def note_failed(
+    recorder: Recorder, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception
+) -> None:
+    """Write down what an operation was given that it could not take."""
+    frame = recorder.frame()
+    place = recorder.at(frame)
+    if place is None:
+        return
+    if name in LOSS_FUNCTIONS:
+        recorder.losses.raised(name, args, kwargs, frame)
+    with recorder.aside():
+        recorder.masks.failed(name, args, kwargs, place)
+    given = tensors([*args, *kwargs.values()])
+    whole = next((one for one in given if not one.is_floating_point() and one.numel()), None)
+    with recorder.aside():
+        found = numbers.spread(whole) if whole is not None and not whole.is_complex() else None
+    culprit = recorder.steps.culprit(str(error)) if name == "backward" else None
+    recorder.fact(
+        Failure(
+            place,
+            name,
+            name,
+            type(error).__name__,
+            str(error),
+            tuple((look.shape, look.dtype, look.device) for look in map(seen, given)),
+            found.smallest if found else None,
+            found.largest if found else None,
+            culprit.at if culprit is not None else None,
+            culprit.name if culprit is not None else "",
+        ),
+        place,
+    )

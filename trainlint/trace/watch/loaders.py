@@ -1,0 +1,158 @@
+"""The loaders of a run: how they are built, how often they begin anew, and how long the program waits for them."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import data
+
+from trainlint.facts.api.torch_api import SAMPLER
+from trainlint.facts.model import events as ev
+from trainlint.facts.model.values import Constant, Items, Object, Op, Unknown, Value
+from trainlint.facts.seen.loaders import LoaderSeen
+from trainlint.trace.watch.graph import seen, tensors
+from trainlint.trace.watch.objects import dotted
+
+if TYPE_CHECKING:
+    from trainlint.trace.watch.recorder import Recorder
+
+_NAMES = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers")
+_PLAIN = (bool, int, float, str, type(None))
+_ORDER = (data.SequentialSampler, data.RandomSampler)
+
+
+class _Known:
+    """One loader: its object, how often it began, and the seconds of each batch."""
+
+    def __init__(self, made: Object) -> None:
+        self.object = made
+        self.rounds = 0
+        self.waits: list[float] = []
+        self.works: list[float] = []
+        self.given_at: float | None = None
+        self.samples: int | None = None
+
+
+class Loaders:
+    """Follows every loader of a run."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._known: dict[int, _Known] = {}
+        self._of_iterator: weakref.WeakKeyDictionary[Any, _Known] = weakref.WeakKeyDictionary()
+
+    def made(self, loader: Any, frame: FrameType | None) -> None:
+        """A loader is there: what it has settled on, whatever the program has written."""
+        recorder = self._recorder
+        made = recorder.objects.made(loader, recorder.at(frame))
+        recorder.objects.describe_loader(loader)
+        made.options["dataset"] = self._dataset(loader.dataset)
+        made.options["shuffle"] = Constant(value=isinstance(loader.sampler, data.RandomSampler))
+        made.options["sampler"] = (
+            Constant(value=None) if type(loader.sampler) in _ORDER else self._sampler(loader.sampler)
+        )
+        made.options["batch_sampler"] = (
+            Constant(value=None)
+            if type(loader.batch_sampler) in (data.BatchSampler, type(None))
+            else self._sampler(loader.batch_sampler)
+        )
+        recorder.emit(ev.Built, frame, made, object=made)
+
+    def refused(
+        self, loader: Any, args: Sequence[Any], kwargs: Mapping[str, Any], frame: FrameType | None
+    ) -> None:
+        """A loader whose arguments are at odds: what the program asked for."""
+        recorder = self._recorder
+        made = recorder.objects.made(loader, recorder.at(frame))
+        for name, value in {**dict(zip(_NAMES, args, strict=False)), **kwargs}.items():
+            if isinstance(value, _PLAIN):
+                made.options[name] = Constant(value=value)
+            elif name in ("sampler", "batch_sampler"):
+                made.options[name] = self._sampler(value)
+        recorder.emit(ev.Built, frame, made, object=made)
+
+    def begun(self, loader: Any, iterator: Any) -> None:
+        """A loop over a loader begins."""
+        made = self._recorder.objects.of(loader)
+        known = self._known.setdefault(made.uid, _Known(made))
+        known.rounds += 1
+        known.samples = _length(loader.dataset)
+        known.given_at = None
+        self._of_iterator[iterator] = known
+
+    def drawn(self, iterator: Any, batch: Any, asked: float, frame: FrameType | None) -> None:
+        """A batch has come, that was asked for at this time."""
+        recorder = self._recorder
+        known = self._of_iterator.get(iterator)
+        source: Value = known.object if known is not None else Unknown(text="loader")
+        items: list[Value] = []
+        for one in tensors(batch):
+            made = Op(
+                name="iterate",
+                inputs=(source,),
+                at=recorder.at(frame),
+                attached=one.requires_grad,
+                seen=seen(one),
+            )
+            recorder.graph.note(one, made)
+            items.append(made)
+        if known is not None:
+            recorder.emit(
+                ev.Drawn, frame, known.object, loader=known.object, batch=Items(kind="tuple", items=items)
+            )
+            known.waits.append(time.perf_counter() - asked)
+            if known.given_at is not None:
+                known.works.append(asked - known.given_at)
+            known.given_at = time.perf_counter()
+
+    def seen(self) -> list[LoaderSeen]:
+        return [
+            LoaderSeen(known.object, known.rounds, tuple(known.waits), tuple(known.works), known.samples)
+            for known in self._known.values()
+        ]
+
+    def _dataset(self, dataset: Any) -> Value:
+        if type(dataset) is data.TensorDataset:
+            inputs = tuple(self._recorder.graph.value(one) for one in dataset.tensors)
+            return Op(name=dotted(data.TensorDataset), inputs=inputs)
+        if type(dataset) is data.Subset:
+            return Op(name=dotted(data.Subset), inputs=(self._dataset(dataset.dataset),))
+        if not isinstance(dataset, data.Dataset):
+            return Unknown(text=type(dataset).__name__)
+        own = self._recorder.is_own_class(type(dataset))
+        library = frozenset(
+            dotted(base)
+            for base in type(dataset).__mro__
+            if base is not object and not self._recorder.is_own_class(base)
+        )
+        kind = type(dataset).__name__ if own else dotted(type(dataset))
+        held = {
+            name: self._recorder.graph.value(value)
+            for name, value in getattr(dataset, "__dict__", {}).items()
+            if isinstance(value, torch.Tensor)
+        }
+        return Object(type=kind, bases=library, definition=kind if own else None, attributes=held)
+
+    def _sampler(self, sampler: Any) -> Value:
+        if not isinstance(sampler, data.Sampler):
+            return Unknown(text=type(sampler).__name__)
+        kind = dotted(type(sampler))
+        options: dict[str, Value] = {
+            name: Constant(value=value)
+            for name in ("shuffle",)
+            if isinstance(value := getattr(sampler, name, None), bool)
+        }
+        return Object(type=kind, bases=frozenset((kind, SAMPLER)), options=options)
+
+
+def _length(dataset: Any) -> int | None:
+    """How many samples a dataset has; None where it does not say."""
+    try:
+        return len(dataset)
+    except (TypeError, NotImplementedError):
+        return None

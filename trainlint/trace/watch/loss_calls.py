@@ -1,0 +1,94 @@
+"""Calls of losses: by a loss of torch's, or by the program's own code that takes the log-softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from trainlint.facts.api.torch_api import LOSS_FUNCTIONS, Meaning
+from trainlint.facts.model import events as ev
+from trainlint.facts.model.values import Op
+from trainlint.trace.watch import losses
+from trainlint.trace.watch.given import note_given
+from trainlint.trace.watch.graph import seen
+
+if TYPE_CHECKING:
+    from trainlint.trace.watch.recorder import Recorder
+
+
+class LossCalls:
+    """Writes down the losses that are computed, and what they were given."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def computed(
+        self,
+        function: str,
+        op: Op,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        result: torch.Tensor,
+        frame: FrameType | None,
+    ) -> None:
+        """A loss of torch's gave a result."""
+        recorder = self._recorder
+        op.seen = losses.measured(function, args, kwargs, result)
+        self._called(function, op, args, frame)
+        recorder.batch.of_loss(function, args, kwargs)
+        recorder.shifts.loss_computed(args, kwargs, op.at)
+        given = list(args[:2]) + [kwargs[key] for key in ("input", "target") if key in kwargs]
+        if op.at is not None and len(given) > 1 and isinstance(given[1], torch.Tensor):
+            note_given(recorder, given[1], op.at, "target", "1", f"F.{function}")
+
+    def raised(
+        self, function: str, args: Sequence[Any], kwargs: Mapping[str, Any], frame: FrameType | None
+    ) -> None:
+        """A loss that raised has no result, but what it was given is known."""
+        recorder = self._recorder
+        op = Op(
+            name=function,
+            inputs=tuple(recorder.graph.value(one) for one in args),
+            options=recorder.graph.options(kwargs),
+            at=recorder.at(frame),
+            owner=recorder.modules.layer(),
+        )
+        self._called(function, op, args, frame)
+
+    def of_log_softmax(self, op: Op, args: Sequence[Any], frame: FrameType | None) -> None:
+        """A log-softmax makes the program's own module or function a loss, or the end of a model."""
+        if frame is None:
+            return
+        if op.inputs and isinstance(args[0], torch.Tensor) and isinstance(op.inputs[0], Op):
+            op.inputs[0].seen = losses.of_input("log_softmax", args[0])
+        module = self._recorder.modules.own_module()
+        self._recorder.emit(
+            ev.LossCall,
+            frame,
+            name=module.type if module is not None else frame.f_code.co_name,
+            function="log_softmax",
+            expects=Meaning.LOGITS,
+            output=op,
+            built=module.at if module is not None else None,
+        )
+
+    def _called(self, function: str, op: Op, args: Sequence[Any], frame: FrameType | None) -> None:
+        for value, tensor in zip(op.inputs[:2], args[:2], strict=False):
+            if isinstance(value, Op) and isinstance(tensor, torch.Tensor):
+                before = value.seen or seen(tensor)
+                value.seen = losses.of_input(function, tensor)
+                value.seen.numbers.update(before.numbers)
+                value.seen = replace(value.seen, node=before.node)
+        self._recorder.emit(
+            ev.LossCall,
+            frame,
+            name=f"F.{function}" if op.owner is None else op.owner.type.removeprefix("torch."),
+            function=function,
+            expects=LOSS_FUNCTIONS[function],
+            output=op,
+            built=op.owner.at if op.owner is not None else None,
+        )

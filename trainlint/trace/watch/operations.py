@@ -1,0 +1,247 @@
+"""Operations: what each function of torch's was given and gave, and what rules ask of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from trainlint.facts.api.torch_api import (
+    ASKED,
+    ATTENTION_MASKS,
+    CREATES,
+    DROPOUTS,
+    IGNORED,
+    LOSS_FUNCTIONS,
+    MAKES,
+    MIXES,
+    TO_HOST,
+    VIEWS,
+)
+from trainlint.facts.ask.attention import weights_in
+from trainlint.facts.model import events as ev
+from trainlint.facts.model.values import Constant, Op
+from trainlint.facts.seen.blind_spots import Numbered
+from trainlint.trace.watch.graph import seen, tensors
+from trainlint.trace.watch.names import Name
+from trainlint.trace.watch.rectifiers import note_rectified
+
+if TYPE_CHECKING:
+    from trainlint.trace.watch.recorder import Recorder
+
+_MOST = 50_000
+"""Operations without any backward pass after which histories are no longer kept: nobody trains on them."""
+
+_NUMBERS = frozenset(("item", "tolist", "float_number", "int_number"))
+"""Operations that make plain numbers of Python's."""
+
+_TO_HOST = {**{name: name for name in TO_HOST}, "float_number": "float", "int_number": "int"}
+"""Operations that hand numbers to Python, and what they are called there."""
+
+_CONVERSIONS = frozenset(
+    "to type type_as float double half bfloat16 cpu cuda contiguous requires_grad_".split()
+)
+"""Operations that may give the same tensor back: it stays what it is."""
+
+_OVERWRITES = frozenset(("setitem", "masked_fill", "where"))
+"""Operations that put a value in place of some elements."""
+
+_UNASKED = frozenset(("-", "data"))
+"""Frequent operations that rules ask about in the source alone."""
+
+_BY_HAND = frozenset(("+", "-", "sub", "add", "addcdiv", "setitem", "copy", "*"))
+"""In-place operations that make an update of a parameter."""
+
+
+class Operations:
+    """Writes down the functions of torch's that the program calls."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.since_backward = 0
+
+    def returned(self, name: Name, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+        """A function of torch's gave a result; the program's call of it is two frames up."""
+        recorder = self._recorder
+        frame = recorder.frame(2)
+        recorder.direct.look(sys._getframe(2), frame)
+        self.since_backward += 1
+        op = self._op(name, args, kwargs, frame)
+        self._result(name, op, args, kwargs, result, frame)
+        if name.text in _TO_HOST and op.inputs:
+            recorder.emit(
+                ev.ToHost,
+                frame,
+                None,
+                name=_TO_HOST[name.text],
+                tensor=op.inputs[0],
+                module=recorder.modules.own_module(),
+                records=op.records,
+            )
+        if len(op.inputs) > 2 and name.text in _OVERWRITES:
+            self._overwritten(name.text, op, args, frame)
+        if name.text == "+" and frame is not None and recorder.own.is_augmented(frame) and _starts_over(op):
+            value = op.inputs[1] if isinstance(op.inputs[1], Op) else op.inputs[0]
+            recorder.emit(ev.Accumulated, frame, None, value=value, result=op)
+        if name.text in ("requires_grad_", "set requires_grad") and op.inputs:
+            self._gradient_wanted(name.text, op, args, kwargs, frame)
+        elif name.text in ("data", "detach") and isinstance(result, torch.Tensor):
+            recorder.graph.shares(args[0], op)
+        elif name.in_place and not recorder.steps.inside and name.text in _BY_HAND:
+            recorder.steps.changed_in_place(args, op.inputs, frame)
+
+    def _op(self, name: Name, args: Sequence[Any], kwargs: Mapping[str, Any], frame: FrameType | None) -> Op:
+        recorder = self._recorder
+        is_remembered = self.since_backward < _MOST
+        inputs = tuple(recorder.graph.value(one) for one in args) if is_remembered else ()
+        return Op(
+            name=name.text,
+            inputs=inputs[::-1] if name.reflected else inputs,
+            options=recorder.graph.options(kwargs) if kwargs and is_remembered else {},
+            at=recorder.at(frame),
+            owner=recorder.modules.layer(),
+            records=torch.is_grad_enabled(),
+            in_place=name.in_place,
+            autocast=recorder.autocast.open,
+        )
+
+    def _result(
+        self,
+        name: Name,
+        op: Op,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        result: Any,
+        frame: FrameType | None,
+    ) -> None:
+        """Remember which operation made each tensor of a result."""
+        recorder = self._recorder
+        if isinstance(result, torch.Tensor):
+            op.attached, op.seen = result.requires_grad, seen(result)
+            if not (name.text in _CONVERSIONS and args and result is args[0]):
+                recorder.graph.note(result, op)
+            self._look(name.text, op, args, kwargs, result, frame)
+        elif name.in_place and args and isinstance(args[0], torch.Tensor):  # `x[i] = …` gives None
+            op.attached, op.seen = args[0].requires_grad, seen(args[0])
+            recorder.graph.note(args[0], op)
+            recorder.masks.operation(name.text, op, args, kwargs, args[0])
+        elif isinstance(result, (tuple, list)):
+            found = [one for one in result if isinstance(one, torch.Tensor)]
+            op.attached = any(one.requires_grad for one in found)
+            for position, one in enumerate(result):
+                if isinstance(one, torch.Tensor):
+                    recorder.graph.note(one, _part(op, position, one))
+            if found:
+                self._look(name.text, op, args, kwargs, found[0], frame)
+        elif name.text == "numpy":
+            op.attached = False
+            recorder.graph.shares(args[0], op)
+        elif name.text in _NUMBERS and op.at is not None and args[0].requires_grad:
+            recorder.fact(Numbered(op.at), op.at)
+
+    def _overwritten(self, name: str, op: Op, args: Sequence[Any], frame: FrameType | None) -> None:
+        """Some elements are replaced: of labels, perhaps, by what losses ignore."""
+        at = next((n for n in (1, 2) if isinstance(args[n], int) and args[n] == IGNORED), None)
+        if at is not None:
+            labels, where = (3 - at, 0) if name == "where" else (0, 1)
+            self._recorder.emit(ev.Ignored, frame, None, labels=op.inputs[labels], where=op.inputs[where])
+
+    def _gradient_wanted(
+        self, name: str, op: Op, args: Sequence[Any], kwargs: Mapping[str, Any], frame: FrameType | None
+    ) -> None:
+        """Loaders say "no" of every tensor that they pass: that counts for parameters alone."""
+        wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+        if wanted or isinstance(args[0], torch.nn.Parameter):
+            self._recorder.emit(
+                ev.RequiresGrad,
+                frame,
+                target=op.inputs[0],
+                wanted=Constant(value=wanted),
+                assignment=name == "set requires_grad",
+            )
+
+    def _look(
+        self,
+        name: str,
+        op: Op,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        result: torch.Tensor,
+        frame: FrameType | None,
+    ) -> None:
+        """Measure what rules ask of some operations."""
+        recorder = self._recorder
+        if name == "pad_sequence" and op.seen is not None:
+            given = tensors(list(args[:1]))
+            op.seen.numbers["padded"] = float(result.numel() - sum(one.numel() for one in given))
+        if name in LOSS_FUNCTIONS:
+            recorder.losses.computed(name, op, args, kwargs, result, frame)
+        elif name == "log_softmax":
+            recorder.losses.of_log_softmax(op, args, frame)
+        elif name == "relu" and op.owner is None:
+            note_rectified(recorder, op, result)
+        elif name in DROPOUTS and op.owner is None:
+            self._dropped(op, frame)
+        elif name == "batch_norm" and op.owner is not None:
+            recorder.emit(ev.Normalised, frame, op.owner, output=op)
+        if name in ASKED and name not in _UNASKED and (name not in VIEWS or len(result.shape) > 2):
+            recorder.emit(ev.Operation, frame, None, output=op)
+        elif name in MIXES and (weights := weights_in(op)) is not None:
+            recorder.emit(ev.Attended, frame, None, weights=weights, output=op)
+        elif name in ATTENTION_MASKS:
+            self._attention_called(name, op, frame)
+        recorder.masks.operation(name, op, args, kwargs, result)
+        if name in MAKES and op.seen is not None and result.requires_grad:
+            op.seen = replace(op.seen, node=type(result.grad_fn).__name__)
+        if recorder.modules.is_training_forward or result.requires_grad:
+            recorder.non_finite.in_result(name, op, args, kwargs, result)
+
+    def _dropped(self, op: Op, frame: FrameType | None) -> None:
+        """A function with dropout in it was called."""
+        call = self._recorder.modules.own_call()
+        if call is not None:
+            self._recorder.emit(
+                ev.Dropped,
+                frame,
+                call.object,
+                function=op.name,
+                share=op.option(*DROPOUTS[op.name]),
+                training=op.options.get("training"),
+                module=call.object,
+                mode=call.module.training,
+            )
+
+    def _attention_called(self, name: str, op: Op, frame: FrameType | None) -> None:
+        """Attention is called, by the program or by a layer of torch's that the program calls: there it gives the masks."""
+        recorder = self._recorder
+        called = recorder.emit(ev.AttentionCall, frame, None, name=name, output=op)
+        if called is not None and frame is not None:
+            called.at = recorder.own.place(frame)
+            recorder.lines.add((called.at.path, called.at.line))
+
+
+def _part(op: Op, position: int, tensor: torch.Tensor) -> Op:
+    """One tensor of several that an operation has given."""
+    return Op(
+        name="getitem",
+        inputs=(op,),
+        options={"index": Constant(value=position)},
+        at=op.at,
+        records=op.records,
+        attached=tensor.requires_grad,
+        seen=seen(tensor),
+    )
+
+
+def _starts_over(op: Op) -> bool:
+    """Whether a sum goes on from the round before, or from 0."""
+    for one in op.inputs:
+        if isinstance(one, Constant) and one.value == 0:
+            return True
+        if isinstance(one, Op) and (one.at == op.at or one.name in CREATES):
+            return True
+    return False

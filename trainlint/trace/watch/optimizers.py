@@ -1,0 +1,81 @@
+"""What is known of optimizers and of the parameters that they hold."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from trainlint.facts.api.torch_api import PARAMETER
+from trainlint.facts.model.values import Object, Op
+from trainlint.facts.seen.gradients import Gradient
+from trainlint.facts.seen.tensors import Spread
+from trainlint.finding import Place
+
+
+class Parameter:
+    """What is known of one parameter over the recorded steps."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = weakref.ref(tensor)
+        self.start: Spread | None = None
+        self.gradient: Gradient | None = None
+        self.judged = False
+        self.reached = False
+        self.alive = False
+        self.stepped = False
+        self.update: float | None = None
+        self.unchanged: bool | None = None
+        self.rate: float | None = None
+
+
+class Optimizer:
+    """What is known of one optimizer.
+
+    Args:
+        cleared: whether the gradients of its last step were cleared before the next; None until that is known.
+        left: for gradients that were not: how many there were, of how many, and their norm.
+        remains: the same two of the latest step for which they are known.
+    """
+
+    def __init__(self, optimizer: torch.optim.Optimizer, made: Object, number: int) -> None:
+        self.optimizer = weakref.ref(optimizer)
+        self.object = made
+        self.number = number
+        self.steps = 0
+        self.step_at: Place | None = None
+        self.skipped = 0
+        self.idle = 0
+        self.cleared: bool | None = None
+        self.left: dict[str, float | str] = {}
+        self.remains: tuple[bool, dict[str, float | str]] | None = None
+        self.checksums: dict[int, float] = {}
+        self.seen_between = False
+
+
+def parameters_of(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:
+    """Every parameter of every group."""
+    for group in optimizer.param_groups:
+        yield from group["params"]
+
+
+def number(value: Any) -> float:
+    """A setting of a group, such as its learning rate; 0 for what is no number."""
+    try:
+        return float(value or 0.0)
+    except (TypeError, ValueError):
+        return 0.0
+
+
+def parameter_behind(value: Op) -> Op | None:
+    """The parameter that a value is, or whose `data` it is; through the updates that it has had."""
+    for _ in range(30):
+        if value.name == PARAMETER:
+            return value
+        inner = value.inputs[0] if value.inputs else None
+        if not isinstance(inner, Op) or not (value.in_place or value.name in ("data", "detach", "getitem")):
+            return None
+        value = inner
+    return None

@@ -1,0 +1,45 @@
+"""Optimizers: made, and stepping."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+from trainlint.trace.watch.patches.replacing import replace
+from trainlint.trace.watch.patches.telling import after
+
+if TYPE_CHECKING:
+    from trainlint.trace.watch.recorder import Recorder
+
+
+def patch(recorder: Recorder, undo: ExitStack) -> None:
+    replace(undo, torch.optim.Optimizer, "__init__", after(recorder, _made))
+
+    def before_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if recorder.listens:
+            with recorder.careful:
+                recorder.resumes.before_step(optimizer)
+                recorder.steps.before_step(optimizer, _has_closure(args, kwargs))
+
+    def after_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if recorder.listens:
+            with recorder.careful:
+                recorder.steps.after_step(optimizer, _has_closure(args, kwargs))
+
+    undo.callback(register_optimizer_step_pre_hook(before_step).remove)
+    undo.callback(register_optimizer_step_post_hook(after_step).remove)
+
+
+def _made(
+    recorder: Recorder, _: None, optimizer: torch.optim.Optimizer, /, *args: Any, **kwargs: Any
+) -> None:
+    recorder.steps.optimizer_made(optimizer, recorder.frame())
+
+
+def _has_closure(args: Any, kwargs: Any) -> bool:
+    """Hooks are handed the optimizer itself first, then what `step` was given."""
+    given = args[1] if len(args) > 1 else kwargs.get("closure")
+    return callable(given)

@@ -1,0 +1,221 @@
+"""What happens in a run, written down as it happens: the log of events and facts, and the parts that write into it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeVar
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from trainlint.facts.api.torch_api import OPTIMIZER
+from trainlint.facts.model import events as ev
+from trainlint.facts.model.values import Object
+from trainlint.finding import Place
+from trainlint.trace.measure.batches import BatchSize
+from trainlint.trace.measure.pace import Clock
+from trainlint.trace.watch.autocast import Autocast
+from trainlint.trace.watch.careful import Careful
+from trainlint.trace.watch.direct_forward import DirectForward
+from trainlint.trace.watch.graph import Graph
+from trainlint.trace.watch.loaders import Loaders
+from trainlint.trace.watch.loss_calls import LossCalls
+from trainlint.trace.watch.made_in_forward import MadeInForward
+from trainlint.trace.watch.masks import Masks
+from trainlint.trace.watch.models import Models
+from trainlint.trace.watch.module_calls import ModuleCalls
+from trainlint.trace.watch.module_lives import ModuleLives
+from trainlint.trace.watch.non_finite import FirstNonFinite
+from trainlint.trace.watch.objects import Objects
+from trainlint.trace.watch.operations import Operations
+from trainlint.trace.watch.own_code import OwnCode
+from trainlint.trace.watch.resumes import Resumes
+from trainlint.trace.watch.scalers import Scalers
+from trainlint.trace.watch.shifts import Shifts
+from trainlint.trace.watch.states import States
+from trainlint.trace.watch.steps import Steps
+from trainlint.trace.watch.texts import Texts
+
+E = TypeVar("E", bound=ev.Event)
+
+_UNSEEDED = 67280421310721
+"""What torch's generator begins with where nobody has set a seed."""
+
+_MOST_ALIKE = 8
+"""Events of one kind at one place that are kept: the latest."""
+
+_MOST_FACTS = 4
+"""Facts of one kind at one place that are kept: the first."""
+
+
+class Recorder:
+    """One recording, in one process and one thread.
+
+    Args:
+        steps: how many optimizer steps to record.
+        root: a folder whose files are the program's own even where it lies among libraries.
+        folder: the working directory that the program was started in.
+        max_wait: how many backward passes to wait for an optimizer's step.
+        ended: called once, when all that was asked for is recorded; None to just stop recording.
+        waiting: told, in a few words, what the recording waits for.
+    """
+
+    def __init__(
+        self,
+        *,
+        steps: int = 1,
+        root: str | None = None,
+        folder: str | None = None,
+        max_wait: int = 100,
+        ended: Callable[[str], None] | None = None,
+        waiting: Callable[[str], None] | None = None,
+    ) -> None:
+        self.is_on = False
+        self.how = ""
+        self._thread = threading.get_ident()
+        self._ended = ended
+        self._waiting = waiting
+        self._phase = ""
+        self.mode: TorchFunctionMode | None = None
+        """Through which torch's functions are seen, while it is installed."""
+
+        self.events: list[ev.Event | None] = []
+        self.facts: list[Any] = []
+        self.lines: set[tuple[str, int]] = set()
+        self._alike: dict[Any, list[int]] = {}
+        self._fact_counts: dict[Any, int] = {}
+
+        self.careful = Careful(self.facts)
+        self.own = OwnCode(root, folder)
+        self._own_classes: dict[type, bool] = {}
+        self.objects = Objects(self.is_own_class)
+        self.graph = Graph()
+        self.graph.modules = self.objects.by_module
+
+        self.operations = Operations(self)
+        self.modules = ModuleCalls(self)
+        self.lives = ModuleLives(self)
+        self.made_in_forward = MadeInForward(self)
+        self.direct = DirectForward(self)
+        self.models = Models(self)
+        self.losses = LossCalls(self)
+        self.non_finite = FirstNonFinite(self)
+        self.masks = Masks(self)
+        self.shifts = Shifts(self)
+        self.steps = Steps(self, steps, max_wait)
+        self.clock = Clock()
+        self.autocast = Autocast(self)
+        self.scalers = Scalers(self)
+        self.states = States(self)
+        self.resumes = Resumes(self)
+        self.loaders = Loaders(self)
+        self.batch = BatchSize(self.graph)
+        self.texts = Texts(self)
+
+    # The state of the recording
+
+    @property
+    def listens(self) -> bool:
+        """Whether what happens now belongs to the recording."""
+        return (
+            self.is_on
+            and not self.is_in_another_thread
+            and not torch._C._is_tracing()  # by torch.jit: it would write our doings down too
+        )
+
+    @property
+    def is_in_another_thread(self) -> bool:
+        """Whether the thread at work is not the one that is recorded."""
+        return threading.get_ident() != self._thread
+
+    @property
+    def is_seeded(self) -> bool:
+        """Whether the program has set torch's seed."""
+        return torch.initial_seed() != _UNSEEDED
+
+    def end(self, how: str) -> None:
+        """Stop listening, for good."""
+        if self.how:
+            return
+        self.how = how
+        self.is_on = False
+        if self._ended is not None:
+            self._ended(how)
+
+    def forked(self) -> None:
+        """This is another process now, such as a loader's worker."""
+        self.is_on = False
+        self.how = self.how or "forked"
+        self._ended = None
+
+    def phase(self, text: str) -> None:
+        if text != self._phase:
+            self._phase = text
+            if self._waiting is not None:
+                self._waiting(text)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Do something with tensors that is not the program's doing."""
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            yield
+
+    # Places
+
+    def frame(self, depth: int = 1) -> FrameType | None:
+        """The program's frame that is at work, above the caller."""
+        return self.own.innermost(sys._getframe(depth + 1))
+
+    def at(self, frame: FrameType | None) -> Place | None:
+        """Where the program is: the line of its own that is at work, or the layer that a container called."""
+        if frame is None:
+            return None
+        made = self.modules.place_of_layer(frame)
+        place = made if made is not None else self.own.place(frame)
+        self.lines.add((place.path, place.line))
+        return place
+
+    # Events and facts
+
+    def emit(self, kind: type[E], frame: FrameType | None, about: object = None, **fields: Any) -> E | None:
+        """Something happened. Of events that are alike, at one place and about one thing, the first and the latest are kept."""
+        place = self.at(frame)
+        if place is None:
+            return None
+        event = kind(at=place, calls=self.own.calls(frame), autocast=self.autocast.open, **fields)
+        self.lines.update((call.path, call.line) for call in event.calls)
+        subject: object = id(about)
+        if isinstance(about, Object) and about.is_a(OPTIMIZER) and kind is not ev.Built:
+            subject = about.at  # those that one place builds, one after the other, act as one
+        alike = self._alike.setdefault((kind, place, subject), [])
+        alike.append(len(self.events))
+        self.events.append(event)
+        if len(alike) > _MOST_ALIKE:
+            self.events[alike.pop(_MOST_ALIKE // 2)] = None
+        return event
+
+    def fact(self, fact: Any, key: object) -> None:
+        """A fact of the step. Of those with one key, the first are kept."""
+        count = self._fact_counts.get((type(fact), key), 0)
+        if count < _MOST_FACTS:
+            self._fact_counts[type(fact), key] = count + 1
+            self.facts.append(fact)
+
+    def wants(self, kind: type, key: object) -> bool:
+        """Whether another fact of a kind would be kept."""
+        return self._fact_counts.get((kind, key), 0) < _MOST_FACTS
+
+    # Classes
+
+    def is_own_class(self, kind: type) -> bool:
+        known = self._own_classes.get(kind)
+        if known is None:
+            module = sys.modules.get(kind.__module__)
+            file = getattr(module, "__file__", None)
+            known = True if kind.__module__ == "__main__" else file is not None and self.own.is_own_file(file)
+            self._own_classes[kind] = known
+        return known

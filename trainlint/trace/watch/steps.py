@@ -1,0 +1,368 @@
+"""The optimizers of a run, what each step used and changed, and when enough has been seen."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from trainlint.facts.model import events as ev
+from trainlint.facts.model.values import Constant, Object, Op, Value
+from trainlint.facts.seen.blind_spots import Elsewhere
+from trainlint.finding import Place
+from trainlint.trace.measure import numbers
+from trainlint.trace.measure.survey import survey
+from trainlint.trace.watch.losses import note_value
+from trainlint.trace.watch.objects import dotted
+from trainlint.trace.watch.optimizers import Optimizer, Parameter, number, parameter_behind, parameters_of
+
+if TYPE_CHECKING:
+    from trainlint.trace.watch.recorder import Recorder
+
+_PATIENCE = 20
+"""Steps of one optimizer to wait for the others, and of those that one place makes to wait for a second of one."""
+
+_SHAPE_TOLD = re.compile(r"\[torch\.[\w.]+ \[([\d, ]*)\]\]")
+"""How torch names the shape of a tensor that was changed too early."""
+
+_DECOUPLED = ("torch.optim.AdamW", "torch.optim.NAdam", "torch.optim.RAdam")
+
+
+class Steps:
+    """Follows every optimizer, and ends the recording when each has been seen."""
+
+    def __init__(self, recorder: Recorder, wanted: int, max_wait: int) -> None:
+        self._recorder = recorder
+        self._wanted = wanted
+        self._max_wait = max_wait
+        self.optimizers: dict[int, Optimizer] = {}
+        self.parameters: dict[int, Parameter] = {}
+        self.inside = False
+        """Whether an optimizer is stepping now."""
+        self.backwards = 0
+        self.forwards = 0
+        self.by_hand = 0
+        self.by_hand_at: Place | None = None
+        self._changed_by_hand = False
+        self._last_of_all: Optimizer | None = None
+        self.surveyed: list[object] = []
+        """What a survey has found after a step, the 1st, 2nd, 4th, ...: a program may let go of it all before it ends."""
+        self._samples: dict[int, tuple[torch.Tensor, float]] = {}
+        self._steps_by_place: Counter[Place | None] = Counter()
+        """How often an optimizer that was built at a place has stepped, for those that are built anew each time."""
+
+    @property
+    def done(self) -> int:
+        """How many steps the optimizer that has stepped most has taken."""
+        return max((one.steps for one in self.optimizers.values()), default=0)
+
+    # Optimizers
+
+    def optimizer_made(self, optimizer: torch.optim.Optimizer, frame: FrameType | None) -> None:
+        recorder = self._recorder
+        place = recorder.at(frame)
+        made = recorder.objects.made(optimizer, place)
+        self.optimizers[id(optimizer)] = Optimizer(optimizer, made, len(self.optimizers))
+        recorder.emit(ev.Built, frame, made, object=made)
+        recorder.phase("the first backward pass")
+
+    def of(self, optimizer: torch.optim.Optimizer) -> Optimizer:
+        found = self.optimizers.get(id(optimizer))
+        if found is None or found.optimizer() is not optimizer:
+            made = self._recorder.objects.of(optimizer)
+            found = self.optimizers[id(optimizer)] = Optimizer(optimizer, made, len(self.optimizers))
+        return found
+
+    def before_step(self, optimizer: torch.optim.Optimizer, has_closure: bool) -> None:
+        """An optimizer is about to step: the recording ends here, once all is recorded."""
+        recorder = self._recorder
+        known = self.of(optimizer)
+        if known.steps and known.seen_between:
+            self._judge(known)
+        self.inside = True
+        if self._is_complete(known):
+            if not has_closure:
+                recorder.end("recorded")
+            self._last_of_all = known  # its closure clears gradients, or not, before it computes new ones
+            return
+        if known.steps < self._wanted:
+            with recorder.aside():
+                self._survey()
+                if not has_closure:
+                    self._look_at_gradients(optimizer)
+                self._keep_samples(optimizer)
+
+    def after_step(self, optimizer: torch.optim.Optimizer, has_closure: bool) -> None:
+        recorder = self._recorder
+        known = self.of(optimizer)
+        self.inside = False
+        frame = recorder.frame(3)
+        event = recorder.emit(
+            ev.OptimizerStep,
+            frame,
+            known.object,
+            optimizer=known.object,
+            scaler=recorder.objects.of(recorder.scalers.at_work)
+            if recorder.scalers.at_work is not None
+            else None,
+        )
+        if event is not None and known.step_at is None:
+            known.step_at = event.at
+        with recorder.aside():
+            if known.steps < self._wanted:
+                if has_closure:
+                    self._look_at_gradients(optimizer)
+                self._compare(optimizer)
+            if known.steps == 0:
+                known.idle = sum(one.grad is None for one in parameters_of(optimizer))
+            known.checksums = self._checksums(optimizer)
+        known.steps += 1
+        recorder.clock.stepped(known.number, known.step_at)
+        self._steps_by_place[known.object.at] += 1
+        known.cleared, known.left, known.seen_between = None, {}, False
+        if known.steps.bit_count() == 1:
+            with recorder.aside():
+                self.surveyed = survey(recorder)
+        if self._steps_by_place[known.object.at] >= self._wanted + _PATIENCE:
+            recorder.end("recorded")
+        recorder.phase("the gradients of the next round")
+
+    def scheduler_made(self, scheduler: Any, frame: FrameType | None) -> None:
+        recorder = self._recorder
+        made = recorder.objects.made(scheduler, recorder.at(frame))
+        made.args = (self.of(scheduler.optimizer).object,)
+        recorder.emit(ev.Built, frame, made, object=made)
+
+    def scheduler_stepped(self, scheduler: Any, told: object, frame: FrameType) -> None:
+        made = self._recorder.objects.of(scheduler)
+        self._recorder.emit(
+            ev.SchedulerStep,
+            frame,
+            made,
+            scheduler=made,
+            optimizer=self.of(scheduler.optimizer).object,
+            told=self._recorder.graph.value(told) if told is not None else None,
+        )
+
+    def _is_complete(self, next_to_step: Optimizer) -> bool:
+        """Whether every optimizer has stepped as often as was asked for, and what it left has been judged."""
+        if next_to_step.steps < self._wanted:
+            return False
+        alive = [one for one in self.optimizers.values() if one.optimizer() is not None and _trains(one)]
+        return all(one is next_to_step or one.steps > self._wanted for one in alive)
+
+    # Gradients
+
+    def before_backward(
+        self, losses: Sequence[Any], frame: FrameType | None, retains: bool | None = None
+    ) -> None:
+        """Gradients are about to be computed. Ends the recording where nothing more can be waited for."""
+        recorder = self._recorder
+        if self._changed_by_hand:
+            self._changed_by_hand = False
+            self.by_hand += 1
+        if self.by_hand > self._wanted and not self.done:
+            recorder.end("recorded")
+            return
+        if self.backwards >= self._max_wait and not self.done:
+            recorder.end("waited")
+            return
+        self.backwards += 1
+        recorder.operations.since_backward = 0
+        if self.backwards == 1:
+            recorder.phase("the first optimizer step")
+        for loss in losses:
+            if isinstance(loss, torch.Tensor):
+                value = recorder.graph.of(loss)
+                note_value(value, loss)
+                told = Constant(value=retains) if retains is not None else None
+                recorder.emit(ev.Backward, frame, None, loss=value, accumulates=True, retains=told)
+        with recorder.aside():
+            for known in self.optimizers.values():
+                if known.checksums or known.steps:
+                    self._notice_clearing(known)
+        if self._last_of_all is not None:
+            self._judge(self._last_of_all)
+            recorder.end("recorded")
+
+    def backward_unheard(self) -> None:
+        """A backward pass that does not belong to the recording: worth a word if another thread does it."""
+        if self._recorder.is_on and self._recorder.is_in_another_thread:
+            name = threading.current_thread().name
+            self._recorder.fact(Elsewhere(name), name)
+
+    def after_backward(self) -> None:
+        self._recorder.clock.computed_gradients()
+        with self._recorder.aside():
+            self._see_who_was_reached()
+            for known in self.optimizers.values():
+                optimizer = known.optimizer()
+                if known.steps and optimizer is not None:
+                    known.checksums = self._checksums(optimizer)
+                    known.seen_between = True
+
+    def _see_who_was_reached(self) -> None:
+        """Which parameters this backward gave a gradient, and which of them more than zeros."""
+        waiting = [
+            (self.known(one), one.grad)
+            for known in self.optimizers.values()
+            if (optimizer := known.optimizer()) is not None
+            for one in parameters_of(optimizer)
+            if one.grad is not None and not self.known(one).alive
+        ]
+        found = numbers.any_nonzero([gradient for _, gradient in waiting if gradient is not None])
+        for (parameter, _), alive in zip(waiting, found, strict=True):
+            parameter.reached, parameter.alive = True, alive
+
+    def _notice_clearing(self, known: Optimizer) -> None:
+        """Compare gradients with what they were after the last step or backward: if they differ, they were cleared."""
+        optimizer = known.optimizer()
+        if optimizer is None or not known.checksums:
+            return
+        now = self._checksums(optimizer)
+        held = {key: value for key, value in known.checksums.items() if value}
+        left = [key for key, value in held.items() if now.get(key) == value]
+        if not held:
+            return
+        if len(left) < len(held):
+            known.cleared = True
+        elif not known.left:
+            known.left = {
+                "gradients left over": f"{len(left)} of {len(held)}",
+                "their norm": sum(held[key] ** 2 for key in left) ** 0.5,
+            }
+
+    def _judge(self, known: Optimizer) -> None:
+        """At the next step: what was left over since the last was either cleared on the way, or not."""
+        if not any(known.checksums.values()) and not known.cleared:
+            return  # no gradient to clear
+        cleared = bool(known.cleared) or not known.left
+        known.remains = cleared, {} if cleared else known.left
+
+    def _checksums(self, optimizer: torch.optim.Optimizer) -> dict[int, float]:
+        held = [one for one in parameters_of(optimizer) if one.grad is not None]
+        return dict(
+            zip(
+                map(id, held),
+                numbers.checksums([one.grad for one in held if one.grad is not None]),
+                strict=True,
+            )
+        )
+
+    def _look_at_gradients(self, optimizer: torch.optim.Optimizer) -> None:
+        held = list(parameters_of(optimizer))
+        others = [
+            tensor
+            for one in self.parameters.values()
+            if not one.judged and (tensor := one.tensor()) is not None and not self._is_held(tensor)
+        ]
+        wanted = [one for one in (*held, *others) if not self.known(one).judged]
+        with_gradient = [one for one in wanted if one.grad is not None]
+        found = numbers.gradients([one.grad for one in with_gradient if one.grad is not None])
+        for one, gradient in zip(with_gradient, found, strict=True):
+            self.known(one).gradient = gradient
+        for one in wanted:
+            self.known(one).judged = True
+
+    def _is_held(self, tensor: torch.Tensor) -> bool:
+        return any(
+            tensor is one
+            for known in self.optimizers.values()
+            if (optimizer := known.optimizer()) is not None
+            for one in parameters_of(optimizer)
+        )
+
+    def holder_of(self, tensors: Sequence[torch.Tensor]) -> Object | None:
+        """The optimizer that holds all of these parameters, if it is one."""
+        wanted = set(map(id, tensors))
+        found = [
+            known.object
+            for known in self.optimizers.values()
+            if (optimizer := known.optimizer()) is not None
+            and wanted <= set(map(id, parameters_of(optimizer)))
+        ]
+        return found[0] if wanted and len(found) == 1 else None
+
+    def known(self, tensor: torch.Tensor) -> Parameter:
+        found = self.parameters.get(id(tensor))
+        if found is None or found.tensor() is not tensor:
+            found = self.parameters[id(tensor)] = Parameter(tensor)
+        return found
+
+    # Weights
+
+    def _survey(self) -> None:
+        """Look at the weights of all models that are called, before any step changes them."""
+        for root in self._recorder.models.all():
+            for one in root.parameters():
+                known = self.known(one)
+                if known.start is None and not known.stepped:
+                    known.start = numbers.spread(one)
+
+    def _keep_samples(self, optimizer: torch.optim.Optimizer) -> None:
+        for one in parameters_of(optimizer):
+            kept = numbers.sample(one)
+            if kept is not None:
+                self._samples[id(one)] = (kept, numbers.total(one))
+
+    def _compare(self, optimizer: torch.optim.Optimizer) -> None:
+        """How far the step has moved each parameter."""
+        decoupled = dotted(type(optimizer)) in _DECOUPLED
+        for group in optimizer.param_groups:
+            rate, decay = number(group.get("lr")), number(group.get("weight_decay"))
+            shrink = 1 - rate * decay if decoupled or group.get("decoupled_weight_decay") else 1.0
+            for one in group["params"]:
+                before = self._samples.pop(id(one), None)
+                after = numbers.sample(one)
+                if before is None or after is None or before[0].shape != after.shape:
+                    continue
+                known = self.known(one)
+                known.stepped, known.rate = True, rate
+                size = float(torch.linalg.vector_norm(before[0].double()))
+                moved = float(torch.linalg.vector_norm(after.double() - before[0].double() * shrink))
+                known.update = moved / size if size else None
+                known.unchanged = torch.equal(after, before[0]) and before[1] == numbers.total(one)
+
+    def changed_in_place(
+        self, args: Sequence[Any], inputs: tuple[Value, ...], frame: FrameType | None
+    ) -> None:
+        """A tensor was changed in place outside of any optimizer: an update by hand, if it is a parameter's."""
+        if not self.backwards or not args or not isinstance(args[0], torch.Tensor) or torch.is_grad_enabled():
+            target = inputs[0] if inputs else None
+            if not (self.backwards and isinstance(target, Op) and target.name in ("data", "detach")):
+                return
+        if not isinstance(inputs[0], Op):
+            return
+        target = parameter_behind(inputs[0])
+        if target is not None:
+            self._changed_by_hand = True
+            if self.by_hand_at is None:
+                self.by_hand_at = self._recorder.at(frame)
+                self._recorder.emit(ev.ParametersRead, frame, None, target=target)
+
+    def culprit(self, message: str) -> Op | None:
+        """The latest in-place operation on a value that backward needed: of the sizes that torch complains of.
+
+        Their order tells nothing: a layer may have saved its weight transposed.
+        """
+        told = _SHAPE_TOLD.search(message)
+        sizes = sorted(map(int, told[1].replace(",", " ").split())) if told else None
+        changed = [
+            value
+            for _, value in list(self._recorder.graph._values.values())
+            if isinstance(value, Op)
+            and value.in_place
+            and value.attached
+            and (sizes is None or (value.seen is not None and sorted(value.seen.shape) == sizes))
+        ]
+        return max(changed, key=lambda op: op.uid, default=None)
+
+
+def _trains(known: Optimizer) -> bool:
+    optimizer = known.optimizer()
+    return optimizer is not None and any(one.requires_grad for one in parameters_of(optimizer))
