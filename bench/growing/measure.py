@@ -24,7 +24,7 @@ from .program import script
 from .work import TooMuchWork, work_of
 
 _ROOT = Path(__file__).resolve().parents[2]
-_SECONDS = 60
+_SECONDS = 30
 """Of processor time, for what no count of calls notices: work inside one call into C."""
 _BYTES = 3 << 30
 

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from types import CodeType, FrameType
 
-from trainlint.analysis import Source, analyse
+from trainlint.check.analysis import Source, analyse
 
 from .program import Program
 
