@@ -11,6 +11,8 @@ LINEAR = 1.35
 """Work that grows with a smaller power of the text counts as linear."""
 PLENTY = 400
 """Calls of functions for each token of a program, about eight times what ordinary programs take."""
+ALLOWED = 750_000
+"""Calls that any program may take: what is evaluated up to the limit of steps."""
 _NOTHING = 0.05
 """A rise by less than this share of the first is none."""
 
@@ -45,5 +47,5 @@ def verdict(found: Sequence[Measured]) -> str:
         return f"does not end at {last.size} ({last.said})"
     if exponent(found) > LINEAR:
         return "grows too fast"
-    most = max(_work(one) / one.tokens for one in found)
+    most = max(_work(one) / one.tokens if _work(one) > ALLOWED else 0 for one in found)
     return "linear" if most <= PLENTY else f"costs {most:.0f} calls a token"
