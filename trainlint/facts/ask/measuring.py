@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from trainlint.facts.api.torch_api import CLOCKS, FILLS, FRESH, KEEPS
+from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.holding import contained
+from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events import (
     Backward,
     Called,
@@ -13,7 +16,7 @@ from trainlint.facts.model.events import (
     Returned,
     StateTaken,
 )
-from trainlint.facts.model.training import Training, contained, handed_over, modules_held
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
 
 _MAX_VALUES = 4000
