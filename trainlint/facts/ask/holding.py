@@ -64,8 +64,13 @@ def has_parameters(module: Object) -> bool | None:
             return False if is_known else None
     elif module.definition is None:
         return True if module.is_a(api.MODULE) else None
-    held = [_is_trainable(one, module) for value in module.attributes.values() for one in contents(value)]
-    return True if True in held else None if None in held else False
+    is_seen = True
+    for one in (one for value in module.attributes.values() for one in contents(value)):
+        found = _is_trainable(one, module)
+        if found:
+            return True
+        is_seen = is_seen and found is not None
+    return False if is_seen else None
 
 
 def _is_trainable(value: Value, holder: Object) -> bool | None:

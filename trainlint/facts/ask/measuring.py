@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from trainlint.facts.api.torch_api import CLOCKS, FILLS, FRESH, KEEPS
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import contained
@@ -19,8 +22,6 @@ from trainlint.facts.model.events import (
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
 
-_MAX_VALUES = 4000
-
 
 def only_measures(training: Training) -> bool:
     """Whether a program reads the clock, and what its models learn can be of no other use."""
@@ -32,28 +33,36 @@ def only_measures(training: Training) -> bool:
 
 def _learns_from_nothing(training: Training) -> bool:
     """Whether all that is trained on are tensors that were just made, such as `torch.randn(8, 3, 224, 224)`."""
-    pending: list[Value] = [one.loss for one in training.events(Backward)]
-    seen: set[int] = set()
     makes = False
-    while pending and len(seen) < _MAX_VALUES:
-        one = pending.pop()
-        if one.uid in seen:
-            continue
-        seen.add(one.uid)
+    for one in reached((one.loss for one in training.events(Backward)), _inputs_of):
         match one:
             case Op(name=name) if name in FRESH:
                 makes = True
-            case Op(inputs=(first, *_)) if one.name in KEEPS or one.text.endswith(FILLS):
-                pending.append(first)
-            case Op(name="call", inputs=(_, first, *more)):  # whatever it is that is called
-                pending.extend((first, *more))
+            case Op() if _is_made_like_its_first(one):
+                pass
+            case Op(name="call", inputs=(_, _, *_)):  # whatever it is that is called
+                pass
             case Unknown() | Op(inputs=()) | Op(name="iterate" | "torch.load"):
                 return False
             case Op(name=name) if "." in name and not name.startswith("torch."):
                 return False
-            case _:
-                pending.extend(one.parts())
-    return makes and not pending
+    return makes
+
+
+def _inputs_of(value: Value) -> Sequence[Value]:
+    """What decides whether a value was just made."""
+    match value:
+        case Op(name=name) if name in FRESH:
+            return ()
+        case Op(inputs=(first, *_)) if _is_made_like_its_first(value):
+            return (first,)
+        case Op(name="call", inputs=(_, first, *more)):
+            return (first, *more)
+    return value.parts()
+
+
+def _is_made_like_its_first(op: Op) -> bool:
+    return bool(op.inputs) and (op.name in KEEPS or op.text.endswith(FILLS))
 
 
 def _keeps_nothing(training: Training) -> bool:
