@@ -183,11 +183,21 @@ def _by_inputs(op: Op, at_first: bool) -> Attachment:
         return replace(inputs, uncertain=inputs.uncertain and inputs.attached)
     if wants_gradient(op) and _of_inputs(op, at_first=True).is_nothing:
         return _ATTACHED
-    if op.name in api.REBUILDS and not inputs.attached and inputs.cuts:
-        return _rebuilt(op, inputs)
     if cuts(op):
-        return Attachment(cuts=(op,)) if inputs.attached else replace(inputs, uncertain=False)
+        return _of_cut(op, inputs)
+    if op.name in api.REBUILDS and not inputs.attached:
+        return _rebuilt(op, inputs)
     return _with_what_it_brings(op, inputs)
+
+
+def _of_cut(op: Op, inputs: Attachment) -> Attachment:
+    """Certainly not attached. What was cut off before counts, unless code that is not known has made something of it,
+    as an environment does of an action: that would have no gradient anyway."""
+    if inputs.attached:
+        return Attachment(cuts=(op,))
+    if op.name in api.REBUILDS:
+        inputs = replace(inputs, cuts=()) if inputs.uncertain else _rebuilt(op, inputs)
+    return replace(inputs, uncertain=False)
 
 
 def _with_what_it_brings(op: Op, inputs: Attachment) -> Attachment:
