@@ -9,6 +9,7 @@ from pathlib import Path
 
 from trainlint import limits
 from trainlint.facts.ask.asking import Answers, OutOfSteps, answered_by
+from trainlint.facts.ask.facts_of import facts_of
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
@@ -40,6 +41,6 @@ def judged(training: Training, problems: dict[Problem, None]) -> list[Finding]:
 
 def _findings(entry: Entry, training: Training) -> Iterator[Finding]:
     rule = entry.rule
-    for fact in training.facts(rule.fact):
+    for fact in facts_of(training, rule.fact):
         for finding in rule.check(fact):
             yield replace(finding, code=entry.code, name=entry.name, level=finding.level or rule.level)

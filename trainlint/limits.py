@@ -21,3 +21,8 @@ QUESTION_RESTARTS = 2_000
 CYCLE_ITERATIONS = 12
 """How often the values of a cycle are asked again until their answers stay the same. Answers that only ever grow need
 as many as there are different answers, which for all present questions is below six."""
+
+WAYS = 64
+"""Ways, each under conditions of its own, in which a device or a type may come about before it counts as unknown: they
+multiply where one choice is made of others. A value has at most `MAX_OPTIONS` of them, and two in one expression are
+already rare."""

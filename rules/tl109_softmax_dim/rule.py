@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import SOFTMAXES
+from trainlint.facts.ask.evidence import shape_of, shown
 from trainlint.facts.model.events import LossCall, Operation
-from trainlint.facts.model.evidence import shape_of, shown
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, Value, constant
 from trainlint.finding import Because, Finding

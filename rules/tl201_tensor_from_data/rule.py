@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import REBUILDS
 from trainlint.facts.ask.attachment import starving
+from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.model.events import Backward
-from trainlint.facts.model.evidence import of_cut
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, constant
 from trainlint.finding import Because, Finding

@@ -2,9 +2,9 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import REBUILDS
 from trainlint.facts.ask.attachment import starving
+from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.model.events import Backward, RequiresGrad
-from trainlint.facts.model.evidence import of_cut
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, constant
 from trainlint.finding import Because, Finding

@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.attachment import attachment, starving, terms
+from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.flow import without_gradient
 from trainlint.facts.model.events import Backward, RequiresGrad
-from trainlint.facts.model.evidence import of_cut
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, constant
 from trainlint.finding import Because, Finding

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.attachment import unrecorded
+from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.model.events import Backward
-from trainlint.facts.model.evidence import of_cut
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

@@ -2,10 +2,11 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import MODULE
 from trainlint.facts.ask.attachment import attachment, has_graph
+from trainlint.facts.ask.evidence import of_sum
 from trainlint.facts.ask.flow import is_made_of, is_recurrence
+from trainlint.facts.ask.holding import contained
 from trainlint.facts.model.events import Accumulated, Backward, Drawn, LossCall, OptimizerStep, ParametersRead
-from trainlint.facts.model.evidence import of_sum
-from trainlint.facts.model.training import Training, contained
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value
 from trainlint.finding import Finding
 from trainlint.rule import rule

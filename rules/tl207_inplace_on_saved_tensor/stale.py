@@ -9,8 +9,10 @@ from trainlint.facts.api.torch_api import NO_GRADIENT, OPTIMIZER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.holding import held_in, is_part_of
+from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events import Backward, Forward, OptimizerStep, RequiresGrad
-from trainlint.facts.model.training import Training, is_part_of, modules_held
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Value
 
 _KEEP_WEIGHTS = frozenset(
@@ -110,7 +112,7 @@ class _Users:
     def _stepped(self, step: OptimizerStep) -> frozenset[int]:
         """The numbers of the modules that a step changes, and of all that they hold."""
         modules = (one for one in modules_held(step.optimizer)[0] if isinstance(one, Object))
-        return frozenset[int]().union(*map(self._training.held_in, modules))
+        return frozenset[int]().union(*map(held_in, modules))
 
     def of_layers(self, forward: Forward) -> list[OptimizerStep]:
         """The steps of layers whose weights the backward of a forward needs."""

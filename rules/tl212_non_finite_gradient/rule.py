@@ -1,9 +1,9 @@
 import math
 from collections.abc import Iterator
 
+from trainlint.facts.ask.evidence import held, numbers_of, shown
 from trainlint.facts.ask.paths import ways
 from trainlint.facts.model.events import Backward, Event, OptimizerStep
-from trainlint.facts.model.evidence import held, numbers_of, shown
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Op, Value
 from trainlint.facts.seen.batches import BatchSeen

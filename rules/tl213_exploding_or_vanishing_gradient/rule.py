@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from statistics import median
 
-from trainlint.facts.model.evidence import held
+from trainlint.facts.ask.evidence import held
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -1,5 +1,7 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.interference import is_cleared
+from trainlint.facts.ask.stepped import is_made_inside
 from trainlint.facts.model.events import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
@@ -15,8 +17,8 @@ def check(training: Training) -> Iterator[Finding]:
             backwards = [one for one in training.inside(number, Backward) if one.accumulates]
             if not backwards:
                 continue
-            made_here = training.is_made_inside(step.optimizer, number)
-            if not made_here and not training.is_cleared(step, number):
+            made_here = is_made_inside(step.optimizer, number)
+            if not made_here and not is_cleared(training, step, number):
                 yield Finding(
                     step.at,
                     f"`{training.name_of(step)}` uses the gradients of all earlier rounds added up, because nothing in "

@@ -1,8 +1,9 @@
 from collections.abc import Iterator, Sequence
 
+from trainlint.facts.ask.evidence import of_gradients
+from trainlint.facts.ask.stepped import certainly_clears
 from trainlint.facts.model.events import Backward, Event, OptimizerStep, ZeroGrad
-from trainlint.facts.model.evidence import of_gradients
-from trainlint.facts.model.training import Training, certainly_clears
+from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.evidence import of_gradients
+from trainlint.facts.ask.interference import may_touch_anything
 from trainlint.facts.model.events import Backward, OptimizerStep, ZeroGrad
-from trainlint.facts.model.evidence import of_gradients
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
@@ -26,7 +27,7 @@ def check(training: Training) -> Iterator[Finding]:
             else:
                 early.setdefault(id(event), (event, later))
     for number, (step, backward) in early.items():
-        if number not in fine and not training.may_touch_anything(step.loops):
+        if number not in fine and not may_touch_anything(training, step.loops):
             yield Finding(
                 step.at,
                 f"`{training.name_of(step)}` runs before this batch has gradients, so it uses those of the batch "

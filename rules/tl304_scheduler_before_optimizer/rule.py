@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.evidence import seen_optimizer
+from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.model.events import OptimizerStep, SchedulerStep
-from trainlint.facts.model.evidence import seen_optimizer
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Value, alternatives
 from trainlint.finding import Because, Finding
@@ -33,7 +34,7 @@ def check(training: Training) -> Iterator[Finding]:
         if number in fine or _is_told(event) or event.scheduler.is_a(BY_METRIC):
             continue
         seen = seen_optimizer(training, step.optimizer)
-        if (seen is None or not seen.skipped) and not training.may_touch(event.optimizer, event.loops[0]):
+        if (seen is None or not seen.skipped) and not may_touch(training, event.optimizer, event.loops[0]):
             yield Finding(
                 event.at,
                 f"`{event.scheduler.type.rpartition('.')[2]}` steps before the optimizer has taken its first step, so the "

@@ -2,10 +2,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from trainlint.facts.api.torch_api import OPTIMIZER
+from trainlint.facts.ask.evidence import Evidence, of_idle
+from trainlint.facts.ask.interference import may_touch
+from trainlint.facts.ask.stepped import same_parameters
 from trainlint.facts.model.events import Backward, Event, OptimizerStep, ParametersRead, ZeroGrad
-from trainlint.facts.model.evidence import Evidence, of_idle
 from trainlint.facts.model.recorded import Recorded
-from trainlint.facts.model.training import Training, same_parameters
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
@@ -30,7 +32,7 @@ def check(training: Training) -> Iterator[Finding]:
             backward is None
             or optimizer.at is None
             or any(same_parameters(optimizer, step.optimizer) for step in training.events(OptimizerStep))
-            or training.may_touch(optimizer, None)
+            or may_touch(training, optimizer, None)
         ):
             continue
         judged.add(optimizer.uid)

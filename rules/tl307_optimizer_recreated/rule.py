@@ -1,9 +1,12 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.ask.evidence import of_rebuilding
+from trainlint.facts.ask.interference import is_replaced
+from trainlint.facts.ask.precision import may_be_disabled
+from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events import Backward, Built, OptimizerStep, SchedulerStep
-from trainlint.facts.model.evidence import of_rebuilding
-from trainlint.facts.model.training import Training, may_be_disabled, modules_held
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Value, alternatives
 from trainlint.finding import Because, Finding, Level
 from trainlint.rule import rule
@@ -33,7 +36,7 @@ def _optimizer(training: Training, built: Built, loop: int) -> Iterator[Finding]
         bool(models)
         and complete
         and all(
-            isinstance(one, Object) and loop not in one.loops and not training.is_replaced(one, loop)
+            isinstance(one, Object) and loop not in one.loops and not is_replaced(training, one, loop)
             for one in models
         )
     )

@@ -7,6 +7,9 @@ from typing import NamedTuple
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts
+from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.holding import inside, is_part_of
+from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events import (
     Backward,
     Built,
@@ -17,7 +20,7 @@ from trainlint.facts.model.events import (
     ParametersRead,
     RequiresGrad,
 )
-from trainlint.facts.model.training import Training, handed_over, inside, is_part_of, modules_held
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives, constant
 from trainlint.finding import Place
 

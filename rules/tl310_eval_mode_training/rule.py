@@ -1,9 +1,11 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.evidence import of_mode
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.holding import depends_on_mode
+from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events import Backward, Event, Forward, ModeChange, OptimizerStep
-from trainlint.facts.model.evidence import of_mode
-from trainlint.facts.model.training import Training, depends_on_mode, modules_held
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

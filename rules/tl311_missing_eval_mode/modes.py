@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import MODULE
+from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.model.events import Escape, Event, Forward, ModeChange
-from trainlint.facts.model.training import Training, handed_over, is_part_of
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Items, Object, Table, Value, alternatives
 
 _DROPOUTS = frozenset(

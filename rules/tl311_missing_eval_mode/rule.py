@@ -2,6 +2,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import EQUALITIES
 from trainlint.facts.ask.flow import is_made_of, made_of
+from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events import (
     Accumulated,
     Backward,
@@ -12,7 +14,7 @@ from trainlint.facts.model.events import (
     ParametersRead,
     StateLoaded,
 )
-from trainlint.facts.model.training import Training, is_part_of, modules_held
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

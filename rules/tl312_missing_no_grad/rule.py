@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.attachment import has_parameters
+from trainlint.facts.ask.evidence import of_evaluation
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.model.events import Backward, Forward, ModeChange, ParametersRead, RequiresGrad
-from trainlint.facts.model.evidence import of_evaluation
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding, Place

@@ -1,6 +1,7 @@
 from collections.abc import Iterator, Sequence
 
 from trainlint.facts.ask.attachment import attachment
+from trainlint.facts.ask.stepped import certainly_clears, certainly_steps
 from trainlint.facts.model.events import (
     Backward,
     Clip,
@@ -10,7 +11,7 @@ from trainlint.facts.model.events import (
     ParametersRead,
     ZeroGrad,
 )
-from trainlint.facts.model.training import Training, certainly_clears
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
@@ -54,7 +55,7 @@ def check(training: Training) -> Iterator[Finding]:
 def _steps(training: Training, clip: Clip, events: Sequence[Event]) -> list[OptimizerStep]:
     """Those steps that certainly use the gradients that are clipped."""
     steps = [one for one in events if isinstance(one, OptimizerStep)]
-    return [one for one in steps if training.certainly_steps(one.optimizer, clip)]
+    return [one for one in steps if certainly_steps(one.optimizer, clip)]
 
 
 def _why_nothing_is_clipped(before: list[Event], step: OptimizerStep) -> str | None:

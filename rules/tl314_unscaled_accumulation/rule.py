@@ -3,6 +3,8 @@ from collections.abc import Iterator, Sequence
 
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.guards import counting
+from trainlint.facts.ask.interference import may_touch_anything
+from trainlint.facts.ask.stepped import modules_held, same_parameters
 from trainlint.facts.model.events import (
     Backward,
     Clip,
@@ -14,7 +16,7 @@ from trainlint.facts.model.events import (
     ZeroGrad,
 )
 from trainlint.facts.model.recorded import Recorded
-from trainlint.facts.model.training import Training, modules_held, same_parameters
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
@@ -36,7 +38,7 @@ def check(training: Training) -> Iterator[Finding]:
             not isinstance(optimizer, Object)
             or (_divides_by_size(optimizer) and clip is None)
             or training.inside(step.loops[-1], ParametersRead)
-            or training.may_touch_anything(step.loops)
+            or may_touch_anything(training, step.loops)
             or not _is_of(training, backward, step)
             or not all(
                 _is_whole_mean(training, one.loss)

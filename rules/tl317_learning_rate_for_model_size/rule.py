@@ -2,8 +2,8 @@ import math
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import OPTIMIZER, SCHEDULER
+from trainlint.facts.ask.evidence import seen_optimizer
 from trainlint.facts.model.events import Built
-from trainlint.facts.model.evidence import seen_optimizer
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives, constant
 from trainlint.facts.seen.parameters import ParameterSeen

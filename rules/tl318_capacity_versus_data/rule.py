@@ -2,9 +2,9 @@ import math
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.model.events import Backward, Built, Forward, LossCall, ModeChange
-from trainlint.facts.model.evidence import numbers_of
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.loaders import LoaderSeen
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -2,7 +2,10 @@ from collections.abc import Callable, Iterator
 
 from trainlint.facts.api.torch_api import SCALER
 from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.ask.precision import is_unscaled, may_scale, scaling
+from trainlint.facts.ask.stepped import certainly_clears
 from trainlint.facts.model.events import (
     Backward,
     Escape,
@@ -14,7 +17,7 @@ from trainlint.facts.model.events import (
     ZeroGrad,
 )
 from trainlint.facts.model.recorded import Recorded
-from trainlint.facts.model.training import Training, certainly_clears, handed_over
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
@@ -53,7 +56,7 @@ def _past_the_scaler(training: Training, runs: list[Run]) -> Iterator[Finding]:
     for step in steps:
         if step.scaler is not None or any(one.uid in scaled for one in alternatives(step.optimizer)):
             continue
-        if training.may_touch(step.optimizer, None):
+        if may_touch(training, step.optimizer, None):
             continue
         backward = _in_every_run(runs, step, _all_scaled)
         if backward is not None:

@@ -2,9 +2,10 @@ import math
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import LARGEST_HALF
+from trainlint.facts.ask.holding import contained
 from trainlint.facts.ask.precision import dtype_of, is_half, number
 from trainlint.facts.model.events import Converted, Event, Operation
-from trainlint.facts.model.training import Training, contained
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import alternatives
 from trainlint.facts.seen.raised import Failure
 from trainlint.finding import Because, Finding

@@ -1,6 +1,7 @@
 from collections.abc import Iterator, Sequence
 
 from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.holding import held_in
 from trainlint.facts.ask.measuring import only_measures
 from trainlint.facts.ask.precision import dtype_of
 from trainlint.facts.model.events import Backward, Converted, OptimizerStep
@@ -21,7 +22,7 @@ def check(training: Training) -> Iterator[Finding]:
         for event in run:
             if isinstance(event, Converted):
                 for module in alternatives(event.module):
-                    latest |= dict.fromkeys(training.held_in(module), event)
+                    latest |= dict.fromkeys(held_in(module), event)
             elif isinstance(event, OptimizerStep) and any(isinstance(one, Backward) for one in run):
                 half = _half_weights(event, latest)
                 if half is not None and id(half) not in said and not _is_frozen(training, event):

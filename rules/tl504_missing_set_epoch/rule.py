@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.loaders import samplers, uses
 from trainlint.facts.model.events import Called, Escape
-from trainlint.facts.model.training import Training, handed_over
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

@@ -28,8 +28,8 @@ def check(training: Training) -> Iterator[Finding]:
 
 def _is_host(device: Value) -> bool:
     """Whether a device is known to be the processor, or an Apple GPU, and no CUDA device."""
-    others = [way for kind in ("cpu", "mps") for way in ways_to_be_on(device, kind)]
-    return bool(others) and not any(True for _ in ways_to_be_on(device, "cuda"))
+    is_other = any(ways_to_be_on(device, kind) for kind in ("cpu", "mps"))
+    return is_other and not ways_to_be_on(device, "cuda")
 
 
 def _is_pinned(loader: Object) -> bool:

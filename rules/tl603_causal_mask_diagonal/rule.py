@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import ATTENTION_MASKS, SDPA
 from trainlint.facts.ask.attention import MaskMet, weights_of
+from trainlint.facts.ask.facts_of import masks_of
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events import Attended, AttentionCall
 from trainlint.facts.model.training import Training
@@ -18,7 +19,7 @@ SAID = {
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
-    for mask in training.facts(MaskMet):
+    for mask in masks_of(training):
         last = mask.part.last
         if mask.part.kind != "later" or not mask.part.is_square or last not in SAID:
             continue

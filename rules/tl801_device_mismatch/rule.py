@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.attachment import has_parameters
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.holding import has_parameters
+from trainlint.facts.ask.interference import may_touch_anything
 from trainlint.facts.ask.placement import device_of, homes_of
 from trainlint.facts.model.events import Forward, Moved
 from trainlint.facts.model.recorded import Recorded
@@ -33,7 +34,7 @@ def _read(training: Training) -> Iterator[Finding]:
 
     Where code that is not known is at work, it may move either.
     """
-    if training.may_touch_anything(()):
+    if may_touch_anything(training, ()):
         return
     for forward in training.events(Forward):
         model = forward.module

@@ -16,9 +16,7 @@ def check(training: Training) -> Iterator[Finding]:
         return
     backward = next(iter(training.events(Backward)), None)
     moved = training.events(Moved)
-    if backward is None or not any(
-        next(ways_to_be_on(one.device, "cuda"), None) is not None for one in moved
-    ):
+    if backward is None or not any(ways_to_be_on(one.device, "cuda") for one in moved):
         return
     is_set = any(one.name == MATMUL_PRECISION for one in training.events(Called)) or any(
         one.name.endswith(_SWITCHES) for one in training.events(SettingChanged)

@@ -31,7 +31,7 @@ WAITS = (
 @rule(Training, level="warning", refutable=False, by="S")
 def check(training: Training) -> Iterator[Finding]:
     happened = training.events(Event)
-    if not any(next(ways_to_be_on(one.device, "cuda"), None) is not None for one in training.events(Moved)):
+    if not any(ways_to_be_on(one.device, "cuda") for one in training.events(Moved)):
         return
     for place, event in enumerate(happened):
         if not isinstance(event, Operation) or event.output.name != "-" or len(event.output.inputs) != 2:

@@ -2,8 +2,9 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import PACK
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.attachment import attachment, has_parameters
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.flow import made_of
+from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.host import is_born_on_host, is_in_every_forward
 from trainlint.facts.model.events import Backward, Called, Forward, ToHost
 from trainlint.facts.model.training import Training

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.attachment import has_parameters
+from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.model.events import ForwardCalled
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from trainlint.facts.ask.registration import is_kept
 from trainlint.facts.model.events import Built, Dropped, ModeChange
-from trainlint.facts.model.modules import is_kept
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Constant, Op, Unknown, Value, alternatives, constant
 from trainlint.finding import Because, Finding

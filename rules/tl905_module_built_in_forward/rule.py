@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import CONTAINERS, MODULE
-from trainlint.facts.ask.attachment import has_parameters
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.holding import contained, has_parameters
+from trainlint.facts.ask.registration import is_kept
 from trainlint.facts.model.events import Built, RequiresGrad
-from trainlint.facts.model.modules import is_kept
-from trainlint.facts.model.training import Training, contained
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.clues import loaded_as_state
 from trainlint.facts.ask.guards import is_in_handler
-from trainlint.facts.model.clues import loaded_as_state
 from trainlint.facts.model.events import Called
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value, alternatives, constant

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.api.torch_api import MODULE, OPTIMIZER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.model.events import OptimizerStep, StateLoaded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
@@ -76,7 +77,7 @@ def _keeps_state(optimizer: Object) -> bool:
 
 
 def _is_restored(training: Training, optimizer: Object) -> bool:
-    if training.may_touch(optimizer, None):
+    if may_touch(training, optimizer, None):
         return True
     return any(optimizer in alternatives(event.target) for event in training.events(StateLoaded))
 

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.model.clues import loaded_as_state
+from trainlint.facts.ask.clues import loaded_as_state
 from trainlint.facts.model.events import Called
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding

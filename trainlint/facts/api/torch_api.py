@@ -96,33 +96,33 @@ ADDITIVE = frozenset(("+", "-", "add", "sub", "sum", "mean", "neg"))
 SCALING = frozenset(("*", "/", "mul", "div"))
 """Operations that only weight a loss when all but one of their inputs are plain numbers."""
 
-LOSSES: dict[str, tuple[str, Meaning | None]] = {
-    "torch.nn.CrossEntropyLoss": ("cross_entropy", Meaning.LOGITS),
-    "torch.nn.NLLLoss": ("nll_loss", Meaning.LOG_PROBABILITIES),
-    "torch.nn.NLLLoss2d": ("nll_loss", Meaning.LOG_PROBABILITIES),
-    "torch.nn.BCELoss": ("binary_cross_entropy", Meaning.PROBABILITIES),
-    "torch.nn.BCEWithLogitsLoss": ("binary_cross_entropy_with_logits", Meaning.LOGITS),
-    "torch.nn.KLDivLoss": ("kl_div", Meaning.LOG_PROBABILITIES),
-    "torch.nn.MSELoss": ("mse_loss", None),
-    "torch.nn.L1Loss": ("l1_loss", None),
-    "torch.nn.SmoothL1Loss": ("smooth_l1_loss", None),
-    "torch.nn.HuberLoss": ("huber_loss", None),
-    "torch.nn.MultiMarginLoss": ("multi_margin_loss", Meaning.LOGITS),
-    "torch.nn.MultiLabelSoftMarginLoss": ("multilabel_soft_margin_loss", Meaning.LOGITS),
-    "torch.nn.MultiLabelMarginLoss": ("multilabel_margin_loss", Meaning.LOGITS),
-    "torch.nn.SoftMarginLoss": ("soft_margin_loss", Meaning.LOGITS),
-    "torch.nn.PoissonNLLLoss": ("poisson_nll_loss", None),
-    "torch.nn.GaussianNLLLoss": ("gaussian_nll_loss", None),
-    "torch.nn.CTCLoss": ("ctc_loss", Meaning.LOG_PROBABILITIES),
-    "torch.nn.CosineEmbeddingLoss": ("cosine_embedding_loss", None),
-    "torch.nn.HingeEmbeddingLoss": ("hinge_embedding_loss", None),
-    "torch.nn.MarginRankingLoss": ("margin_ranking_loss", None),
-    "torch.nn.TripletMarginLoss": ("triplet_margin_loss", None),
-    "torch.nn.TripletMarginWithDistanceLoss": ("triplet_margin_with_distance_loss", None),
+LOSSES: dict[str, str] = {
+    "torch.nn.CrossEntropyLoss": "cross_entropy",
+    "torch.nn.NLLLoss": "nll_loss",
+    "torch.nn.NLLLoss2d": "nll_loss",
+    "torch.nn.BCELoss": "binary_cross_entropy",
+    "torch.nn.BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    "torch.nn.KLDivLoss": "kl_div",
+    "torch.nn.MSELoss": "mse_loss",
+    "torch.nn.L1Loss": "l1_loss",
+    "torch.nn.SmoothL1Loss": "smooth_l1_loss",
+    "torch.nn.HuberLoss": "huber_loss",
+    "torch.nn.MultiMarginLoss": "multi_margin_loss",
+    "torch.nn.MultiLabelSoftMarginLoss": "multilabel_soft_margin_loss",
+    "torch.nn.MultiLabelMarginLoss": "multilabel_margin_loss",
+    "torch.nn.SoftMarginLoss": "soft_margin_loss",
+    "torch.nn.PoissonNLLLoss": "poisson_nll_loss",
+    "torch.nn.GaussianNLLLoss": "gaussian_nll_loss",
+    "torch.nn.CTCLoss": "ctc_loss",
+    "torch.nn.CosineEmbeddingLoss": "cosine_embedding_loss",
+    "torch.nn.HingeEmbeddingLoss": "hinge_embedding_loss",
+    "torch.nn.MarginRankingLoss": "margin_ranking_loss",
+    "torch.nn.TripletMarginLoss": "triplet_margin_loss",
+    "torch.nn.TripletMarginWithDistanceLoss": "triplet_margin_with_distance_loss",
 }
-"""Loss classes: the function each calls, and what that expects its input to be (None: no such meaning)."""
+"""Loss classes, and the function that each calls."""
 
-LOSS_FUNCTIONS: dict[str, Meaning | None] = dict(LOSSES.values())
+LOSS_FUNCTIONS = frozenset(LOSSES.values())
 
 LOSS_SETTINGS: dict[str, tuple[str, ...]] = {
     "cross_entropy": ("weight", "size_average", "ignore_index", "reduce", "reduction", "label_smoothing"),

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import question, reached
+from trainlint.facts.ask.holding import has_parameters, wants_gradient
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value
 
-_MAX_DEPTH = 200
-"""How many operations a gradient is followed through; beyond, nobody can say."""
-_SETTLED = _MAX_DEPTH + 2
-"""Deeper than any walk."""
 
-
-@dataclass
+@dataclass(frozen=True)
 class Attachment:
     """Whether a loss reaches trainable parameters.
 
@@ -27,238 +24,218 @@ class Attachment:
 
     attached: bool = False
     uncertain: bool = False
-    cuts: list[Op] = field(default_factory=list)
-    unrecorded: list[Op] = field(default_factory=list)
+    cuts: tuple[Op, ...] = ()
+    unrecorded: tuple[Op, ...] = ()
 
-    def add(self, other: Attachment) -> None:
-        self.attached = self.attached or other.attached
-        self.uncertain = self.uncertain or other.uncertain
-        self.cuts.extend(cut for cut in other.cuts if cut not in self.cuts)
-        self.unrecorded.extend(op for op in other.unrecorded if op not in self.unrecorded)
+    def __or__(self, other: Attachment) -> Attachment:
+        """Of two things together."""
+        if other is _NOTHING:
+            return self
+        return Attachment(
+            self.attached or other.attached,
+            self.uncertain or other.uncertain,
+            _each_once((*self.cuts, *other.cuts)),
+            _each_once((*self.unrecorded, *other.unrecorded)),
+        )
 
     @property
     def is_starved(self) -> bool:
         """No way reaches parameters, and on some way one was cut off."""
-        return not self.attached and not self.uncertain and bool(self.cuts or self.unrecorded)
+        return not self.attached and not self.uncertain and self.is_cut
+
+    @property
+    def is_cut(self) -> bool:
+        """Some way to parameters was cut off."""
+        return bool(self.cuts or self.unrecorded)
+
+    @property
+    def is_nothing(self) -> bool:
+        """No way leads anywhere near parameters, as far as is known."""
+        return not self.attached and not self.is_cut
 
 
-def terms(loss: Value, depth: int = 0) -> Iterator[Value]:
-    """The summands of a loss, through sums, means, weights, scaling and branches."""
-    if depth > 12:
-        yield loss
-        return
-    match loss:
-        case Op(name="scale" | "output") | Op(name="-", inputs=(_,)) if loss.inputs:
-            yield from terms(loss.inputs[0], depth + 1)
-        case Op() if loss.name in ("+", "-", "add") and len(loss.inputs) == 2:
-            yield from terms(loss.inputs[0], depth + 1)
-            yield from terms(loss.inputs[1], depth + 1)
-        case Op(name="sum", inputs=(_, _, *_)):
-            for one in loss.inputs:
-                yield from terms(one, depth + 1)
-        case Op() if loss.name in api.SCALING and len(loss.inputs) == 2 and _is_weight(loss.inputs[1]):
-            yield from terms(loss.inputs[0], depth + 1)
-        case Op() if loss.name in api.SCALING and len(loss.inputs) == 2 and _is_weight(loss.inputs[0]):
-            yield from terms(loss.inputs[1], depth + 1)
-        case Choice():
-            for _, option in loss.options:
-                yield from terms(option, depth + 1)
-        case _:
-            yield loss
+_NOTHING = Attachment()
+_ATTACHED = Attachment(attached=True)
+_UNCERTAIN = Attachment(uncertain=True)
 
 
-def _is_weight(value: Value) -> bool:
-    return isinstance(value, (Constant, Unknown)) or (isinstance(value, Op) and value.name == "getattr")
+def _each_once(operations: Iterable[Op]) -> tuple[Op, ...]:
+    return tuple(dict.fromkeys(operations))
 
 
+@question(start=_NOTHING, unknown=_UNCERTAIN)
 def attachment(value: Value) -> Attachment:
-    """How a loss, or one term of it, is connected to trainable parameters. Worked out once for a value."""
-    known: Attachment | None = value.__dict__.get("_attachment")
-    if known is None:
-        known = value.__dict__["_attachment"] = _Walk().attachment(value)
-    return known
+    """How a loss, or one term of it, is connected to trainable parameters.
+
+    A tensor whose gradient the program asks for counts as a parameter wherever it goes in. Of itself, what it was
+    made of is asked: a loss does not get attached by `requires_grad_()`.
+    """
+    if not (isinstance(value, Op) and value.is_leaf):
+        return _within(value, False)
+    found = _by_itself(value, False)
+    return _by_inputs(value, False) if found is None else found
 
 
-class _Walk:
-    """A walk back from one value. What it finds of a value that does not go into itself is kept for other walks."""
+@question(start=_NOTHING, unknown=_UNCERTAIN)
+def _within(value: Value, at_first: bool) -> Attachment:
+    """The same of a value that goes into another.
 
-    def __init__(self) -> None:
-        self._known: dict[int, Attachment] = {}
-        self._depth = 0
-        self._outermost: dict[int, int] = {}
-        """Of values that are not settled: at which depth the walk is that their answer waits for."""
-        self._waits_for = _SETTLED
-        """The same for the value at work, as far as it has been looked at."""
+    Args:
+        at_first: what variables hold before the loops that change them.
+    """
+    match value:
+        case Object() if value.definition is not None and not value.is_a(api.MODULE):
+            return _of_all([*value.args, *value.options.values()], at_first)
+        case Constant() | Object():
+            return _NOTHING
+        case Op():
+            found = _by_itself(value, at_first)
+            if found is None:
+                found = _ATTACHED if value.is_leaf else _by_inputs(value, at_first)
+            return found
+        case Carried() if at_first:
+            return _within(value.start, at_first)
+        case Choice() | Carried() | Items() | Table():
+            return _of_all(value.parts(), at_first)
+    return _UNCERTAIN
 
-    def attachment(self, value: Value) -> Attachment:
-        known = self._known.get(value.uid)
-        if known is not None:
-            self._waits_for = min(self._waits_for, self._outermost.get(value.uid, _SETTLED))
-            return known
-        is_leaf = isinstance(value, Op) and value.is_leaf  # what it is depends on where the walk began
-        if self._depth and not is_leaf:
-            settled: Attachment | None = value.__dict__.get("_attachment")
-            if settled is not None:
-                return settled
-        known = self._known[value.uid] = Attachment()
-        self._depth += 1
-        outer, self._waits_for = self._waits_for, _SETTLED
-        self._outermost[value.uid] = self._depth
-        if self._depth > _MAX_DEPTH:
-            known.uncertain = True
-            self._waits_for = 0
-        else:
-            known.add(self._of(value))
-        if self._waits_for < self._depth:
-            self._outermost[value.uid] = self._waits_for
-        else:
-            self._waits_for = _SETTLED
-            del self._outermost[value.uid]
-            if not is_leaf:
-                value.__dict__["_attachment"] = known
-        self._waits_for = min(outer, self._waits_for)
-        self._depth -= 1
-        return known
 
-    def _of(self, value: Value) -> Attachment:
-        match value:
-            case Object() if value.definition is not None and not value.is_a(api.MODULE):
-                return self._any_of([*value.args, *value.options.values()])
-            case Constant() | Object():
-                return Attachment()
-            case Op():
-                return self._of_op(value)
-            case Choice():
-                return self._any_of([option for _, option in value.options])
-            case Carried():
-                return self._any_of([one for one in (value.start, value.back) if one is not None])
-            case Items():
-                return self._any_of(value.items)
-            case Table():
-                return self._any_of([*value.entries.values(), *value.others])
-        return Attachment(uncertain=True)
+def _of_all(values: Iterable[Value], at_first: bool) -> Attachment:
+    found = _NOTHING
+    for one in values:
+        found |= _within(one, at_first)
+    return found
 
-    def _any_of(self, values: list[Value]) -> Attachment:
-        found = Attachment()
-        for one in values:
-            found.add(self.attachment(one))
-        return found
 
-    def _of_seen(self, op: Op) -> Attachment:
-        """A run has shown that no gradient gets to here: where does it end?"""
-        if op.name in api.CREATES or op.name in api.NO_GRADIENT or op.name == api.PARAMETER or _is_index(op):
-            return Attachment()
-        if op.seen is not None and not op.seen.dtype.startswith(("float", "bfloat", "complex")):
-            return Attachment()
-        inputs = self._any_of([*op.inputs, *op.options.values()])
-        inputs.uncertain = False
-        if op.records is False:
-            is_model = op.name == "output" and (inputs.attached or bool(inputs.unrecorded))
-            stopped = [op] if inputs.attached or is_model else inputs.unrecorded
-            return Attachment(cuts=inputs.cuts, unrecorded=stopped)
-        if inputs.attached:
-            return Attachment(cuts=[op])
-        if op.name in api.REBUILDS and inputs.cuts:
-            named = [cut if cut.name in api.REBUILDS else op for cut in inputs.cuts]
-            return Attachment(cuts=list(dict.fromkeys(named)), unrecorded=inputs.unrecorded)
-        return inputs
+def _by_itself(op: Op, at_first: bool) -> Attachment | None:
+    """How an operation is attached, where it is plain what it is; None where that follows from its inputs."""
+    if op.attached is not None:
+        return _ATTACHED if op.attached else _of_seen(op, at_first)
+    if op.hung_on is not None:
+        return _of_hung(op, op.hung_on, at_first)
+    if op.name in (api.PARAMETER, "parameters"):
+        return _ATTACHED
+    if op.name in api.CREATES or op.name.removeprefix("builtins.") in api.NO_GRADIENT or _is_index(op):
+        return Attachment(attached=wants_gradient(op))
+    if op.name == "output" and op.owner is not None:
+        return _of_output(op, op.owner, at_first)
+    return None
 
-    def _of_op(self, op: Op) -> Attachment:
-        if op.attached is not None:
-            return Attachment(attached=True) if op.attached else self._of_seen(op)
-        if op.hung_on is not None:
-            return self._of_hung(op, op.hung_on)
-        if op.name in (api.PARAMETER, "parameters"):
-            return Attachment(attached=True)
-        if op.name in api.CREATES or op.name.removeprefix("builtins.") in api.NO_GRADIENT or _is_index(op):
-            return Attachment(attached=_wants_gradient(op))
-        if op.name == "output":
-            return self._of_output(op)
-        if op.is_leaf and self._depth > 1:
-            return Attachment(attached=True)
-        inputs = self._of_inputs(op)
-        if op.records is not True:
-            stopped = [op] if inputs.attached else inputs.unrecorded
-            return Attachment(
-                cuts=inputs.cuts, unrecorded=stopped, uncertain=inputs.uncertain or op.records is None
-            )
-        if op.name == "iterate":
-            inputs.uncertain = inputs.uncertain and inputs.attached
-            return inputs
-        is_fresh = not (inputs.attached or inputs.cuts or inputs.unrecorded)
-        if is_fresh and _wants_gradient(op):
-            return Attachment(attached=True)
-        if op.name in api.REBUILDS and not inputs.attached and inputs.cuts:
-            named = [cut if cut.name in api.REBUILDS else op for cut in inputs.cuts]
-            return Attachment(
-                cuts=list(dict.fromkeys(named)), unrecorded=inputs.unrecorded, uncertain=inputs.uncertain
-            )
-        if cuts(op):
-            if inputs.attached:
-                return Attachment(cuts=[op])
-            if inputs.cuts or inputs.unrecorded:
-                return Attachment(cuts=inputs.cuts, unrecorded=inputs.unrecorded)
-            return Attachment()
-        is_forward = op.owner is not None and op.owner.is_a(api.MODULE) and op.name != "call"
-        if op.owner is not None and (is_forward or op.name == "framework"):
-            trainable = has_parameters(op.owner)
-            inputs.attached = inputs.attached or trainable is True
-            is_sure = is_forward and trainable is True  # whatever it was given
-            inputs.uncertain = not is_sure and (inputs.uncertain or trainable is None)
-        elif op.name.startswith("numpy."):
-            inputs.uncertain, inputs.attached = inputs.uncertain or inputs.attached, False
-        elif op.name in ("call", "getattr") or ("." in op.name and not op.name.startswith(_PLAIN)):
-            inputs.uncertain = inputs.uncertain or (bool(op.inputs) and not _is_of_batch(op))
-        return inputs
 
-    def _of_inputs(self, op: Op) -> Attachment:
-        """Of what an operation is given, and hands gradients on to: not of sizes, devices and indices."""
-        if op.name not in api.KEEPS or not op.inputs:
-            return self._any_of([*op.inputs, *op.options.values()])
-        found = self._any_of([op.inputs[0]])
-        index = op.options.get("index")
-        if found.attached and index is not None:
-            hidden = self._is_hidden(op.inputs[0]) or self.attachment(index).uncertain
-            found.uncertain = found.uncertain or hidden
-        return found
+def _of_seen(op: Op, at_first: bool) -> Attachment:
+    """A run has shown that no gradient gets to here: where does it end?"""
+    if op.name in api.CREATES or op.name in api.NO_GRADIENT or op.name == api.PARAMETER or _is_index(op):
+        return _NOTHING
+    if op.seen is not None and not op.seen.dtype.startswith(("float", "bfloat", "complex")):
+        return _NOTHING
+    inputs = replace(_of_all(op.parts(), at_first), uncertain=False)
+    if op.records is False:
+        is_model = op.name == "output" and (inputs.attached or bool(inputs.unrecorded))
+        stopped = (op,) if inputs.attached or is_model else inputs.unrecorded
+        return Attachment(cuts=inputs.cuts, unrecorded=stopped)
+    if inputs.attached:
+        return Attachment(cuts=(op,))
+    return _rebuilt(op, inputs) if op.name in api.REBUILDS else inputs
 
-    def _is_hidden(self, value: Value) -> bool:
-        """Whether it is not seen what a module gives: of several things, some may be without a gradient."""
-        if not (isinstance(value, Op) and value.name == "output"):
-            return False
-        inside = self.attachment(value.inputs[0])
-        return inside.uncertain and not inside.attached
 
-    def _of_hung(self, op: Op, function: Value) -> Attachment:
-        """A tensor that a small framework hangs into the graph by itself: connected to the tensors that its gradient
-        function was made of, or else to what its values come from."""
-        found = Attachment()
-        given = [*function.args, *function.options.values()] if isinstance(function, Object) else []
-        pending: list[Value] = [one for one in given if isinstance(one, (Op, Items, Choice))]
-        pending = pending or list(op.inputs)
-        seen: set[int] = set()
-        while pending and len(seen) < _MAX_DEPTH:
-            one = pending.pop()
-            if one.uid in seen:
-                continue
-            seen.add(one.uid)
-            match one:
-                case Op(name="Tensor" | "output" | "framework"):
-                    found.add(self.attachment(one))
-                case Op() | Items() | Choice():
-                    pending.extend(one.parts())
-        return found if found.cuts and not found.attached else Attachment(attached=True)
+def _rebuilt(op: Op, inputs: Attachment) -> Attachment:
+    """What rebuilds a tensor from numbers stands for whatever took the numbers out."""
+    named = _each_once(cut if cut.name in api.REBUILDS else op for cut in inputs.cuts)
+    return replace(inputs, attached=False, cuts=named)
 
-    def _of_output(self, op: Op) -> Attachment:
-        """What a module gave: attached if it has parameters, unless its own code cuts it off or it is not recorded."""
-        inside = self.attachment(op.inputs[0])
-        assert op.owner is not None
+
+def _of_hung(op: Op, function: Value, at_first: bool) -> Attachment:
+    """A tensor that a small framework hangs into the graph by itself: connected to the tensors that its gradient
+    function was made of, or else to what its values come from."""
+
+    def into(one: Value) -> Iterable[Value]:
+        return one.parts() if isinstance(one, (Op, Items, Choice)) and not _is_given(one) else ()
+
+    given = [*function.args, *function.options.values()] if isinstance(function, Object) else []
+    begin = [one for one in given if isinstance(one, (Op, Items, Choice))] or op.inputs
+    found = _of_all((one for one in reached(begin, into) if _is_given(one)), at_first)
+    return found if found.cuts and not found.attached else _ATTACHED
+
+
+def _is_given(value: Value) -> bool:
+    return isinstance(value, Op) and value.name in ("Tensor", "output", "framework")
+
+
+def _of_output(op: Op, owner: Object, at_first: bool) -> Attachment:
+    """What a module gave: attached if it has parameters, unless its own code cuts it off or it is not recorded."""
+    inside = _of_all(op.inputs[:1], at_first)
+    trainable = has_parameters(owner)
+    if op.records is False:
+        return Attachment(unrecorded=(op,) if trainable else (), uncertain=trainable is None)
+    if not inside.is_nothing or not inside.uncertain:
+        return inside
+    return Attachment(attached=trainable is True, uncertain=trainable is not True)
+
+
+def _by_inputs(op: Op, at_first: bool) -> Attachment:
+    inputs = _of_inputs(op, at_first)
+    if op.records is not True:
+        stopped = (op,) if inputs.attached else inputs.unrecorded
+        return Attachment(
+            cuts=inputs.cuts, unrecorded=stopped, uncertain=inputs.uncertain or op.records is None
+        )
+    if op.name == "iterate":
+        return replace(inputs, uncertain=inputs.uncertain and inputs.attached)
+    if wants_gradient(op) and _of_inputs(op, at_first=True).is_nothing:
+        return _ATTACHED
+    if cuts(op):
+        return _of_cut(op, inputs)
+    if op.name in api.REBUILDS and not inputs.attached:
+        return _rebuilt(op, inputs)
+    return _with_what_it_brings(op, inputs)
+
+
+def _of_cut(op: Op, inputs: Attachment) -> Attachment:
+    """Certainly not attached. What was cut off before counts, unless code that is not known has made something of it,
+    as an environment does of an action: that would have no gradient anyway."""
+    if inputs.attached:
+        return Attachment(cuts=(op,))
+    if op.name in api.REBUILDS:
+        inputs = replace(inputs, cuts=()) if inputs.uncertain else _rebuilt(op, inputs)
+    return replace(inputs, uncertain=False)
+
+
+def _with_what_it_brings(op: Op, inputs: Attachment) -> Attachment:
+    """Also the parameters that come in with the object or the library that does an operation."""
+    is_forward = op.owner is not None and op.owner.is_a(api.MODULE) and op.name != "call"
+    if op.owner is not None and (is_forward or op.name == "framework"):
         trainable = has_parameters(op.owner)
-        if op.records is False:
-            return Attachment(unrecorded=[op] if trainable else [], uncertain=trainable is None)
-        if inside.attached or inside.cuts or inside.unrecorded or not inside.uncertain:
-            return inside
-        return Attachment(attached=trainable is True, uncertain=trainable is not True)
+        is_sure = is_forward and trainable is True  # whatever it was given
+        return replace(
+            inputs,
+            attached=inputs.attached or trainable is True,
+            uncertain=not is_sure and (inputs.uncertain or trainable is None),
+        )
+    if op.name.startswith("numpy."):
+        return replace(inputs, attached=False, uncertain=inputs.uncertain or inputs.attached)
+    if op.name in ("call", "getattr") or ("." in op.name and not op.name.startswith(_PLAIN)):
+        return replace(inputs, uncertain=inputs.uncertain or (bool(op.inputs) and not _is_of_batch(op)))
+    return inputs
+
+
+def _of_inputs(op: Op, at_first: bool) -> Attachment:
+    """Of what an operation is given, and hands gradients on to: not of sizes, devices and indices."""
+    if op.name not in api.KEEPS or not op.inputs:
+        return _of_all(op.parts(), at_first)
+    found = _within(op.inputs[0], at_first)
+    index = op.options.get("index")
+    if found.attached and index is not None:
+        hidden = _is_hidden(op.inputs[0], at_first) or _within(index, at_first).uncertain
+        return replace(found, uncertain=found.uncertain or hidden)
+    return found
+
+
+def _is_hidden(value: Value, at_first: bool) -> bool:
+    """Whether it is not seen what a module gives: of several things, some may be without a gradient."""
+    if not (isinstance(value, Op) and value.name == "output" and value.inputs):
+        return False
+    inside = _within(value.inputs[0], at_first)
+    return inside.uncertain and not inside.attached
 
 
 _PLAIN = ("torch.", "math.", "builtins.")
@@ -295,60 +272,32 @@ def cuts(op: Op) -> bool:
     return op.name in api.CUTS
 
 
-def has_parameters(module: Object, depth: int = 0) -> bool | None:
-    """Whether a module holds trainable parameters; None where that cannot be seen."""
-    name = module.type.removeprefix("torch.nn.")
-    if module.type.startswith("torch.nn."):
-        if name in api.WITH_PARAMETERS:
-            return True
-        if module.type not in api.CONTAINERS:
-            is_known = name[:1].isupper() and not name.startswith(("Lazy", "InstanceNorm", "Module"))
-            return False if is_known else None
-    elif module.definition is None:
-        return True if module.is_a(api.MODULE) else None
-    if depth > 8:
-        return None
-    unknown = False
-    for value in module.attributes.values():
-        for one in contents(value):
-            match one:
-                case Op(name="torch.nn.Parameter"):
-                    return True
-                case Object() if one is not module and one.is_a(api.MODULE):
-                    inner = has_parameters(one, depth + 1)
-                    if inner:
-                        return True
-                    unknown = unknown or inner is None
-                case Unknown():
-                    unknown = True
-                case Op(name="Tensor") if _wants_gradient(one) or not module.is_a(api.MODULE):
-                    return True
-                case Object() if (
-                    one is not module and not module.is_a(api.MODULE) and has_parameters(one, depth + 1)
-                ):
-                    return True
-    return None if unknown else False
+def terms(loss: Value) -> tuple[Value, ...]:
+    """The summands of a loss, through sums, means, weights, scaling and branches, each once."""
+    every = reached([loss], lambda one: reversed(_summands(one)))
+    return tuple(one for one in every if not _summands(one))
 
 
-def _wants_gradient(op: Op) -> bool:
-    wants = op.options.get("requires_grad")
-    return isinstance(wants, Constant) and wants.value is True
-
-
-def contents(value: Value, depth: int = 0) -> Iterator[Value]:
-    inner: list[Value] = []
-    match value:
-        case Items():
-            inner = value.items
-        case Table():
-            inner = [*value.entries.values(), *value.others]
+def _summands(loss: Value) -> Sequence[Value]:
+    """What a loss is directly the sum of, but for factors; nothing where it is no sum."""
+    match loss:
+        case Op(name="output", owner=Object(), inputs=(inner, *_)):
+            return (inner,)
+        case Op(name="scale", inputs=(inner, *_)) | Op(name="-", inputs=(inner,)):
+            return (inner,)
+        case Op(name="+" | "-" | "add", inputs=(_, _)) | Op(name="sum", inputs=(_, _, *_)):
+            return loss.inputs
+        case Op(name=name, inputs=(inner, weight)) if name in api.SCALING and _is_weight(weight):
+            return (inner,)
+        case Op(name=name, inputs=(weight, inner)) if name in api.SCALING and _is_weight(weight):
+            return (inner,)
         case Choice():
-            inner = [option for _, option in value.options]
-        case _:
-            yield value
-    if depth < 4:
-        for one in inner:
-            yield from contents(one, depth + 1)
+            return loss.parts()
+    return ()
+
+
+def _is_weight(value: Value) -> bool:
+    return isinstance(value, (Constant, Unknown)) or (isinstance(value, Op) and value.name == "getattr")
 
 
 def starving(loss: Value) -> list[Op]:
@@ -362,7 +311,7 @@ def unrecorded(loss: Value) -> list[Op]:
 
 
 def _starved(loss: Value) -> Iterator[Attachment]:
-    summed = list(terms(loss))
+    summed = terms(loss)
     for term in summed:
         found = attachment(term)
         if found.is_starved and not any(_faces(other, term) for other in summed):
@@ -384,20 +333,22 @@ def has_attached_input(op: Op) -> bool:
 
 def has_graph(value: Value) -> bool:
     """Whether a value holds what an operation on trainable parameters gave, and not the parameters alone."""
-    pending: list[Value] = [value]
-    seen: set[int] = set()
-    while pending:
-        one = pending.pop()
-        if one.uid in seen:
-            continue
-        seen.add(one.uid)
-        if not isinstance(one, Op):
-            pending.extend(one.parts())
-        elif one.name in ("getitem", "iterate", "items"):
-            pending.extend(one.inputs[:1])
-        elif one.name not in (api.PARAMETER, "parameters") and attachment(one).attached:
-            return True
-    return False
+    return any(
+        isinstance(one, Op)
+        and one.name not in (*_HAND_OUT, api.PARAMETER, "parameters")
+        and attachment(one).attached
+        for one in reached([value], _handed_out)
+    )
+
+
+_HAND_OUT = ("getitem", "iterate", "items")
+"""Operations that give what their first input holds."""
+
+
+def _handed_out(value: Value) -> Sequence[Value]:
+    if not isinstance(value, Op):
+        return value.parts()
+    return value.inputs[:1] if value.name in _HAND_OUT else ()
 
 
 def is_prediction(value: Value) -> bool:

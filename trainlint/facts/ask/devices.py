@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
+from trainlint import limits
+from trainlint.facts.ask.asking import question
 from trainlint.facts.model.values import Constant, Guards, Items, Op, Value, ways
 
 _DEVICES = frozenset(("cuda", "mps", "cpu", "xpu", "gpu"))
+_ANY_DEVICE: tuple[tuple[Guards, str], ...] = (((), ""),)
 
 
-def ways_to_be_on(device: Value | None, kind: str, depth: int = 0) -> Iterator[Guards]:
+@question(start=(), unknown=())
+def ways_to_be_on(device: Value | None, kind: str) -> tuple[Guards, ...]:
     """The conditions under which a device, or the name of one, is of a kind (`mps`, `cuda`, ...)."""
+    found: list[Guards] = []
     for guards, one in ways(device):
         match one:
             case Constant(value=str(name)) if name.partition(":")[0] == kind:
-                yield guards
-            case Op(name="device", inputs=(inner, *_)) if depth < 6 and not isinstance(inner, Items):
-                yield from ((*guards, *more) for more in ways_to_be_on(inner, kind, depth + 1))
-            case Op(name="or" | "and") if depth < 6:
+                found.append(guards)
+            case Op(name="device", inputs=(inner, *_)) if not isinstance(inner, Items):
+                found += ((*guards, *more) for more in ways_to_be_on(inner, kind))
+            case Op(name="or" | "and"):
                 for part in one.inputs:
-                    yield from ((*guards, *more) for more in ways_to_be_on(part, kind, depth + 1))
+                    found += ((*guards, *more) for more in ways_to_be_on(part, kind))
+    apart = tuple(dict.fromkeys(found))
+    return apart if len(apart) <= limits.WAYS else ()
 
 
-def device_types(device: Value | None, depth: int = 0) -> Iterator[tuple[Guards, str]]:
+@question(start=(), unknown=_ANY_DEVICE)
+def device_types(device: Value | None) -> tuple[tuple[Guards, str], ...]:
     """The kinds of device that a value may be or name, with the conditions that lead to each; empty for unknown ones."""
+    found: list[tuple[Guards, str]] = []
     for guards, one in ways(device):
         match one:
             case Constant(value=str(name), is_default=False):
-                yield guards, name.partition(":")[0]
-            case Op(name="device", inputs=(inner, *_)) if depth < 6 and not isinstance(inner, Items):
-                yield from (((*guards, *more), kind) for more, kind in device_types(inner, depth + 1))
-            case Op(name="getattr", inputs=(inner,), options={"name": Constant(value="type")}) if depth < 6:
-                yield from (((*guards, *more), kind) for more, kind in device_types(inner, depth + 1))
+                found.append((guards, name.partition(":")[0]))
+            case Op(name="device", inputs=(inner, *_)) if not isinstance(inner, Items):
+                found += (((*guards, *more), kind) for more, kind in device_types(inner))
+            case Op(name="getattr", inputs=(inner,), options={"name": Constant(value="type")}):
+                found += (((*guards, *more), kind) for more, kind in device_types(inner))
             case _:
-                yield guards, ""
+                found.append((guards, ""))
+    apart = tuple(dict.fromkeys(found))
+    return apart if len(apart) <= limits.WAYS else _ANY_DEVICE
 
 
 def may_ask_for_device(condition: Any) -> bool:

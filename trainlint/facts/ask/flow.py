@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.attachment import attachment, contents, cuts, has_attached_input, terms
+from trainlint.facts.ask.asking import question, reached
+from trainlint.facts.ask.attachment import attachment, cuts, has_attached_input, terms
+from trainlint.facts.ask.contents import contents
 from trainlint.facts.model.events import Accumulated
 from trainlint.facts.model.values import (
     Carried,
@@ -68,18 +69,14 @@ def _ends_graph(op: Op) -> bool:
 
 def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:
     """Whether one value goes into another, through whatever operations, or only those that keep its graph."""
-    inside = numbers_inside(value, with_graph)
+    inside = _numbers_inside(value, with_graph)
     return wanted.uid in inside or any(one.uid in inside for one in contents(wanted))
 
 
-def numbers_inside(value: Value, with_graph: bool = False) -> frozenset[int]:
-    """The numbers of a value and of all that goes into it, in the same sense. Worked out once for a value."""
-    kept = "_graph_inside" if with_graph else "_inside"
-    known: frozenset[int] | None = value.__dict__.get(kept)
-    if known is None:
-        ends = _is_cut if with_graph else _never
-        known = value.__dict__[kept] = frozenset(one.uid for one in made_of(value, ends))
-    return known
+@question(start=frozenset(), unknown=frozenset())
+def _numbers_inside(value: Value, with_graph: bool) -> frozenset[int]:
+    """The numbers of a value and of all that goes into it, in the same sense."""
+    return frozenset(one.uid for one in made_of(value, _is_cut if with_graph else _never))
 
 
 def _is_cut(op: Op) -> bool:
@@ -102,6 +99,6 @@ def without_gradient(value: Value) -> Iterator[Op]:
 def is_data(value: Value) -> bool:
     """Whether a tensor certainly is drawn from a loader or another iterable, and from nothing trainable."""
     found = attachment(value)
-    if found.attached or found.uncertain or found.cuts or found.unrecorded:
+    if found.uncertain or not found.is_nothing:
         return False
     return any(isinstance(one, Op) and one.name == "iterate" for one in reached([value], most=400))

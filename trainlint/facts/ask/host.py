@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.devices import may_ask_for_device
 from trainlint.facts.model.events import ToHost
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, Value
@@ -12,15 +13,14 @@ from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, V
 _SIZES = frozenset(("shape", "size", "len", "dim", "ndim", "numel"))
 
 
-def is_born_on_host(value: Value, depth: int = 0) -> bool:
+@question(start=True, unknown=False)
+def is_born_on_host(value: Value) -> bool:
     """Whether a tensor was made of numbers that Python had anyway, and never was on another device."""
     match value:
         case Constant():
             return True
-        case Items():
-            return all(is_born_on_host(one, depth + 1) for one in value.items)
-        case Choice() | Carried():
-            return depth < 20 and all(is_born_on_host(one, depth + 1) for one in value.parts())
+        case Items() | Choice() | Carried():
+            return all(map(is_born_on_host, value.parts()))
         case Op(name="to" | "cuda"):
             return False
         case Op(name="getattr", options={"name": Constant(value="batch_sizes")}):
@@ -36,17 +36,18 @@ def is_born_on_host(value: Value, depth: int = 0) -> bool:
         case Op() if value.name in ("getattr", "call", "iterate") or value.owner is not None:
             return False
         case Op(inputs=(_, *_)):
-            return depth < 20 and all(is_born_on_host(one, depth + 1) for one in value.inputs)
+            return all(map(is_born_on_host, value.inputs))
     return False
 
 
-def is_on_host(value: Value, depth: int = 0) -> bool:
+@question(start=False, unknown=False)
+def is_on_host(value: Value) -> bool:
     """Whether a tensor has just been brought to the host."""
     match value:
         case Op(name="cpu" | "numpy" | "item" | "tolist"):
             return True
-        case Op() if value.name in api.KEEPS and value.inputs:
-            return depth < 20 and is_on_host(value.inputs[0], depth + 1)
+        case Op(inputs=(inner, *_)) if value.name in api.KEEPS:
+            return is_on_host(inner)
     return False
 
 

@@ -2,58 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.api.torch_api import Meaning
+from trainlint.facts.ask.asking import question
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, Unknown, Value
 
 _SMALL = 1e-2
 """A constant below this, added to probabilities, leaves them what they are."""
 
+_TOGETHER = ("stack", "cat", "concat", "hstack", "vstack", "getitem")
+"""Operations whose result means what each of their inputs means."""
 
-def makers(value: Value | None) -> list[Op] | None:
+
+def makers(value: Value | None) -> tuple[Op, ...] | None:
     """The operations that gave a tensor its meaning, one for each way it may have come about.
 
     Views, casts, slices and the like are looked through. None if on any way the meaning is not known.
     """
-    found: dict[int, Op] = {}
-    pending = [value]
-    seen: set[int] = set()
-    while pending:
-        one = pending.pop()
-        if one is None:
+    return (_makers(value) or None) if value is not None else None
+
+
+@question(start=(), unknown=None)
+def _makers(value: Value) -> tuple[Op, ...] | None:
+    """The same, with nothing for a way that only leads back to itself."""
+    match value:
+        case Choice() | Carried():
+            return _of_each(part for part in value.parts() if not _is_placeholder(part))
+        case Items(items=[_, *_]):
+            return _of_each(value.items)
+        case Op() if value.name in api.MAKES or value.name in api.TURNS:
+            return (value,)
+        case Op(inputs=(first, *_)) if value.name in _TOGETHER or value.name in api.KEEPS:
+            return _makers(first)
+        case Op(inputs=(first, *_)) if value.name in api.CLAMPS:
+            inner = _makers(first)
+            return None if inner is None or any(meaning(op) is Meaning.LOGITS for op in inner) else inner
+        case Op(name="+", inputs=(first, Constant(value=float() | int() as small))) if abs(small) < _SMALL:
+            return _makers(first)
+    return None
+
+
+def _of_each(values: Iterable[Value]) -> tuple[Op, ...] | None:
+    found: dict[Op, None] = {}
+    for one in values:
+        inner = _makers(one)
+        if inner is None:
             return None
-        if one.uid in seen:
-            continue
-        seen.add(one.uid)
-        match one:
-            case Choice():
-                pending.extend(option for _, option in one.options if not _is_placeholder(option))
-            case Carried():
-                pending.extend(part for part in (one.start, one.back) if part and not _is_placeholder(part))
-            case Items(items=[_, *_]):
-                pending.extend(one.items)
-            case Op() if one.name in api.MAKES or one.name in api.TURNS:
-                found[one.uid] = one
-            case Op() if (
-                one.name in ("stack", "cat", "concat", "hstack", "vstack", "getitem") or one.name in api.KEEPS
-            ):
-                pending.append(one.inputs[0] if one.inputs else None)
-            case Op() if one.name in api.CLAMPS and one.inputs:
-                inner = makers(one.inputs[0])
-                if inner is None or any(meaning(op) is Meaning.LOGITS for op in inner):
-                    return None
-                pending.append(one.inputs[0])
-            case Op(name="+", inputs=(first, Constant(value=float() | int() as small))) if (
-                abs(small) < _SMALL
-            ):
-                pending.append(first)
-            case _:
-                return None
-    return list(found.values()) or None
+        found |= dict.fromkeys(inner)
+    return tuple(found)
 
 
+@question(start=None, unknown=None)
 def meaning(op: Op) -> Meaning | None:
     """What an operation's result means; None where that is not known."""
     if op.name in api.MAKES:
@@ -73,7 +74,7 @@ def origins(value: Value | None) -> Iterator[tuple[Meaning, Op]]:
     branches inside one model, nobody knows which is taken: there, all must agree.
     """
     for way in _models(value):
-        found = makers(way) or []
+        found = makers(way) or ()
         meanings = {meaning(op) for op in found}
         only = meanings.pop() if len(meanings) == 1 else None
         if only is not None:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from trainlint.facts.api.torch_api import CLOCKS, FILLS, FRESH, KEEPS
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.holding import contained
+from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events import (
     Backward,
     Called,
@@ -13,10 +19,8 @@ from trainlint.facts.model.events import (
     Returned,
     StateTaken,
 )
-from trainlint.facts.model.training import Training, contained, handed_over, modules_held
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
-
-_MAX_VALUES = 4000
 
 
 def only_measures(training: Training) -> bool:
@@ -29,28 +33,36 @@ def only_measures(training: Training) -> bool:
 
 def _learns_from_nothing(training: Training) -> bool:
     """Whether all that is trained on are tensors that were just made, such as `torch.randn(8, 3, 224, 224)`."""
-    pending: list[Value] = [one.loss for one in training.events(Backward)]
-    seen: set[int] = set()
     makes = False
-    while pending and len(seen) < _MAX_VALUES:
-        one = pending.pop()
-        if one.uid in seen:
-            continue
-        seen.add(one.uid)
+    for one in reached((one.loss for one in training.events(Backward)), _inputs_of):
         match one:
             case Op(name=name) if name in FRESH:
                 makes = True
-            case Op(inputs=(first, *_)) if one.name in KEEPS or one.text.endswith(FILLS):
-                pending.append(first)
-            case Op(name="call", inputs=(_, first, *more)):  # whatever it is that is called
-                pending.extend((first, *more))
+            case Op() if _is_made_like_its_first(one):
+                pass
+            case Op(name="call", inputs=(_, _, *_)):  # whatever it is that is called
+                pass
             case Unknown() | Op(inputs=()) | Op(name="iterate" | "torch.load"):
                 return False
             case Op(name=name) if "." in name and not name.startswith("torch."):
                 return False
-            case _:
-                pending.extend(one.parts())
-    return makes and not pending
+    return makes
+
+
+def _inputs_of(value: Value) -> Sequence[Value]:
+    """What decides whether a value was just made."""
+    match value:
+        case Op(name=name) if name in FRESH:
+            return ()
+        case Op(inputs=(first, *_)) if _is_made_like_its_first(value):
+            return (first,)
+        case Op(name="call", inputs=(_, first, *more)):
+            return (first, *more)
+    return value.parts()
+
+
+def _is_made_like_its_first(op: Op) -> bool:
+    return bool(op.inputs) and (op.name in KEEPS or op.text.endswith(FILLS))
 
 
 def _keeps_nothing(training: Training) -> bool:

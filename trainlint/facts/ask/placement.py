@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.ask.attachment import has_parameters
+from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.devices import device_types
+from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.model.events import Built, Called, Escape, Event, Moved, Wrapped
-from trainlint.facts.model.training import Training, contained, handed_over
-from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Value, alternatives
 
 DEFAULT = frozenset(("torch.set_default_device", "torch.set_default_tensor_type"))
 """Functions that say where tensors are made."""
 
 _FRESH = frozenset("zeros ones rand randn randint full empty arange linspace eye randperm from_numpy".split())
-_MAX_DEPTH = 12
+_STAYS = ("getitem", "view", "reshape", "flatten", "unsqueeze", "squeeze", "float", "long")
+"""Operations whose result is where their first input is."""
 
 
 def has_default_device(training: Training) -> bool:
@@ -76,42 +79,46 @@ def _is_later(training: Training, move: Event, module: Object) -> bool:
     return bool(set(move.loops) - set(module.loops))
 
 
-def device_of(value: Value | None, depth: int = 0) -> str:
+def device_of(value: Value | None) -> str:
     """The kind of device on which a tensor certainly is; empty where that is not known."""
-    if depth > _MAX_DEPTH or value is None:
-        return ""
-    found = {_device_of_one(one, depth) for one in alternatives(value)}
-    return found.pop() if len(found) == 1 else ""
+    return _device_of(value) or ""
 
 
-def _device_of_one(value: Value, depth: int) -> str:
+@question(start=None, unknown="")
+def _device_of(value: Value | None) -> str | None:
+    """The same; None for a variable that holds nothing but what it has held before."""
     match value:
+        case Choice() | Carried():
+            return _only(_device_of(one) for one in value.parts())
         case Op(name="to"):
             given = value.option(1, "device")
-            kinds = {kind for _, kind in device_types(given)}
-            return kinds.pop() if given is not None and len(kinds) == 1 else ""
+            return _only(kind for _, kind in device_types(given)) if given is not None else ""
         case Op(name="cuda" | "cpu" as name):
             return name
         case Op(name=name) if name in _FRESH:
-            kinds = {kind for _, kind in device_types(value.options.get("device", Constant(value="cpu")))}
-            return kinds.pop() if len(kinds) == 1 else ""
-        case Op(name="getitem" | "view" | "reshape" | "flatten" | "unsqueeze" | "squeeze" | "float" | "long"):
-            return device_of(value.inputs[0], depth + 1) if value.inputs else ""
+            given = value.options.get("device", Constant(value="cpu"))
+            return _only(kind for _, kind in device_types(given))
+        case Op(inputs=(inner, *_)) if value.name in _STAYS:
+            return _device_of(inner)
         case Op(name="iterate", inputs=(Object() as loader, *_)) if loader.is_a(api.LOADER):
-            return _device_of_data(loader, depth)
+            return _device_of_data(loader)
     return ""
 
 
-def _device_of_data(loader: Object, depth: int) -> str:
+def _only(kinds: Iterable[str | None]) -> str | None:
+    """The one device that all of several are; empty where they differ."""
+    known = {kind for kind in kinds if kind is not None}
+    return "" if len(known) > 1 else next(iter(known), None)
+
+
+def _device_of_data(loader: Object) -> str | None:
     """A loader hands out its items where they are, stacked."""
     if loader.definition is not None or loader.is_open or "collate_fn" in loader.options:
         return ""
     data = loader.argument(0, "dataset")
-    if not isinstance(data, Object) and not isinstance(data, Op):
+    if not isinstance(data, Op):
         return ""
-    if isinstance(data, Op) and data.name == "torch.utils.data.TensorDataset":
-        kinds = {device_of(one, depth + 1) for one in data.inputs}
-        return (
-            kinds.pop() if len(kinds) == 1 and not any(isinstance(one, Items) for one in data.inputs) else ""
-        )
-    return "cpu" if isinstance(data, Op) and data.name.startswith("torchvision.datasets.") else ""
+    if data.name == "torch.utils.data.TensorDataset":
+        is_listed = any(isinstance(one, Items) for one in data.inputs)
+        return "" if is_listed else _only(map(_device_of, data.inputs))
+    return "cpu" if data.name.startswith("torchvision.datasets.") else ""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trainlint import limits
 from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.attachment import attachment, cuts
 from trainlint.facts.ask.devices import device_types
 from trainlint.facts.ask.flow import made_of
@@ -49,17 +52,21 @@ class Casting:
     guards: Guards
 
 
-def castings(regions: tuple[Value, ...]) -> Iterator[Casting]:
+@question(start=(), unknown=())
+def castings(regions: tuple[Value, ...]) -> tuple[Casting, ...]:
     """What autocast casts to inside regions, on every way to them. The innermost decides."""
     if not regions:
-        return
+        return ()
+    found: list[Casting] = []
     for guards, one in ways(regions[-1]):
         if not (isinstance(one, Object) and one.is_a(api.AUTOCAST)):
-            for outer in castings(regions[:-1]):
-                yield Casting(outer.region, outer.dtype, (*guards, *outer.guards))
+            outside = castings(regions[:-1])
+            found += (Casting(outer.region, outer.dtype, (*guards, *outer.guards)) for outer in outside)
         elif constant(one.options.get("enabled")) is not False:
-            for more, dtype in _casts_to(one):
-                yield Casting(one, dtype, (*guards, *more))
+            found += (Casting(one, dtype, (*guards, *more)) for more, dtype in _casts_to(one))
+    if len(found) <= limits.WAYS:
+        return tuple(found)
+    return tuple(dict.fromkeys(Casting(one.region, "", ()) for one in found))
 
 
 def _casts_to(region: Object) -> Iterator[tuple[Guards, str]]:
@@ -154,9 +161,16 @@ def may_scale(scaler: Object) -> bool:
     return constant(scaler.options.get("enabled")) is not False
 
 
+def may_be_disabled(scaler: Object) -> bool:
+    """Whether a gradient scaler is, or may be, switched off."""
+    enabled = scaler.options.get("enabled")
+    return isinstance(enabled, Constant) and enabled.value is False
+
+
 # Half tensors
 
 
+@question(start=None, unknown=None)
 def number(value: Value | None) -> float | None:
     """The number that a value certainly is, also where it is written as `-x` or `float("x")`."""
     match value:
@@ -170,29 +184,33 @@ def number(value: Value | None) -> float | None:
         case Op(name="-", inputs=(inner,)):
             found = number(inner)
             return -found if found is not None else None
-        case Op(name="**", inputs=(base, power)):
-            first, second = number(base), number(power)
-            return first**second if first and second is not None and abs(second) < 64 else None
+        case Op(name="**", inputs=(base, exponent)):
+            return _power(number(base), number(exponent))
     return None
 
 
-def is_half(value: Value | None, halved: frozenset[int], depth: int = 0) -> Op | None:
+def _power(base: float | None, exponent: float | None) -> float | None:
+    """A power, unless it is no real number or too large for one."""
+    if base is None or exponent is None or abs(exponent) >= 64:
+        return None
+    try:
+        return math.pow(base, exponent)
+    except (ValueError, OverflowError):
+        return None
+
+
+@question(start=None, unknown=None)
+def is_half(value: Value | None, halved: frozenset[int]) -> Op | None:
     """The operation that makes a tensor float16, on some way that is open to it; None where none certainly does.
 
     Args:
         halved: numbers of modules whose parameters are float16.
     """
-    if depth > 40:
-        return None
-    for _, one in ways(value):
-        if isinstance(one, Op):
-            found = _makes_half(one, halved, depth)
-            if found is not None:
-                return found
-    return None
+    found = (_makes_half(one, halved) for _, one in ways(value) if isinstance(one, Op))
+    return next((one for one in found if one is not None), None)
 
 
-def _makes_half(op: Op, halved: frozenset[int], depth: int) -> Op | None:
+def _makes_half(op: Op, halved: frozenset[int]) -> Op | None:
     if op.seen is not None:
         return op if op.seen.dtype == "float16" else None
     if op.name in api.CAST_DOWN:
@@ -203,7 +221,7 @@ def _makes_half(op: Op, halved: frozenset[int], depth: int) -> Op | None:
         if op.owner is not None and op.owner.uid in halved:
             return op
         if op.name in ("matmul", "@", "bmm", "baddbmm", "einsum", "mm"):
-            found = [is_half(one, halved, depth + 1) for one in op.inputs]
+            found = [is_half(one, halved) for one in op.inputs]
             return next((one for one in found if one is not None), None)
         return None
     if op.name == "half":
@@ -213,13 +231,14 @@ def _makes_half(op: Op, halved: frozenset[int], depth: int) -> Op | None:
     ):
         return op
     if op.name in _SAME_DTYPE and op.inputs:
-        return is_half(op.inputs[0], halved, depth + 1)
+        return is_half(op.inputs[0], halved)
     if op.name in _PROMOTES and len(op.inputs) == 2:
         plain = [one for one in op.inputs if not _is_number(one)]
-        return is_half(plain[0], halved, depth + 1) if len(plain) == 1 else None
+        return is_half(plain[0], halved) if len(plain) == 1 else None
     return None
 
 
+@question(start=False, unknown=False)
 def _is_number(value: Value) -> bool:
     """Whether a value is a plain number: these leave the type of a tensor as it is."""
     match value:

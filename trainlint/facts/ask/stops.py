@@ -14,7 +14,7 @@ def stopped(loss: Value) -> Iterator[tuple[Value, list[Op]]]:
     """The terms of a loss that only operations without a gradient tie to trainable parameters, and those operations."""
     for term in terms(loss):
         found = attachment(term)
-        if found.uncertain or found.cuts or found.unrecorded:
+        if found.uncertain or found.is_cut:
             continue
         ends = _flat(term) if found.attached else list(_steps(term))
         if ends:

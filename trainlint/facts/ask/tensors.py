@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import question
 from trainlint.facts.model.values import Choice, Object, Op, Value
 
 _TENSOR_MAKERS = frozenset(
@@ -19,17 +20,14 @@ _ARITHMETIC = frozenset(
 )
 
 
-def is_tensor(value: Value, depth: int = 0) -> bool:
+@question(start=False, unknown=False, lasts=True)
+def is_tensor(value: Value) -> bool:
     """Whether a value certainly is a tensor of torch's."""
-    if depth > 20:
-        return False
     match value:
-        case Op(name="output" | "alias"):
-            return is_tensor(value.inputs[0], depth + 1)
+        case Op(name="output" | "alias" | "grad", inputs=(inner, *_)):
+            return is_tensor(inner)
         case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object() as holder,)),)):
             return holder.is_a(api.MODULE)
-        case Op(name="grad"):
-            return is_tensor(value.inputs[0], depth + 1)
         case Op(name="getitem", inputs=(Op(name="iterate", inputs=(Object() as loader,)),)):
             return loader.is_a(api.LOADER)
         case Op() if value.owner is not None and value.owner.type.startswith("torch.nn."):
@@ -37,11 +35,11 @@ def is_tensor(value: Value, depth: int = 0) -> bool:
         case Op() if value.name in _TENSOR_MAKERS:
             return True
         case Op() if value.name in api.KEEPS:
-            return bool(value.inputs) and is_tensor(value.inputs[0], depth + 1)
+            return bool(value.inputs) and is_tensor(value.inputs[0])
         case Op() if value.name in _ARITHMETIC:
-            return any(is_tensor(one, depth + 1) for one in value.inputs)
+            return any(map(is_tensor, value.inputs))
         case Choice():
-            return all(is_tensor(one, depth + 1) for _, one in value.options)
+            return all(map(is_tensor, value.parts()))
     return False
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainlint.facts.api.deprecated import Deprecated
-from trainlint.facts.api.torch_api import LOSS_SETTINGS, Meaning
+from trainlint.facts.api.torch_api import LOSS_SETTINGS
 from trainlint.facts.model.values import Constant, Guards, Object, Op, Value
 from trainlint.finding import Because, Place
 
@@ -256,14 +256,12 @@ class LossCall(Event):
         name: what the user calls it: `nn.CrossEntropyLoss`, `F.cross_entropy`, `LabelSmoothing`.
         function: the function of torch's that it comes down to, `cross_entropy`; `log_softmax` for the
             program's own.
-        expects: what its input should mean; None where it has no such expectation.
         output: the loss itself; its inputs are the prediction and the target.
         built: the place where the loss object was made, where there is one.
     """
 
     name: str = ""
     function: str = ""
-    expects: Meaning | None = None
     output: Op = field(default_factory=Op)
     built: Place | None = None
     is_open: bool = False

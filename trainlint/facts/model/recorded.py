@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from trainlint.facts.model import events as ev
 from trainlint.facts.model.nodes import Loop
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Value
 from trainlint.facts.seen.endings import Ending
 from trainlint.facts.seen.gradients import Remains
 from trainlint.facts.seen.loaders import LoaderSeen
@@ -67,14 +66,13 @@ class Recorded(Training):
     def leave_open(self, place: Place) -> None:
         self.unsettled.add(place)
 
-    def may_touch(self, optimizer: Value, loop: int | None) -> bool:
-        """Also whether the run ended before an optimizer could step, or a scaler left its steps out."""
+    @property
+    def leaves_steps_out(self) -> bool:
+        """Whether it ended before an optimizer could step, or a scaler left its steps out."""
         is_cut_short = self.ending.how in ("failed", "interrupted", "exited")
-        if loop is None and (is_cut_short or any(one.skipped for one in self.facts(OptimizerSeen))):
-            return True
-        return super().may_touch(optimizer, loop)
+        return is_cut_short or any(one.skipped for one in self.facts(OptimizerSeen))
 
-    def is_cleared(self, step: ev.OptimizerStep, loop: int) -> bool:
+    def was_cleared(self, step: ev.OptimizerStep) -> bool:
         known = self._remains(step)
         if known is None:
             self.unsettled.add(step.at)

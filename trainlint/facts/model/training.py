@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
-from trainlint.facts.api.torch_api import CONTAINERS, MODE_DEPENDENT, MODE_DEPENDENT_IF, OPTIMIZER
-from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.attention import MaskMet, masks_met
+from trainlint.facts.api.torch_api import OPTIMIZER
 from trainlint.facts.model import events as ev
 from trainlint.facts.model import order
-from trainlint.facts.model.modules import Unread, Unregistered, unregistered
+from trainlint.facts.model.modules import Unread
 from trainlint.facts.model.nodes import Loop, Node
-from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Object, Value, alternatives, constant
 from trainlint.finding import Place
 
 E = TypeVar("E", bound=ev.Event)
@@ -43,15 +41,11 @@ class Training:
     is_test: bool = False
 
     def facts(self, kind: type[F]) -> list[F]:
-        """Everything of one type that a rule can be about: the entry point itself, objects, or events."""
+        """Everything of one type that happened or was seen: the entry point itself, layers, or events."""
         if isinstance(self, kind):
             return [self]
-        if kind is Unregistered:
-            return [found for one in self.objects for found in unregistered(one, lambda: self._handed_over)]  # type: ignore[misc]
         if kind is Unread:
             return list(self.unread)  # type: ignore[arg-type]
-        if kind is MaskMet:
-            return self._masks_met  # type: ignore[return-value]
         return self.events(kind)  # type: ignore[type-var]
 
     def is_in_test(self, place: Place) -> bool:
@@ -84,20 +78,8 @@ class Training:
         return {}
 
     @cached_property
-    def _masks_met(self) -> list[MaskMet]:
-        return list(masks_met(self))
-
-    @cached_property
     def _events(self) -> list[ev.Event]:
         return list(order.events(self.nodes))
-
-    @cached_property
-    def _handed_over(self) -> frozenset[int]:
-        """Numbers of all values that reach an optimizer, or code that is not known."""
-        given = [value for one in self.objects if one.is_a(OPTIMIZER) for value in one.args[:1]]
-        given += [value for escape in self.events(ev.Escape) for value in escape.values]
-        given += [event.target for event in self.events(ev.ParametersListed)]
-        return frozenset(one.uid for value in given for one in (value, *_leaves(value)))
 
     @cached_property
     def loops(self) -> dict[int, Loop]:
@@ -106,29 +88,6 @@ class Training:
     def inside(self, loop: int, kind: type[E]) -> list[E]:
         """Events of one kind in a loop, at any depth."""
         return [event for event in self.events(kind) if loop in event.loops]
-
-    def held_in(self, module: Value) -> frozenset[int]:
-        """Numbers of a module and of all that it and its containers hold."""
-        if module.uid not in self._held_in:
-            self._held_in[module.uid] = frozenset(one.uid for one in contained(module))
-        return self._held_in[module.uid]
-
-    @cached_property
-    def _held_in(self) -> dict[int, frozenset[int]]:
-        return {}
-
-    def certainly_steps(self, optimizer: Value, clip: ev.Clip) -> bool:
-        """Whether an optimizer certainly uses the gradients that are clipped."""
-        if clip.optimizer is not None:
-            return clip.optimizer is optimizer
-        key = (optimizer.uid, clip.parameters.uid)
-        if key not in self._steps_clipped:
-            self._steps_clipped[key] = _steps_all(optimizer, clip.parameters)
-        return self._steps_clipped[key]
-
-    @cached_property
-    def _steps_clipped(self) -> dict[tuple[int, int], bool]:
-        return {}
 
     def handed_out(self) -> list[ev.Returned]:
         """What callers that are not seen receive."""
@@ -141,38 +100,15 @@ class Training:
             found.type.rpartition(".")[2] if isinstance(found, Object) and "?" not in found.type else "step()"
         )
 
-    def is_made_inside(self, value: Value, loop: int) -> bool:
-        """Whether a value, or a module whose parameters it holds, is made anew in every round of a loop."""
-        return any(
-            loop in getattr(one, "loops", ())
-            for held in (value, *modules_held(value)[0])
-            for one in alternatives(held)
-        )
+    @property
+    def leaves_steps_out(self) -> bool:
+        """Whether a run has shown that steps which the program would take are not among its events."""
+        return False
 
-    def may_touch(self, optimizer: Value, loop: int | None) -> bool:
-        """Whether unknown code that is called in a loop (None: anywhere) is handed an optimizer or what it steps."""
-        modules, complete = modules_held(optimizer)
-        held = {one.uid for value in (optimizer, *modules) for one in alternatives(value)}
-        escapes = self.events(ev.Escape) if loop is None else self.inside(loop, ev.Escape)
-        return any(
-            one.uid in held or (not complete and isinstance(one, Op) and one.name == "parameters")
-            for escape in escapes
-            for value in escape.values
-            for one in handed_over(value)
-        )
-
-    def may_touch_anything(self, loops: tuple[int, ...]) -> bool:
-        """Whether unknown code is called with a module, optimizer or loss inside these loops."""
-        escapes = self.inside(loops[0], ev.Escape) if loops else self.events(ev.Escape)
-        return any(
-            isinstance(one, Object) for escape in escapes for value in escape.values for one in _leaves(value)
-        )
-
-    def is_cleared(self, step: ev.OptimizerStep, loop: int) -> bool:
-        """Whether something in a loop clears the gradients that a step uses, or may do so."""
-        return any(
-            same_parameters(one.target, step.optimizer) for one in self.inside(loop, ev.ZeroGrad)
-        ) or self.may_touch(step.optimizer, loop)
+    def was_cleared(self, step: ev.OptimizerStep) -> bool | None:
+        """Whether the gradients that a step used were cleared before the next, as a run has shown; None where nothing
+        ran."""
+        return None
 
     def rounds_of(self, drawn: ev.Drawn) -> Place | None:
         """The loop in each round of which a loop over a loader begins anew; None where there is none."""
@@ -201,13 +137,6 @@ class Training:
         if not inside:
             return ()
         return tuple(guard for guard in inside[0].guards if all(guard in one.guards for one in inside))
-
-    def is_replaced(self, module: Object, loop: int) -> bool:
-        """Whether weights of a module are loaded or made anew in a loop: it starts over, and so may its optimizer."""
-        return any(
-            event.what in ("load_state_dict", "reset_parameters") and event.module.uid in self.held_in(module)
-            for event in self.inside(loop, ev.ModuleChanged)
-        )
 
     def is_frozen(self, module: Object) -> bool:
         """Whether the program switches `requires_grad` off somewhere: then it may be this module's."""
@@ -262,174 +191,3 @@ class Training:
             or (not isinstance(one, Object) and one.uid in self._cleared)
             for one in found
         )
-
-
-def modules_held(optimizer: Value) -> tuple[list[Value], bool]:
-    """The modules whose parameters an optimizer holds, and whether that is all that it holds."""
-    modules: list[Value] = []
-    complete = True
-    pending = list(alternatives(optimizer))
-    seen: set[int] = set()
-    while pending:
-        one = pending.pop(0)
-        if one.uid in seen:
-            continue
-        seen.add(one.uid)
-        if not isinstance(one, Object) or not (one.args or "params" in one.options):
-            complete = False
-            continue
-        for value in (
-            *one.args[:1],
-            *(held for name, held in one.options.items() if name in ("params", "model")),
-        ):
-            for leaf in _leaves(value):
-                if isinstance(leaf, Op) and leaf.name == "parameters":
-                    modules.extend(leaf.inputs[:1])
-                elif isinstance(leaf, Object) and leaf.is_a(OPTIMIZER):
-                    pending.append(leaf)
-                elif isinstance(leaf, Object):
-                    modules.append(leaf)
-                elif isinstance(leaf, (Unknown, Op)):
-                    complete = False
-    return modules, complete
-
-
-def _leaves(value: Value, depth: int = 0) -> Iterator[Value]:
-    """What a value is in the end made of; a list of parameters stays whole."""
-    inner = () if isinstance(value, Op) and value.name == "parameters" else value.parts()
-    if not inner or depth > 8:
-        yield value
-        return
-    for part in inner:
-        yield from _leaves(part, depth + 1)
-
-
-def contained(module: Value) -> Iterator[Value]:
-    """A module, and all that it and its containers hold."""
-    return reached([module], _content)
-
-
-def _content(value: Value) -> Iterable[Value]:
-    if isinstance(value, Object):
-        return value.attributes.values()
-    return () if isinstance(value, Op) else value.parts()
-
-
-def handed_over(value: Value, depth: int = 0) -> Iterator[Value]:
-    """What code that is given a value can get at: the value, what it contains, and whose attribute it is."""
-    yield value
-    inner: list[Value] = []
-    if isinstance(value, Op):
-        inner = (
-            list(value.inputs[:1])
-            if value.name in ("parameters", "getattr", "iterate", "getitem", "filter")
-            else []
-        )
-    elif not isinstance(value, Object):
-        inner = list(value.parts())
-    if depth < 8:
-        for one in inner:
-            yield from handed_over(one, depth + 1)
-
-
-def same_parameters(target: Value, optimizer: Value) -> bool:
-    """Whether clearing `target` may clear what `optimizer` steps: itself, a module it holds, or unknown things."""
-    targets, optimizers = list(alternatives(target)), list(alternatives(optimizer))
-    if {one.uid for one in targets} & {one.uid for one in optimizers}:
-        return True
-    if any(isinstance(one, Object) and one.is_a(OPTIMIZER) for one in targets):
-        if all(isinstance(one, Object) for one in (*targets, *optimizers)):
-            return bool(
-                {one.uid for held in targets for one in modules_held(held)[0]}
-                & {one.uid for held in optimizers for one in modules_held(held)[0]}
-            )
-        return True
-    modules, complete = modules_held(optimizer)
-    held = {one.uid for module in modules for one in alternatives(module)}
-    if held & {one.uid for one in targets}:
-        return True
-    if not complete or not all(isinstance(one, Object) for one in targets):
-        return True
-    return any(_contains(one, held) for one in targets if isinstance(one, Object)) or any(
-        _contains(inner, {one.uid for one in targets})
-        for module in modules
-        for inner in alternatives(module)
-        if isinstance(inner, Object)
-    )
-
-
-def _contains(module: Object, wanted: set[int]) -> bool:
-    """Whether one of these objects is an attribute of a module, at any depth."""
-    return any(one.uid in wanted for one in inside(module))
-
-
-def inside(module: Object) -> Iterator[Value]:
-    """What the attributes of a module are in the end made of, and those of the objects among that."""
-    return reached(_held_by(module), _held_by)
-
-
-def _held_by(value: Value) -> list[Value]:
-    attributes = value.attributes.values() if isinstance(value, Object) else ()
-    return [one for held in attributes for one in _leaves(held)]
-
-
-def is_part_of(inner: Object, outer: Object) -> bool:
-    """Whether a module is another one, or a part of it."""
-    return inner is outer or _contains(outer, {inner.uid})
-
-
-def certainly_clears(target: Value, optimizer: Value) -> bool:
-    """Whether clearing `target` certainly clears what `optimizer` steps: itself, or all the modules it holds."""
-    targets = {one.uid for one in alternatives(target)}
-    steps = {one.uid for one in alternatives(optimizer)}
-    if targets == steps:
-        return True
-    modules, complete = modules_held(optimizer)
-    held = {one.uid for module in modules for one in alternatives(module)}
-    return complete and bool(held) and held <= targets
-
-
-def depends_on_mode(module: Object, depth: int = 0) -> bool:
-    """Whether a module may behave otherwise in training than in evaluation, as far as its layers are known."""
-    is_layer = module.type.startswith("torch.nn.") and module.type not in CONTAINERS
-    if is_layer and module.definition is None:
-        return _layer_depends_on_mode(module, module.type.removeprefix("torch.nn."))
-    if module.definition is None and not module.type.startswith("torch.nn."):
-        return True
-    layers = [one for value in module.attributes.values() for one in _leaves(value)]
-    for one in layers:
-        if isinstance(one, Unknown) or (
-            isinstance(one, Object) and one is not module and depth < 8 and depends_on_mode(one, depth + 1)
-        ):
-            return True
-    return False
-
-
-def _layer_depends_on_mode(layer: Object, name: str) -> bool:
-    if name not in MODE_DEPENDENT_IF or layer.is_open:
-        return name in MODE_DEPENDENT
-    asked = layer.argument(*MODE_DEPENDENT_IF[name])
-    return asked is not None and not (
-        isinstance(asked, Constant) and not asked.is_default and not asked.value
-    )
-
-
-def _steps_all(optimizer: Value, parameters: Value) -> bool:
-    """Whether an optimizer certainly steps all modules of which these are the parameters."""
-    clipped = {
-        one.uid
-        for leaf in _leaves(parameters)
-        if isinstance(leaf, Op) and leaf.name == "parameters" and leaf.inputs
-        for one in alternatives(leaf.inputs[0])
-    }
-    modules = [one for module in modules_held(optimizer)[0] for one in alternatives(module)]
-    held = {one.uid for one in modules}
-    return bool(clipped) and (
-        clipped <= held or any(_contains(one, clipped) for one in modules if isinstance(one, Object))
-    )
-
-
-def may_be_disabled(scaler: Object) -> bool:
-    """Whether a gradient scaler is, or may be, switched off."""
-    enabled = scaler.options.get("enabled")
-    return isinstance(enabled, Constant) and enabled.value is False

@@ -25,7 +25,6 @@ class Ending:
     by_hand: int = 0
     """Updates of parameters by hand, past any optimizer."""
     by_hand_at: Place | None = None
-    imported_torch: bool = True
     children: int = 0
     """Processes that the program started."""
     error: str = ""

@@ -28,7 +28,6 @@ class OptimizerSeen:
     step_at: Place | None
     steps: int
     learning_rates: tuple[float, ...]
-    weight_decays: tuple[float, ...]
     parameters: int
     elsewhere: int
     skipped: int = 0

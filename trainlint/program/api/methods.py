@@ -115,7 +115,7 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
             return calling.sequential(ev, receiver, given, at, text)
         losses = [base for base in receiver.bases if base in api.LOSSES]
         if losses:
-            return noting.loss_of(ev, api.LOSSES[losses[0]][0], given, at, text, receiver)
+            return noting.loss_of(ev, api.LOSSES[losses[0]], given, at, text, receiver)
         return ev.op("call", given.args, at, text, given.options, owner=receiver)
     handled = frameworks.call_method(ev, receiver, name, given, at)
     if handled is not None:
@@ -443,7 +443,7 @@ _TENSOR_OPERATIONS = (
     | api.NO_GRADIENT
     | api.ADDITIVE
     | api.SCALING
-    | set(api.LOSS_FUNCTIONS)
+    | api.LOSS_FUNCTIONS
     | set(
         "matmul bmm mm mean sum pow exp log sqrt abs norm max min logsumexp relu tanh masked_fill masked_fill_ "
         "std var prod cumsum dot einsum baddbmm where add_ sub_ mul_ div_ log_prob entropy topk sort amax cummax "

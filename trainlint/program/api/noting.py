@@ -79,7 +79,6 @@ def loss_of(
         at,
         name=name,
         function=function,
-        expects=api.LOSS_FUNCTIONS[function],
         output=output,
         built=owner.at if owner is not None else None,
         is_open=given.open or (owner is not None and owner.is_open),
@@ -140,7 +139,6 @@ def noted(ev: Evaluator, made: Op, at: s.Span, function: str = "") -> Op:
             at,
             name=name,
             function="log_softmax",
-            expects=api.Meaning.LOGITS,
             output=made,
             built=frame.receiver.at if isinstance(frame.receiver, Object) else None,
         )

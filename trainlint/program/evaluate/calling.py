@@ -39,7 +39,7 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
     if "torch.nn.Sequential" in value.bases:
         return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
     if value.type in api.LOSSES:
-        return noting.loss_of(ev, api.LOSSES[value.type][0], given, at, text, value)
+        return noting.loss_of(ev, api.LOSSES[value.type], given, at, text, value)
     if value.is_a(api.MODULE):
         name = value.type.removeprefix("torch.nn.")
         operation = api.LAYERS.get(name, value.type)

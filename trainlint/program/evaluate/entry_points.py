@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
 from trainlint.program.evaluate.entering import Entering
@@ -102,7 +103,8 @@ class Roots:
     def _judged(self, kind: str, path: str, root: Root) -> Outcome:
         with self._ev.store.as_left(root.changes):
             self._ev.trace = root.trace  # what is asked of the classes of its objects, it follows from too
-            lost = tuple(unread(self._ev, root.objects))
+            with answered_by(Answers()):
+                lost = tuple(unread(self._ev, root.objects))
             is_test = kind != "program" and _is_test(path)
             training = Training(path, kind, root.nodes, tuple(root.objects), lost, is_test)
             findings = tuple(self._judge(training))

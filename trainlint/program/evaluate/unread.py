@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.torch_api import MODULE
-from trainlint.facts.ask.attachment import has_parameters
+from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.model.modules import BY_ANY_NAME, Unread
-from trainlint.facts.model.training import contained
 from trainlint.facts.model.values import Object
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.evaluator import Evaluator

@@ -17,7 +17,7 @@ TRAINING_WORDS = (
         ).split()
     )
     | {name.rpartition(".")[2] for name in LOSSES}
-    | LOSS_FUNCTIONS.keys()
+    | LOSS_FUNCTIONS
 )
 """Names without which an entry point says nothing about training that a rule could judge."""
 

@@ -73,13 +73,6 @@ def is_finite(tensor: torch.Tensor) -> bool:
     return math.isfinite(float(values.sum(dtype=_wide(values)))) or bool(torch.isfinite(values).all())
 
 
-def has_inf(tensor: torch.Tensor) -> bool:
-    values = plain(tensor)
-    if values is None or not values.is_floating_point() or values.numel() == 0:
-        return False
-    return bool(torch.isinf(torch.stack(torch.aminmax(values))).any())
-
-
 def gradients(found: list[torch.Tensor]) -> list[Gradient]:
     """What each gradient is like, in few passes over all."""
     result = []

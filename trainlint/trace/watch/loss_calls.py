@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.api.torch_api import LOSS_FUNCTIONS, Meaning
 from trainlint.facts.model import events as ev
 from trainlint.facts.model.values import Op
 from trainlint.trace.watch import losses
@@ -71,7 +70,6 @@ class LossCalls:
             frame,
             name=module.type if module is not None else frame.f_code.co_name,
             function="log_softmax",
-            expects=Meaning.LOGITS,
             output=op,
             built=module.at if module is not None else None,
         )
@@ -88,7 +86,6 @@ class LossCalls:
             frame,
             name=f"F.{function}" if op.owner is None else op.owner.type.removeprefix("torch."),
             function=function,
-            expects=LOSS_FUNCTIONS[function],
             output=op,
             built=op.owner.at if op.owner is not None else None,
         )

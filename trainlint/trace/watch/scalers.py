@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from trainlint.facts.ask.precision import may_be_disabled
 from trainlint.facts.model import events as ev
-from trainlint.facts.model.training import may_be_disabled
 from trainlint.facts.model.values import Constant, Object, Op, Value
 from trainlint.facts.seen.scalers import ScalerSeen
 from trainlint.trace.watch.graph import seen

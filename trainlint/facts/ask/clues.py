@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from trainlint.facts.api.torch_api import FILLS, MODULE
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.model.events import StateLoaded
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Object, Op, Value
 from trainlint.finding import Place
-
-if TYPE_CHECKING:
-    from trainlint.facts.model.training import Training
 
 Applied = Literal["item", "layer", "function"]
 
@@ -24,6 +23,7 @@ def applied(op: Op) -> Applied:
     return "item" if op.owner.at == op.at else "layer"
 
 
+@question(start=True, unknown=False)
 def has_no_graph(value: Value) -> bool:
     """Whether a tensor certainly has none: nothing that is trained has led to it, or the way is cut."""
     found = attachment(value)
@@ -35,7 +35,7 @@ def has_no_graph(value: Value) -> bool:
         case Op(name="call", inputs=(_, *_)) if value.text.endswith(FILLS):
             return all(map(has_no_graph, value.inputs))
         case Choice():
-            return all(has_no_graph(one) for _, one in value.options)
+            return all(map(has_no_graph, value.parts()))
     return False
 
 

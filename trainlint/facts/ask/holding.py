@@ -1,0 +1,117 @@
+"""What modules hold, at whatever depth, and what follows from that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import question, reached
+from trainlint.facts.ask.contents import contents, leaves
+from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value
+
+
+def contained(module: Value) -> Iterator[Value]:
+    """A module, and all that it and its containers hold."""
+    return reached([module], _content)
+
+
+def _content(value: Value) -> Iterable[Value]:
+    if isinstance(value, Object):
+        return value.attributes.values()
+    return () if isinstance(value, Op) else value.parts()
+
+
+@question(start=frozenset(), unknown=frozenset())
+def held_in(module: Value) -> frozenset[int]:
+    """The numbers of a module, and of all that it and its containers hold."""
+    return frozenset(one.uid for one in contained(module))
+
+
+def inside(module: Object) -> Iterator[Value]:
+    """What the attributes of a module are in the end made of, and those of the objects among that."""
+    return reached(_held_by(module), _held_by)
+
+
+def _held_by(value: Value) -> Iterator[Value]:
+    attributes = value.attributes.values() if isinstance(value, Object) else ()
+    return (one for held in attributes for one in leaves(held))
+
+
+@question(start=frozenset(), unknown=frozenset())
+def _numbers_inside(module: Object) -> frozenset[int]:
+    return frozenset(one.uid for one in inside(module))
+
+
+def contains(module: Value, wanted: Iterable[int]) -> bool:
+    """Whether one of these objects is an attribute of a module, at any depth."""
+    return isinstance(module, Object) and not _numbers_inside(module).isdisjoint(wanted)
+
+
+def is_part_of(inner: Object, outer: Object) -> bool:
+    """Whether a module is another one, or a part of it."""
+    return inner is outer or contains(outer, (inner.uid,))
+
+
+@question(start=False, unknown=None)
+def has_parameters(module: Object) -> bool | None:
+    """Whether a module holds trainable parameters; None where that cannot be seen."""
+    name = module.type.removeprefix("torch.nn.")
+    if module.type.startswith("torch.nn."):
+        if name in api.WITH_PARAMETERS:
+            return True
+        if module.type not in api.CONTAINERS:
+            is_known = name[:1].isupper() and not name.startswith(("Lazy", "InstanceNorm", "Module"))
+            return False if is_known else None
+    elif module.definition is None:
+        return True if module.is_a(api.MODULE) else None
+    is_seen = True
+    for one in (one for value in module.attributes.values() for one in contents(value)):
+        found = _is_trainable(one, module)
+        if found:
+            return True
+        is_seen = is_seen and found is not None
+    return False if is_seen else None
+
+
+def _is_trainable(value: Value, holder: Object) -> bool | None:
+    """Whether an attribute is a parameter or holds some; None where that cannot be seen."""
+    is_module = holder.is_a(api.MODULE)
+    match value:
+        case Op(name="torch.nn.Parameter"):
+            return True
+        case Op(name="Tensor"):
+            return wants_gradient(value) or not is_module
+        case Object() if value is not holder and value.is_a(api.MODULE):
+            return has_parameters(value)
+        case Object() if value is not holder and not is_module:
+            return has_parameters(value) or False
+        case Unknown():
+            return None
+    return False
+
+
+def wants_gradient(op: Op) -> bool:
+    """Whether a tensor is made with `requires_grad=True`."""
+    wants = op.options.get("requires_grad")
+    return isinstance(wants, Constant) and wants.value is True
+
+
+@question(start=False, unknown=True)
+def depends_on_mode(module: Object) -> bool:
+    """Whether a module may behave otherwise in training than in evaluation, as far as its layers are known."""
+    is_layer = module.type.startswith("torch.nn.") and module.type not in api.CONTAINERS
+    if is_layer and module.definition is None:
+        return _layer_depends_on_mode(module, module.type.removeprefix("torch.nn."))
+    if module.definition is None and not module.type.startswith("torch.nn."):
+        return True
+    held = [one for value in module.attributes.values() for one in leaves(value) if one is not module]
+    return any(isinstance(one, Unknown) or (isinstance(one, Object) and depends_on_mode(one)) for one in held)
+
+
+def _layer_depends_on_mode(layer: Object, name: str) -> bool:
+    if name not in api.MODE_DEPENDENT_IF or layer.is_open:
+        return name in api.MODE_DEPENDENT
+    asked = layer.argument(*api.MODE_DEPENDENT_IF[name])
+    return asked is not None and not (
+        isinstance(asked, Constant) and not asked.is_default and not asked.value
+    )

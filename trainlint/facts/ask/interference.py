@@ -1,0 +1,55 @@
+"""What may have happened to gradients and weights in a part of a program, by its own doing or by code that is not known."""
+
+from __future__ import annotations
+
+from trainlint.facts.ask.contents import handed_over, leaves
+from trainlint.facts.ask.holding import held_in
+from trainlint.facts.ask.stepped import modules_held, same_parameters
+from trainlint.facts.model.events import Escape, ModuleChanged, OptimizerStep, ZeroGrad
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, Op, Value, alternatives
+
+
+def may_touch(training: Training, optimizer: Value, loop: int | None) -> bool:
+    """Whether unknown code that is called in a loop is handed an optimizer or what it steps.
+
+    Args:
+        loop: None asks of the whole program; of a run, also whether steps may be missing from what is known of it.
+    """
+    if loop is None and training.leaves_steps_out:
+        return True
+    modules, complete = modules_held(optimizer)
+    held = {one.uid for value in (optimizer, *modules) for one in alternatives(value)}
+    escapes = training.events(Escape) if loop is None else training.inside(loop, Escape)
+    return any(
+        one.uid in held or (not complete and isinstance(one, Op) and one.name == "parameters")
+        for escape in escapes
+        for value in escape.values
+        for one in handed_over(value)
+    )
+
+
+def may_touch_anything(training: Training, loops: tuple[int, ...]) -> bool:
+    """Whether unknown code is called with a module, optimizer or loss inside these loops."""
+    escapes = training.inside(loops[0], Escape) if loops else training.events(Escape)
+    return any(
+        isinstance(one, Object) for escape in escapes for value in escape.values for one in leaves(value)
+    )
+
+
+def is_cleared(training: Training, step: OptimizerStep, loop: int) -> bool:
+    """Whether something in a loop clears the gradients that a step uses, or may do so; in a run, whether it did."""
+    seen = training.was_cleared(step)
+    if seen is not None:
+        return seen
+    clears = training.inside(loop, ZeroGrad)
+    is_so = any(same_parameters(one.target, step.optimizer) for one in clears)
+    return is_so or may_touch(training, step.optimizer, loop)
+
+
+def is_replaced(training: Training, module: Object, loop: int) -> bool:
+    """Whether weights of a module are loaded or made anew in a loop: it starts over, and so may its optimizer."""
+    return any(
+        event.what in ("load_state_dict", "reset_parameters") and event.module.uid in held_in(module)
+        for event in training.inside(loop, ModuleChanged)
+    )

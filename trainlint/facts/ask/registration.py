@@ -1,0 +1,90 @@
+"""Which layers a module keeps where torch does not look for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainlint.facts.api.torch_api import CONTAINERS, MODULE, OPTIMIZER
+from trainlint.facts.ask.asking import question, reached
+from trainlint.facts.ask.contents import leaves
+from trainlint.facts.ask.holding import has_parameters
+from trainlint.facts.model.events import Built, Escape, ParametersListed
+from trainlint.facts.model.modules import Unregistered
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Choice, Items, Object, Op, Table, Value
+
+
+def unregistered(training: Training) -> Iterator[Unregistered]:
+    """The plain containers of modules whose layers torch will not see."""
+    for module in training.objects:
+        if module.is_a(MODULE) and module.definition is not None and not module.bases & CONTAINERS:
+            yield from _lost(training, module)
+
+
+def _lost(training: Training, module: Object) -> Iterator[Unregistered]:
+    for name, value in module.attributes.items():
+        if not isinstance(value, (Items, Table)):
+            continue
+        layers = [one for one in _objects(value) if one.is_a(MODULE) and has_parameters(one)]
+        if not layers or not _registered(module).isdisjoint(one.uid for one in layers):
+            continue
+        if not _handed_over(training).isdisjoint(one.uid for one in (value, *layers)):
+            continue
+        at = (value.at if isinstance(value, Items) else None) or layers[0].at
+        if at is not None:
+            kind = value.kind if isinstance(value, Items) else "dict"
+            yield Unregistered(
+                at,
+                module.type,
+                name,
+                kind,
+                "ModuleDict" if kind == "dict" else "ModuleList",
+                tuple(one.at for one in layers if one.at is not None),
+                isinstance(value, Items)
+                and all(isinstance(one, Object) and one.is_a(MODULE) for one in value.items),
+            )
+
+
+@question(start=frozenset(), unknown=frozenset())
+def _handed_over(training: Training) -> frozenset[int]:
+    """The numbers of all values that reach an optimizer, or code that is not known."""
+    given = [value for one in training.objects if one.is_a(OPTIMIZER) for value in one.args[:1]]
+    given += [value for escape in training.events(Escape) for value in escape.values]
+    given += [event.target for event in training.events(ParametersListed)]
+    return frozenset(one.uid for value in given for one in (value, *leaves(value)))
+
+
+@question(start=frozenset(), unknown=frozenset())
+def _registered(module: Object) -> frozenset[int]:
+    """Every object that a module reaches through attributes that are modules."""
+    layers = [one for one in reached(_layers_of(module), _layers_of) if isinstance(one, Object)]
+    return frozenset(
+        inner.uid
+        for layer in layers
+        for inner in (layer, *(one for held in layer.attributes.values() for one in _objects(held)))
+    )
+
+
+def _layers_of(module: Value) -> Iterator[Object]:
+    """The modules that are attributes of a module."""
+    attributes = module.attributes.values() if isinstance(module, Object) else ()
+    for value in attributes:
+        for one in value.parts() if isinstance(value, Choice) else (value,):
+            if isinstance(one, Object) and one.is_a(MODULE):
+                yield one
+
+
+def is_kept(training: Training, wanted: Object) -> bool:
+    """Whether something that is made in a forward lives on as an attribute, at whatever depth."""
+    within = [one.within for one in training.events(Built) if one.within is not None]
+    return any(
+        found is wanted
+        for one in (*training.objects, *within)
+        for value in one.attributes.values()
+        for found in _objects(value)
+    )
+
+
+def _objects(value: Value) -> Iterator[Object]:
+    inner = reached([value], lambda one: () if isinstance(one, (Object, Op)) else one.parts(), 500)
+    return (one for one in inner if isinstance(one, Object))

@@ -1,0 +1,111 @@
+"""What optimizers hold, and so what they step and what is cleared with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import question, reached
+from trainlint.facts.ask.contents import leaves
+from trainlint.facts.ask.holding import contains
+from trainlint.facts.model.events import Clip
+from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
+
+
+class Held(NamedTuple):
+    """The modules whose parameters an optimizer holds, and whether that is all that it holds."""
+
+    modules: tuple[Value, ...]
+    complete: bool
+
+
+@question(start=Held((), True), unknown=Held((), False))
+def modules_held(optimizer: Value) -> Held:
+    """What an optimizer holds, those that it wraps included."""
+    modules: list[Value] = []
+    complete = True
+    for one in reached(alternatives(optimizer), _wrapped):
+        if not isinstance(one, Object) or not (one.args or "params" in one.options):
+            complete = False
+            continue
+        for leaf in _given(one):
+            match leaf:
+                case Op(name="parameters"):
+                    modules.extend(leaf.inputs[:1])
+                case Object() if not leaf.is_a(api.OPTIMIZER):
+                    modules.append(leaf)
+                case Unknown() | Op():
+                    complete = False
+    return Held(tuple(dict.fromkeys(modules)), complete)
+
+
+def _given(optimizer: Object) -> Iterator[Value]:
+    """What an optimizer was made with, taken apart."""
+    named = (held for name, held in optimizer.options.items() if name in ("params", "model"))
+    return (leaf for value in (*optimizer.args[:1], *named) for leaf in leaves(value))
+
+
+def _wrapped(optimizer: Value) -> Iterator[Object]:
+    if isinstance(optimizer, Object):
+        for leaf in _given(optimizer):
+            if isinstance(leaf, Object) and leaf.is_a(api.OPTIMIZER):
+                yield leaf
+
+
+def held_modules(optimizer: Value) -> frozenset[int]:
+    """The numbers of all modules that an optimizer may hold."""
+    return frozenset(one.uid for module in modules_held(optimizer).modules for one in alternatives(module))
+
+
+def same_parameters(target: Value, optimizer: Value) -> bool:
+    """Whether clearing `target` may clear what `optimizer` steps: itself, a module it holds, or unknown things."""
+    targets, optimizers = list(alternatives(target)), list(alternatives(optimizer))
+    numbers = {one.uid for one in targets}
+    if not numbers.isdisjoint(one.uid for one in optimizers):
+        return True
+    if any(isinstance(one, Object) and one.is_a(api.OPTIMIZER) for one in targets):
+        if not all(isinstance(one, Object) for one in (*targets, *optimizers)):
+            return True
+        cleared = {one.uid for held in targets for one in modules_held(held).modules}
+        return not cleared.isdisjoint(one.uid for held in optimizers for one in modules_held(held).modules)
+    held = held_modules(optimizer)
+    if not held.isdisjoint(numbers) or not modules_held(optimizer).complete:
+        return True
+    if not all(isinstance(one, Object) for one in targets):
+        return True
+    stepped = (one for module in modules_held(optimizer).modules for one in alternatives(module))
+    return any(contains(one, held) for one in targets) or any(contains(one, numbers) for one in stepped)
+
+
+def certainly_clears(target: Value, optimizer: Value) -> bool:
+    """Whether clearing `target` certainly clears what `optimizer` steps: itself, or all the modules it holds."""
+    targets = {one.uid for one in alternatives(target)}
+    if targets == {one.uid for one in alternatives(optimizer)}:
+        return True
+    held = held_modules(optimizer)
+    return modules_held(optimizer).complete and bool(held) and held <= targets
+
+
+def certainly_steps(optimizer: Value, clip: Clip) -> bool:
+    """Whether an optimizer certainly uses the gradients that are clipped."""
+    if clip.optimizer is not None:
+        return clip.optimizer is optimizer
+    clipped = {
+        one.uid
+        for leaf in leaves(clip.parameters)
+        if isinstance(leaf, Op) and leaf.name == "parameters" and leaf.inputs
+        for one in alternatives(leaf.inputs[0])
+    }
+    held = held_modules(optimizer)
+    stepped = (one for module in modules_held(optimizer).modules for one in alternatives(module))
+    return bool(clipped) and (clipped <= held or any(contains(one, clipped) for one in stepped))
+
+
+def is_made_inside(optimizer: Value, loop: int) -> bool:
+    """Whether an optimizer, or a module whose parameters it holds, is made anew in every round of a loop."""
+    return any(
+        loop in getattr(one, "loops", ())
+        for held in (optimizer, *modules_held(optimizer).modules)
+        for one in alternatives(held)
+    )
