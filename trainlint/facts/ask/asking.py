@@ -78,7 +78,7 @@ class Question(Generic[Given, Answer]):
 
 
 def question(
-    *, start: Answer, unknown: Answer, lasts: bool = False
+    *, start: Any, unknown: Any, lasts: bool = False
 ) -> Callable[[Callable[Given, Answer]], Question[Given, Answer]]:
     """Make a function of a value, and of other hashable things, into a question. Its arguments go by position."""
     return lambda work: Question(work, start, unknown, lasts)
