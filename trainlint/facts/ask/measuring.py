@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainlint.facts.api.torch_api import CLOCKS, FILLS, FRESH, KEEPS
+from trainlint.facts.ask.asking import spend
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.model.events import (
     Backward,
@@ -37,6 +38,7 @@ def _learns_from_nothing(training: Training) -> bool:
         if one.uid in seen:
             continue
         seen.add(one.uid)
+        spend()
         match one:
             case Op(name=name) if name in FRESH:
                 makes = True
