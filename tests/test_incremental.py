@@ -193,6 +193,43 @@ def test_changes_add_up(tree: Path) -> None:
         _restore(tree)
 
 
+MASK = """\
+import torch
+from torch import nn
+
+project, x = nn.Linear(8, 8), torch.randn(2, 6, 8)
+visible = torch.tril(torch.ones(6, 6), diagonal=1)
+"""
+SEES_THE_NEXT = """\
+from torch import nn
+
+from common import project, visible, x
+
+
+def attend(y):
+    scores = project(x) @ x.transpose(1, 2)
+    mixed = scores.masked_fill(visible == 0, float("-inf")).softmax(dim=-1) @ x
+    nn.functional.mse_loss(mixed, y).backward()
+"""
+MENDED = SEES_THE_NEXT.replace("def attend(y):\n", "def attend(y):\n    visible.tril_()\n")
+
+
+@pytest.mark.parametrize("mends", ("a.py", "b.py"))
+@pytest.mark.parametrize("changed", ("a.py", "b.py", "common.py"))
+def test_what_a_file_does_to_a_mask_is_not_done_for_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mends: str, changed: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "common.py").write_text(MASK)
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text(MENDED if name == mends else SEES_THE_NEXT)
+    first = check()
+    assert [(one["path"] != mends, one["code"]) for one in first["findings"]] == [(True, "TL603")]
+    with (tmp_path / changed).open("a") as file:
+        file.write("# changed\n")
+    assert check() == check("--no-cache") == first
+
+
 @pytest.mark.parametrize(
     ("name", "evaluated"),
     [

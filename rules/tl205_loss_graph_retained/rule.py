@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import MODULE
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, has_graph
 from trainlint.facts.ask.evidence import of_sum
 from trainlint.facts.ask.flow import is_made_of, is_recurrence
@@ -45,15 +46,13 @@ def _is_over_batches(training: Training, event: Accumulated) -> bool:
         return True
     if isinstance(loop.over, Op) and loop.over.name == "range":
         return any(training.inside(loop.number, kind) for kind in _OF_BATCHES)
-    held = (one for value in _gone_through(loop.over) for one in contained(value))
+    held = (one for value in reached([loop.over], _gone_through) for one in contained(value))
     return not any(
         one.is_a(MODULE) if isinstance(one, Object) else isinstance(one, Op) and one.name == "parameters"
         for one in held
     )
 
 
-def _gone_through(value: Value) -> list[Value]:
-    """What a loop goes through, alone, counted, in part, or beside something else."""
-    if isinstance(value, Op) and value.name in _ORDERS:
-        return [inner for one in value.inputs for inner in _gone_through(one)]
-    return [value]
+def _gone_through(value: Value) -> tuple[Value, ...]:
+    """What a loop goes through, counted, in part, or beside something else."""
+    return value.inputs if isinstance(value, Op) and value.name in _ORDERS else ()

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.evidence import held, numbers_of
 from trainlint.facts.ask.paths import ways
 from trainlint.facts.model.events import Backward
@@ -104,10 +105,11 @@ def _switches_off(op: Op) -> bool:
     return any((isinstance(one, Constant) and one.value == 0) or _is_chance(one) for one in op.inputs)
 
 
-def _is_chance(value: Value, depth: int = 0) -> bool:
-    if not isinstance(value, Op) or value.attached or depth > 6:
+@question(start=False, unknown=False)
+def _is_chance(value: Value) -> bool:
+    if not isinstance(value, Op) or value.attached:
         return False
-    return value.name in CHANCE or any(_is_chance(one, depth + 1) for one in value.inputs[:2])
+    return value.name in CHANCE or any(map(_is_chance, value.inputs[:2]))
 
 
 def _flat(between: list[Op]) -> tuple[Because, ...]:

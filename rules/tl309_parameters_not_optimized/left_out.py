@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.asking import reached, spend
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import inside, is_part_of
@@ -164,6 +164,7 @@ def _layers_trained(loss: Value) -> dict[Object, Op]:
         if one.uid in seen or isinstance(one, Choice):
             continue
         seen.add(one.uid)
+        spend()
         if isinstance(one, Op):
             if one.records is not True or one.name in api.NO_GRADIENT or cuts(one):
                 continue

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from trainlint.facts.api.torch_api import MODULE
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.model.events import Escape, Event, Forward, ModeChange
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Items, Object, Table, Value, alternatives
+from trainlint.facts.model.values import (
+    Carried,
+    Choice,
+    Constant,
+    Items,
+    Object,
+    Table,
+    Value,
+    alternatives,
+)
 
 _DROPOUTS = frozenset(
     f"torch.nn.{name}"
@@ -25,25 +33,15 @@ _ATTENTION_LAYERS = {
 }
 """Layers that drop a tenth if nothing else is said, and where the argument stands that says so."""
 
+_CONTAINERS = (Items, Table, Choice, Carried)
 _PRETRAINED = "torchvision.models."
 """Image models: each has batch norm or dropout."""
-
-_DEEPEST = 8
 
 
 def layer_with_modes(module: Object) -> Object | None:
     """A layer of a module, or itself, that certainly does something else in training than in evaluation."""
-    return next(_with_modes(module), None)
-
-
-def _with_modes(module: Object, depth: int = 0) -> Iterator[Object]:
-    if _has_modes(module):
-        yield module
-    elif depth < _DEEPEST:
-        for value in module.attributes.values():
-            for one in _held(value):
-                if one is not module and one.is_a(MODULE):
-                    yield from _with_modes(one, depth + 1)
+    inside = reached([module], _held)
+    return next((one for one in inside if isinstance(one, Object) and _has_modes(one)), None)
 
 
 def _has_modes(layer: Object) -> bool:
@@ -65,13 +63,14 @@ def _may_be_on(value: Value | None) -> bool:
     )
 
 
-def _held(value: Value, depth: int = 0) -> Iterator[Object]:
-    for one in alternatives(value):
-        if isinstance(one, Object):
-            yield one
-        elif isinstance(one, (Items, Table)) and depth < _DEEPEST:
-            for part in one.parts():
-                yield from _held(part, depth + 1)
+def _held(value: Value) -> list[Value]:
+    """The modules in a module, or in a container, and its containers; the first one last."""
+    held = value.attributes.values() if isinstance(value, Object) else value.parts()
+    return [one for one in reversed(held) if _is_module(one) or isinstance(one, _CONTAINERS)]
+
+
+def _is_module(value: Value) -> bool:
+    return isinstance(value, Object) and value.is_a(MODULE)
 
 
 def stays_in_training(training: Training, forward: Forward, module: Object) -> bool:

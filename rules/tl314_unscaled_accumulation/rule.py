@@ -1,6 +1,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from trainlint.facts.ask.asking import spend
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.guards import counting
 from trainlint.facts.ask.interference import may_touch_anything
@@ -143,6 +144,7 @@ def _is_whole_mean(training: Training, loss: Value) -> bool:
         if one.uid in seen:
             continue
         seen.add(one.uid)
+        spend()
         call = losses.get(one.uid)
         if call is not None:
             if not averaged and constant(call.setting("reduction", "mean")) != "mean":

@@ -5,12 +5,14 @@ from __future__ import annotations
 import struct
 
 from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import question, spend
 from trainlint.facts.model.values import Constant, Op, Value
 
 RELUS = ("relu", "torch.nn.ReLU", "torch.nn.ReLU6")
 """Operations that give 0 for all below it, and let no gradient through there."""
 
 
+@question(start=None, unknown=None)
 def zeros(value: Value | None) -> tuple[Op, str] | None:
     """Why a value can be exactly 0, and the operation that makes it so; None where that is not certain."""
     value = _unwrapped(value)
@@ -58,6 +60,7 @@ def _single(number: float) -> float:
 def _unwrapped(value: Value | None) -> Value | None:
     """What a value was before operations that keep what it means, as far back as nothing was written into it."""
     while isinstance(value, Op) and (value.name in api.KEEPS or value.name == "output") and value.inputs:
+        spend()
         if value.written:
             return None
         value = value.inputs[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import spend
 from trainlint.facts.ask.guards import comparing
 from trainlint.facts.model.values import Constant, Guards, Op, Value
 
@@ -13,14 +14,12 @@ _GREATEST = frozenset("max amax maximum logsumexp builtins.max".split())
 
 def is_bounded_above(value: Value, guards: Guards = ()) -> bool:
     """Whether a value certainly has an upper bound, or is the difference of two that were compared before."""
-    value = _plain(value)
+    value = _unscaled(value)
     match value:
         case Op(name="-", inputs=(one,)):
             return _is_never_negative(one)
-        case Op(name="-" | "sub", inputs=(one, other)):
+        case Op(name="-" | "sub", inputs=(_, other)):
             return _is_greatest(other) or bool(comparing(guards))
-        case Op(name="*" | "/" | "mul" | "div", inputs=(one, Constant(value=int() | float() as factor))):
-            return factor > 0 and is_bounded_above(one, guards)
         case Op(name="clamp_max"):
             return True
         case Op() if value.name in api.CLAMPS:
@@ -29,12 +28,10 @@ def is_bounded_above(value: Value, guards: Guards = ()) -> bool:
 
 
 def _is_never_negative(value: Value) -> bool:
-    value = _plain(value)
+    value = _unscaled(value)
     match value:
         case Op(name="pow" | "**", inputs=(_, Constant(value=int() as power))):
             return power % 2 == 0
-        case Op(name="*" | "/" | "mul" | "div", inputs=(one, Constant(value=int() | float() as factor))):
-            return factor > 0 and _is_never_negative(one)
     return isinstance(value, Op) and value.name in _NEVER_NEGATIVE
 
 
@@ -43,8 +40,22 @@ def _is_greatest(value: Value) -> bool:
     return isinstance(value, Op) and value.name in _GREATEST
 
 
+def _unscaled(value: Value) -> Value:
+    """What a value was before operations that keep what it means, and before factors above 0."""
+    while True:
+        value = _plain(value)
+        match value:
+            case Op(
+                name="*" | "/" | "mul" | "div", inputs=(one, Constant(value=int() | float() as factor))
+            ) if factor > 0:
+                value = one
+            case _:
+                return value
+
+
 def _plain(value: Value) -> Value:
     """What a value was before operations that keep what it means."""
     while isinstance(value, Op) and value.name in api.KEEPS and value.inputs:
+        spend()
         value = value.inputs[0]
     return value

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.torch_api import KEEPS, REBUILDS
+from trainlint.facts.ask.asking import spend
 from trainlint.facts.model.events import Called
-from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives
+from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives
 
 _STATISTICS = frozenset("mean std var min max amin amax median nanmean nanstd".split())
 _SCALERS = frozenset(
@@ -23,6 +24,8 @@ _SAME_ROWS = (KEEPS | REBUILDS | {"astype", "array", "asarray", "*", "+"}) - {
     "index_select",
 }
 _MOST = 2_000
+_CLOSE = 5
+"""Operations on a statistic, itself included, after which what is left is still that statistic."""
 
 
 def scaled_by_itself(value: Value, fitted: Iterable[Called]) -> Op | None:
@@ -34,6 +37,7 @@ def scaled_by_itself(value: Value, fitted: Iterable[Called]) -> Op | None:
         if one.uid in seen or not isinstance(one, Op):
             continue
         seen.add(one.uid)
+        spend()
         if _is_fitted(one, fitted) or _is_centred(one):
             return one
         if _last(one) in _SAME_ROWS or one.name in ("-", "/"):
@@ -80,13 +84,11 @@ def _is_over_samples(statistic: Op, of: Value) -> bool:
 
 def _inside(value: Value) -> Iterator[Op]:
     """The operations close to the end of a value."""
-    pending = [(value, 0)]
-    while pending:
-        one, depth = pending.pop()
-        if isinstance(one, Op):
-            yield one
-        if depth < 4 and not isinstance(one, Object):
-            pending.extend((part, depth + 1) for part in one.parts())
+    last = {value.uid: value}
+    for _ in range(_CLOSE):
+        spend(len(last))
+        yield from (one for one in last.values() if isinstance(one, Op))
+        last = {part.uid: part for one in last.values() for part in one.parts()}
 
 
 def cut_at(op: Op) -> tuple[Value | None, Value | None] | None:

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.loaders import uses
 from trainlint.facts.model.events import SettingChanged
 from trainlint.facts.model.training import Training
@@ -32,7 +33,8 @@ def check(training: Training) -> Iterator[Finding]:
             )
 
 
-def _random_step(dataset: Value, depth: int = 0) -> Op | None:
+@question(start=None, unknown=None)
+def _random_step(dataset: Value) -> Op | None:
     """A random step that every item of a dataset certainly goes through."""
     if isinstance(dataset, Object) and dataset.definition is not None:
         given = (*dataset.args, *dataset.options.values())
@@ -49,9 +51,9 @@ def _random_step(dataset: Value, depth: int = 0) -> Op | None:
             if isinstance(one, Op) and _is_transform(one)
         ]
         return _random_in(transforms[0]) if len(transforms) == 1 else None
-    if (dataset.name in _SPLITS or dataset.name == "getitem") and dataset.inputs and depth < 4:
+    if (dataset.name in _SPLITS or dataset.name == "getitem") and dataset.inputs:
         inner = list(alternatives(dataset.inputs[0]))
-        return _random_step(inner[0], depth + 1) if len(inner) == 1 else None
+        return _random_step(inner[0]) if len(inner) == 1 else None
     return None
 
 
@@ -66,6 +68,7 @@ def _is_transform(value: Op) -> bool:
     return value.name.startswith("torchvision.transforms.")
 
 
+@question(start=None, unknown=None)
 def _random_in(transform: Op) -> Op | None:
     """The first random step of a transform, through `Compose`."""
     name = transform.name.rpartition(".")[2]

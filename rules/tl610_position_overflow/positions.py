@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trainlint.facts.ask.masks import is_same_size
+from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.sizes import is_same_size
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.values import Constant, Op, Value
 
@@ -27,6 +28,7 @@ class Count:
         return is_same_size(self.base, other.base) and self.more > other.more
 
 
+@question(start=None, unknown=None)
 def counted(value: Value) -> Count | None:
     """A size as a count."""
     match value:
@@ -42,6 +44,7 @@ def counted(value: Value) -> Count | None:
     return Count(value, 0)
 
 
+@question(start=None, unknown=None)
 def reach(value: Value | None) -> Count | None:
     """How many rows a table needs so that all positions are in it; None where a value is not known to be positions."""
     if not isinstance(value, Op) or not value.inputs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
+from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.values import Constant, Items, Op, Value
 
@@ -20,31 +21,21 @@ _KEEPS_AXES = frozenset(
 _LEADING = 3
 """How many axes from the front are followed."""
 
-_DEEPEST = 30
 
-
-def leading(value: Value, depth: int = 0) -> tuple[Axis, ...]:
-    """The first axes of a tensor. Worked out once for a value."""
-    known: tuple[Axis, ...] | None = value.__dict__.get("_axes")
-    if known is None:
-        own = tuple((value.uid, position) for position in range(_LEADING))
-        value.__dict__["_axes"] = own  # for a value that goes into itself
-        known = value.__dict__["_axes"] = _of(value, depth + 1) if depth < _DEEPEST else own
-    return known
-
-
-def _of(value: Value, depth: int) -> tuple[Axis, ...]:
+@question(start=(), unknown=())
+def leading(value: Value) -> tuple[Axis, ...]:
+    """The first axes of a tensor."""
     if isinstance(value, Op) and value.inputs:
         if value.name in _KEEPS_AXES:
-            return leading(value.inputs[0], depth)
+            return leading(value.inputs[0])
         if value.name in ("view", "reshape"):
-            return tuple(axis_of(one, depth) for one in sizes(value)[:_LEADING])
+            return tuple(map(axis_of, sizes(value)[:_LEADING]))
         if value.name == "transpose":
-            return _swapped(leading(value.inputs[0], depth), value.inputs[1:])
+            return _swapped(leading(value.inputs[0]), value.inputs[1:])
         if value.name == "permute":
-            return _permuted(leading(value.inputs[0], depth), value.inputs[1:])
+            return _permuted(leading(value.inputs[0]), value.inputs[1:])
         if value.name == "getitem" and _is_cut_behind(value.inputs[0]):
-            return (*leading(value.inputs[0].inputs[0], depth)[:2], (value.uid, 2))
+            return (*leading(value.inputs[0].inputs[0])[:2], (value.uid, 2))
     return tuple((value.uid, position) for position in range(_LEADING))
 
 
@@ -64,26 +55,27 @@ def sizes(op: Op) -> list[Value]:
     return given
 
 
-def axis_of(size: Value, depth: int = 0) -> Axis:
+@question(start=None, unknown=None)
+def axis_of(size: Value) -> Axis:
     """The axis whose length a number is."""
     if not isinstance(size, Op) or not size.inputs:
         return None
     if size.name == "size" and len(size.inputs) == 2:
-        return _asked(size.inputs[0], number_of(size.inputs[1]), depth)
+        return _asked(size.inputs[0], number_of(size.inputs[1]))
     if size.name != "getitem":
         return None
     whole, position = size.inputs[0], number_of(size.options.get("index"))
     if isinstance(whole, Op) and whole.name == "getitem" and _is_from_the_front(whole.options.get("index")):
         whole = whole.inputs[0]
     if isinstance(whole, Op) and whole.name in ("shape", "size") and len(whole.inputs) == 1:
-        return _asked(whole.inputs[0], position, depth)
+        return _asked(whole.inputs[0], position)
     return None
 
 
-def _asked(tensor: Value, position: object, depth: int) -> Axis:
+def _asked(tensor: Value, position: object) -> Axis:
     if not isinstance(position, int) or isinstance(position, bool) or position < 0:
         return None
-    axes = leading(tensor, depth + 1)
+    axes = leading(tensor)
     return axes[position] if position < len(axes) else None
 
 
@@ -111,9 +103,11 @@ def _permuted(axes: tuple[Axis, ...], order: tuple[Value, ...]) -> tuple[Axis, .
 
 def _goes_into(axis: Axis, size: Value) -> bool:
     """Whether a size is the length of an axis, or a product with it."""
-    if isinstance(size, Op) and size.name == "*":
-        return any(_goes_into(axis, one) for one in size.inputs)
-    return axis is not None and axis_of(size) == axis
+    return axis is not None and any(axis_of(one) == axis for one in reached([size], _factors))
+
+
+def _factors(size: Value) -> tuple[Value, ...]:
+    return size.inputs if isinstance(size, Op) and size.name == "*" else ()
 
 
 def moved(view: Op) -> int | None:

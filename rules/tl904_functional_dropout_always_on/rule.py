@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.registration import is_kept
 from trainlint.facts.model.events import Built, Dropped, ModeChange
 from trainlint.facts.model.training import Training
@@ -82,7 +83,8 @@ def _asks_mode(call: Dropped) -> bool:
     return any(_names_mode(condition) for condition, _ in call.guards) or _depends_on_mode(call.share)
 
 
-def _depends_on_mode(value: Value | None, depth: int = 0) -> bool:
+@question(start=False, unknown=True)
+def _depends_on_mode(value: Value | None) -> bool:
     match value:
         case None:
             return False
@@ -92,7 +94,7 @@ def _depends_on_mode(value: Value | None, depth: int = 0) -> bool:
             return True
         case Op(name="getattr") if constant(value.options.get("name")) == "training":
             return True
-    return depth < 6 and any(_depends_on_mode(one, depth + 1) for one in value.parts())
+    return any(map(_depends_on_mode, value.parts()))
 
 
 def _names_mode(condition: Any) -> bool:

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.clues import loaded_as_state
 from trainlint.facts.ask.guards import is_in_handler
 from trainlint.facts.model.events import Called
@@ -61,6 +62,7 @@ def _is_safer(one: Called, other: Called) -> bool:
     return constant(one.options.get("weights_only")) is True or (_is_unsafe(other) and not _is_unsafe(one))
 
 
+@question(start=False, unknown=False)
 def _same(one: Value, other: Value) -> bool:
     """Whether two paths are certainly one: the same value, or the same text."""
     first, second = list(alternatives(one)), list(alternatives(other))

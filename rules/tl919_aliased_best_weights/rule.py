@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events import Called, OptimizerStep, StateLoaded, StateTaken
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, Table, Value, alternatives, constant
+from trainlint.facts.model.values import Carried, Choice, Op, Table, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -47,13 +48,18 @@ def _used(
         )
 
 
-def _references(value: Value, depth: int = 0) -> Iterator[Op]:
+def _references(value: Value) -> Iterator[Op]:
     """The calls of `state_dict` whose tensors a value shares."""
-    for one in alternatives(value):
+    for one in reached([value], _shared):
         if isinstance(one, Op) and one.name == "state_dict" and one.owner is not None:
             yield one
-        elif isinstance(one, Op) and one.name == "copy" and constant(one.options.get("deep")) is not True:
-            yield from _references(one.inputs[0], depth)
-        elif isinstance(one, Table) and depth < 2:
-            for inner in one.entries.values():
-                yield from _references(inner, depth + 1)
+
+
+def _shared(value: Value) -> list[Value]:
+    """What a value, or a copy that is not deep, holds of other values, the first one last."""
+    if isinstance(value, Op):
+        is_shallow = value.name == "copy" and constant(value.options.get("deep")) is not True
+        return [value.inputs[0]] if is_shallow else []
+    if isinstance(value, Table):
+        return [*reversed(value.entries.values())]
+    return [*reversed(value.parts())] if isinstance(value, (Choice, Carried)) else []

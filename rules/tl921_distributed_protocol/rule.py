@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.asking import question
 from trainlint.facts.model.events import Called
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, Value
@@ -32,11 +33,12 @@ def check(training: Training) -> Iterator[Finding]:
             )
 
 
+@question(start=False, unknown=False)
 def _is_one_file(file: Value | None) -> bool:
     """Whether a path is the same in every process, as far as it is a literal."""
     match file:
         case Constant(value=str()):
             return True
         case Op(name="os.path.join"):
-            return all(_is_one_file(one) for one in file.inputs)
+            return all(map(_is_one_file, file.inputs))
     return False

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import question, spend
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.masks import Mask, Part, made
 from trainlint.facts.model.elements import Element, number_of, plain
@@ -108,6 +109,7 @@ def _leads(value: Value, is_end: End, passes: frozenset[str]) -> bool:
             if one.uid in seen or not isinstance(one, Op):
                 continue
             seen.add(one.uid)
+            spend()
             if is_end(one):
                 return True
             step = plain(one)
@@ -132,6 +134,7 @@ def _way(value: Value, is_end: End, passes: frozenset[str], before: int) -> Way 
             if way.uid in seen or (isinstance(way, Constant) and way.value is None):
                 continue
             seen.add(way.uid)
+            spend()
             if not isinstance(way, Op) or len(seen) > _MOST:
                 return None
             if not _note_written(way, before, is_end, found):
@@ -293,6 +296,7 @@ def scales_of(value: Value | None) -> list[Scale] | None:
     return None
 
 
+@question(start=None, unknown=None)
 def power_of(value: Value) -> float | None:
     """To which power of a width a factor is: -0.5 for `1 / math.sqrt(width)`; None where it is no such thing."""
     match value:

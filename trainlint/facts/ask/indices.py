@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from trainlint.facts.ask.asking import question
 from trainlint.facts.model.elements import number_of, plain
 from trainlint.facts.model.values import Constant, Items, Op, Value
 
@@ -17,13 +18,18 @@ class Indices:
     offset: int = 0
 
 
-def indices(value: Value, depth: int = 0) -> Indices | None:
-    if not isinstance(value, Op) or depth > 12 or not value.inputs:
+_KEEPS = frozenset("unsqueeze getitem view reshape + - to long int float".split())
+
+
+@question(start=None, unknown=None)
+def indices(value: Value) -> Indices | None:
+    """The positions that a tensor holds, where it holds nothing else."""
+    if not isinstance(value, Op) or not value.inputs:
         return None
     name = plain(value)
     if name == "arange":
         return Indices("", value.inputs[0]) if len(value.inputs) == 1 else None
-    inner = indices(value.inputs[0], depth + 1)
+    inner = indices(value.inputs[0]) if name in _KEEPS else None
     if inner is None:
         return None
     match name:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from trainlint.facts.api.torch_api import LOADER, SAMPLER
-from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.model.events import Backward, Built, Drawn, Forward, ModeChange, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import (
@@ -42,7 +41,7 @@ class Use:
     evaluates: bool
 
 
-@lru_cache(maxsize=1)
+@question(start=(), unknown=())
 def uses(training: Training) -> tuple[Use, ...]:
     """Every loader that hands out batches, by what is done with these, whatever it is called.
 
@@ -113,20 +112,13 @@ def _made_of(value: Value) -> frozenset[int]:
 
 def _all_in(values: list[Value]) -> list[Value]:
     """These values and all that they are made of."""
-    found = {one.uid: one for one in values}
-    pending = list(values)
-    while pending and len(found) < _MOST:
-        one = pending.pop()
-        inner = (
-            (*one.args, *one.options.values())
-            if isinstance(one, Object) and one.is_a(LOADER)
-            else one.parts()
-        )
-        for part in inner:
-            if part.uid not in found:
-                found[part.uid] = part
-                pending.append(part)
-    return list(found.values())
+    return list(reached(values, _read_from, _MOST))
+
+
+def _read_from(value: Value) -> Iterable[Value]:
+    if isinstance(value, Object) and value.is_a(LOADER):
+        return (*value.args, *value.options.values())
+    return value.parts()
 
 
 def is_built_openly(loader: Object) -> bool:

@@ -9,17 +9,17 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.asking import question, spend
 from trainlint.facts.ask.indices import Indices, indices
+from trainlint.facts.ask.sizes import is_same_size
 from trainlint.facts.model.elements import BINARY, UNARY, Element, number_of, plain
 from trainlint.facts.model.values import Choice, Constant, Items, Named, Op, Unknown, Value
 from trainlint.finding import Place
-
-_MAX_DEPTH = 40
 
 
 @dataclass(frozen=True)
@@ -111,31 +111,26 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def made(value: Value | None, depth: int = 0) -> Mask | None:
-    """What a mask holds; None where nothing is known of it. Worked out once for a value."""
-    if value is None or depth > _MAX_DEPTH:
-        return None
+@question(start=None, unknown=None)
+def made(value: Value | None) -> Mask | None:
+    """What a mask holds; None where nothing is known of it."""
     if isinstance(value, Op):
-        if "_mask" not in value.__dict__:
-            value.__dict__["_mask"] = None
-            value.__dict__["_mask"] = _written(value, _of(value, depth + 1), depth + 1)
-        found: Mask | None = value.__dict__["_mask"]
-        return found
+        return _written(value, _of(value))
     if isinstance(value, Choice):
-        ways = [made(one, depth + 1) for _, one in value.options]
+        ways = [made(one) for _, one in value.options]
         return ways[0] if ways and all(one == ways[0] for one in ways) else None
     number = number_of(value)
     return Mask(number) if number is not None else None
 
 
-def _written(op: Op, mask: Mask | None, depth: int) -> Mask | None:
+def _written(op: Op, mask: Mask | None) -> Mask | None:
     """A mask after what was written into it later."""
     for write in op.written:
         if mask is None:
             return None
         name = write.name.removesuffix("_")
         if name == "masked_fill":
-            mask = _filled(mask, write, depth)
+            mask = _filled(mask, write)
         elif name in ("detach", "requires_grad"):
             continue
         else:
@@ -143,7 +138,7 @@ def _written(op: Op, mask: Mask | None, depth: int) -> Mask | None:
     return mask
 
 
-def _of(op: Op, depth: int) -> Mask | None:
+def _of(op: Op) -> Mask | None:
     name = plain(op)
     first = op.inputs[0] if op.inputs else None
     if name in FRESH:
@@ -151,24 +146,24 @@ def _of(op: Op, depth: int) -> Mask | None:
     if op.name == _LATER:
         return Mask(0.0, (Part("later", op.uid, -math.inf, 0, True, at=op.at, text=op.text),))
     if name in ("tril", "triu"):
-        return _triangle(op, name, made(first, depth))
+        return _triangle(op, name, made(first))
     if name in _COMPARED and len(op.inputs) == 2:
-        return _compared(op, name, depth)
+        return _compared(op, name)
     if name == "masked_fill":
-        return _filled(made(first, depth), op, depth)
+        return _filled(made(first), op)
     if name == "where" and len(op.inputs) == 3:
-        return _each(lambda c, a, b: None if c is None else a if c else b, *_all(op.inputs, depth))
+        return _each(lambda c, a, b: None if c is None else a if c else b, *map(made, op.inputs))
     if name in ("and", "or", "*", "+", "-", "/") and len(op.inputs) == 2:
-        return _each(BINARY[name], *_all(op.inputs, depth))
+        return _each(BINARY[name], *map(made, op.inputs))
     if name in UNARY and len(op.inputs) == 1:
-        return _each(UNARY[name], made(first, depth))
+        return _each(UNARY[name], made(first))
     if name in ("to", "type", "astype"):
-        return _cast(op, made(first, depth))
+        return _cast(op, made(first))
     if name in _TURNS:
-        return _turned(op, made(first, depth))
+        return _turned(op, made(first))
     if name == "getitem":
-        return _sliced(op, made(first, depth))
-    return made(first, depth) if name in _KEEPS else None
+        return _sliced(op, made(first))
+    return made(first) if name in _KEEPS else None
 
 
 def _fresh(op: Op, name: str) -> Mask | None:
@@ -222,36 +217,6 @@ def _triangle(op: Op, name: str, whole: Mask | None) -> Mask | None:
     return Mask(nothing, (replace(later, held=whole.kept, last=last - 1 if last is not None else None),))
 
 
-def is_same_size(first: Value, second: Value, depth: int = 0) -> bool:
-    """Whether two sizes are equal, as far as they are written the same way."""
-    if first is second:
-        return True
-    match first, second:
-        case Constant(), Constant():
-            return bool(first.value == second.value)
-        case Op(), Op():
-            return (
-                depth < 6
-                and first.name == second.name
-                and first.name not in ("call", "framework")
-                and len(first.inputs) == len(second.inputs)
-                and first.options.keys() == second.options.keys()
-                and all(
-                    is_same_size(a, b, depth + 1) for a, b in zip(first.inputs, second.inputs, strict=True)
-                )
-                and all(
-                    is_same_size(first.options[name], second.options[name], depth + 1)
-                    for name in first.options
-                )
-            )
-    return False
-
-
-def _all(values: tuple[Value, ...], depth: int) -> Iterator[Mask | None]:
-    for value in values:
-        yield made(value, depth)
-
-
 def _each(work: Callable[..., Element], *operands: Mask | None) -> Mask | None:
     """What an operation on each element makes of masks, of which some may not be known."""
     if all(one is None for one in operands):
@@ -271,12 +236,12 @@ def _each(work: Callable[..., Element], *operands: Mask | None) -> Mask | None:
     )
 
 
-def _filled(whole: Mask | None, op: Op, depth: int) -> Mask | None:
+def _filled(whole: Mask | None, op: Op) -> Mask | None:
     mask, fill = op.option(1, "mask"), number_of(op.option(2, "value"))
     return _each(
         lambda x, chosen, new: None if chosen is None else new if chosen else x,
         whole,
-        made(mask, depth),
+        made(mask),
         Mask(fill),
     )
 
@@ -341,9 +306,9 @@ def _sliced(op: Op, whole: Mask | None) -> Mask | None:
 # Comparisons of positions, lengths and tokens
 
 
-def _compared(op: Op, name: str, depth: int) -> Mask | None:
+def _compared(op: Op, name: str) -> Mask | None:
     first, second = op.inputs
-    masks = made(first, depth), made(second, depth)
+    masks = made(first), made(second)
     if any(one is not None and one.parts for one in masks):
         compare = _COMPARED[name]
         return _each(lambda a, b: None if a is None or b is None else compare(a, b), *masks)
@@ -409,6 +374,7 @@ def _words(op: Op, value: Value) -> str:
     found = [(left if value is op.inputs[0] else right) if sign else ""]
     one: Value = value
     while isinstance(one, Op):
+        spend()
         found.append(one.text)
         name = one.options.get("name")
         if isinstance(name, Constant):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from trainlint.facts.api.torch_api import CREATES, NO_GRADIENT, RECURRENT
 from trainlint.facts.api.torch_names import shifts_labels
+from trainlint.facts.ask.asking import spend
 from trainlint.facts.ask.flow import made_of
+from trainlint.facts.ask.sums import Sum, added, summed
 from trainlint.facts.model.events import Batched, LossCall
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Value, constant
@@ -29,19 +30,18 @@ _MOVES = frozenset(
 
 _JOINS = frozenset("cat concat concatenate stack hstack vstack".split())
 _MOST_STEPS = 60
-_MOST = 4_000
 
 
 class Part(NamedTuple):
     """A part of a whole.
 
     Args:
-        start: where it begins: what is not known, as opaque keys, and a number.
+        start: where it begins.
         cuts: the numbers of the slices on the way that leave out something at the front.
     """
 
     of: Value
-    start: tuple[frozenset[tuple[Any, int]], int]
+    start: Sum
     cuts: tuple[int, ...]
 
 
@@ -76,27 +76,44 @@ def lead(given: Value, target: Value, known: Batches) -> Lead | None:
 
 
 def _lead(given: Part | None, target: Part | None) -> Lead | None:
-    if given is None or target is None or given.of.uid != target.of.uid or given.start[0] != target.start[0]:
+    if (
+        given is None
+        or target is None
+        or given.of.uid != target.of.uid
+        or given.start.summands != target.start.summands
+    ):
         return None
-    return Lead(target.start[1] - given.start[1], max((*given.cuts, *target.cuts), default=0))
+    return Lead(target.start.number - given.start.number, max((*given.cuts, *target.cuts), default=0))
 
 
-def _together(one: Value, other: Value, depth: int = 0) -> Iterator[tuple[Value, Value]]:
+def _together(one: Value, other: Value) -> Iterator[tuple[Value, Value]]:
     """What two values are at once, where both come about in the same ways."""
-    first, second = _stripped(one), _stripped(other)
-    pairs: list[tuple[Value | None, Value | None]] = []
+    pending = [(one, other)]
+    seen: set[tuple[int, int]] = set()
+    while pending:
+        both = pending.pop()
+        if (both[0].uid, both[1].uid) in seen:
+            continue
+        seen.add((both[0].uid, both[1].uid))
+        spend()
+        ways = _same_ways(_stripped(both[0]), _stripped(both[1]))
+        if ways:
+            pending.extend(ways)
+        else:
+            yield both
+
+
+def _same_ways(first: Value, second: Value) -> list[tuple[Value, Value]]:
     match first, second:
-        case Choice(options=ways), Choice(options=others) if [way[0] for way in ways] == [
-            way[0] for way in others
-        ]:
-            pairs = [(way[1], with_it[1]) for way, with_it in zip(ways, others, strict=True)]
+        case Choice(options=ways), Choice(options=others):
+            if [guards for guards, _ in ways] == [guards for guards, _ in others]:
+                return [(one, other) for (_, one), (_, other) in zip(ways, others, strict=True)]
         case Carried(), Carried() if first.loop == second.loop:
-            pairs = [(first.start, second.start), (first.back, second.back)]
-    known = [(this, that) for this, that in pairs if this is not None and that is not None]
-    if not known or depth > 4:
-        yield one, other
-    for this, that in known:
-        yield from _together(this, that, depth + 1)
+            starts = (first.start, second.start)
+            if first.back is not None and second.back is not None:
+                return [starts, (first.back, second.back)]
+            return [starts]
+    return []
 
 
 def _stripped(value: Value) -> Value:
@@ -116,8 +133,8 @@ def part(value: Value | None, known: Batches, *, copies: bool = False) -> Part |
     Args:
         copies: look through copies too, which a program makes to change them.
     """
-    symbols: Counter[Any] = Counter()
-    number, cuts = 0, []
+    begins = Sum()
+    cuts = []
     for _ in range(_MOST_STEPS):
         match value:
             case Op(name=name, inputs=(Items(items=[only], exact=False), *_)) if (
@@ -134,14 +151,13 @@ def part(value: Value | None, known: Batches, *, copies: bool = False) -> Part |
                 start = _start(value)
                 if start is None:
                     return None
-                symbols.update(start[0])
-                number += start[1]
-                cuts.append(start[1])
+                begins = added(begins, start)
+                cuts.append(start.number)
                 value = inner
             case Op(name="iterate", inputs=(source, *_)) if not isinstance(source, Object):
                 return None  # one of many: another each time
             case Value() if not isinstance(value, (Constant, Items)):
-                return Part(value, (frozenset(symbols.items()), number), tuple(cuts))
+                return Part(value, begins, tuple(cuts))
             case _:
                 return None
     return None
@@ -184,7 +200,7 @@ def _is_cut(axis: Value | None) -> bool:
     return isinstance(axis, Op) and axis.name == "[:]" and len(axis.inputs) > 2
 
 
-def _start(op: Op) -> tuple[Counter[Any], int] | None:
+def _start(op: Op) -> Sum | None:
     """Where a slice begins, along the one axis on which it leaves out something; None where that is not clear."""
     index = index_of(op)
     axes = index.items if isinstance(index, Items) else [index]
@@ -194,37 +210,12 @@ def _start(op: Op) -> tuple[Counter[Any], int] | None:
     begun = [one.inputs[0] for one in slices if not _is_none(one.inputs[0])]
     if len(begun) > 1:
         return None
-    symbols, number = linear(begun[0]) if begun else (Counter(), 0)
-    return (symbols, number) if number >= 0 else None
+    start = summed(begun[0]) if begun else Sum()
+    return start if start is not None and start.number >= 0 else None
 
 
 def _is_none(value: Value) -> bool:
     return isinstance(value, Constant) and value.value is None
-
-
-def linear(value: Value, depth: int = 0) -> tuple[Counter[Any], int]:
-    """A sum as its unknown summands, by opaque keys, and a number."""
-    match value:
-        case Constant(value=int(number)) if not isinstance(value.value, bool):
-            return Counter(), number
-        case Op(name="+" | "-" as sign, inputs=(one, other)) if depth < 8:
-            (symbols, number), (more, count) = linear(one, depth + 1), linear(other, depth + 1)
-            found = Counter(symbols)
-            (found.update if sign == "+" else found.subtract)(more)
-            kept = Counter({key: times for key, times in found.items() if times})
-            return kept, number + count if sign == "+" else number - count
-    return Counter({_key(value): 1}), 0
-
-
-def _key(value: Value, depth: int = 0) -> Any:
-    """The same for values that are certainly equal: made the same way of the same things."""
-    match value:
-        case Constant():
-            return ("constant", repr(value.value))
-        case Op(name="*" | "+" | "-" | "//" | "iterate" | "getitem" | "int_number" | "item") if depth < 6:
-            held = [*value.inputs, *value.options.values()]
-            return (value.name, *(_key(one, depth + 1) for one in held))
-    return value.uid
 
 
 # What a prediction is made from
@@ -265,7 +256,7 @@ def _may_move(op: Op) -> bool:
     if op.name == "getitem":
         if _is_state(op):
             return True
-        return _is_last(op) or (is_slice(op) and _start(op) != (Counter(), 0))
+        return _is_last(op) or (is_slice(op) and _start(op) != Sum())
     if op.name in _JOINS:
         axis = constant(op.option(1, "dim"))
         return axis not in (-1, 2)
@@ -332,9 +323,9 @@ def prediction(loss: LossCall) -> Prediction | None:
             break
         if value.name == "getitem" and is_slice(value):
             start = _start(value)
-            if start is None or start[0]:
+            if start is None or start.summands:
                 return None
-            number += start[1]
+            number += start.number
         elif value.name not in _SAME_PLACES and value.name != "output":
             break
         value = value.inputs[0]

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import LOADER
-from trainlint.facts.model.values import Carried, Constant, Items, Object, Op, Value, alternatives, constant
+from trainlint.facts.ask.asking import question
+from trainlint.facts.model.values import (
+    Carried,
+    Choice,
+    Constant,
+    Items,
+    Object,
+    Op,
+    Value,
+    alternatives,
+    constant,
+)
 
 Sizes = tuple[int | None, ...]
 """The size of each axis; None for one that is not known."""
-
-_MAX_DEPTH = 40
 
 _MADE = frozenset("randn rand zeros ones empty".split())
 _SAME = frozenset(
@@ -25,17 +34,18 @@ _ARITHMETIC = frozenset("+ - * / % add sub mul div **".split())
 _REDUCES = frozenset("sum mean amax amin prod norm argmax argmin".split())
 
 
-def shape_read(value: Value | None, depth: int = 0) -> Sizes | None:
+@question(start=None, unknown=None)
+def shape_read(value: Value | None) -> Sizes | None:
     """The shape that a tensor certainly has; None where it is not known how many axes there are."""
-    if value is None or depth > _MAX_DEPTH:
-        return None
     if isinstance(value, Carried):
-        return shape_read(value.start, depth + 1) if value.back is None else None
-    found = {_of(one, depth) for one in alternatives(value)}
+        return shape_read(value.start) if value.back is None else None
+    if not isinstance(value, Choice):
+        return _of(value) if value is not None else None
+    found = set(map(shape_read, alternatives(value)))
     return found.pop() if len(found) == 1 else None
 
 
-def _of(value: Value, depth: int) -> Sizes | None:
+def _of(value: Value) -> Sizes | None:
     if not isinstance(value, Op):
         return () if isinstance(value, Constant) and isinstance(value.value, (int, float)) else None
     name, inputs = value.name, value.inputs
@@ -48,10 +58,10 @@ def _of(value: Value, depth: int) -> Sizes | None:
     if not inputs:
         return None
     if name == "getitem":
-        return _item(value, depth)
-    first = shape_read(inputs[0], depth + 1)
+        return _item(value)
+    first = shape_read(inputs[0])
     if name in _ARITHMETIC and len(inputs) == 2:
-        return _together(first, shape_read(inputs[1], depth + 1))
+        return _together(first, shape_read(inputs[1]))
     if first is None:
         return None
     if name in _SAME:
@@ -61,7 +71,7 @@ def _of(value: Value, depth: int) -> Sizes | None:
     if name == "torch.nn.Embedding" and value.owner is not None:
         return (*first, _int(value.owner.argument(1, "embedding_dim")))
     if name in ("matmul", "@"):
-        second = shape_read(inputs[1], depth + 1) if len(inputs) == 2 else None
+        second = shape_read(inputs[1]) if len(inputs) == 2 else None
         if second is not None and len(first) >= 1 and len(second) in (1, 2):
             return (*first[:-1], *second[1:])
         return None
@@ -106,7 +116,9 @@ def _drawn(op: Op) -> Sizes | None:
     return _sizes(given, ()) if given is not None else None
 
 
+@question(start=None, unknown=None)
 def _nested(value: Value) -> Sizes | None:
+    """The shape of a tensor made of a list."""
     if isinstance(value, Constant):
         return ()
     if not isinstance(value, Items) or not value.exact or not value.items:
@@ -116,14 +128,14 @@ def _nested(value: Value) -> Sizes | None:
     return (len(value.items), *only) if only is not None else None
 
 
-def _item(op: Op, depth: int) -> Sizes | None:
+def _item(op: Op) -> Sizes | None:
     """A part of a batch that a loader hands out, or a row, or a slice, of a tensor."""
     whole, index = op.inputs[0], op.options.get("index")
     if isinstance(whole, Op) and whole.name == "iterate" and isinstance(whole.inputs[0], Object):
-        return _of_batch(whole.inputs[0], constant(index), depth)
+        return _of_batch(whole.inputs[0], constant(index))
     if isinstance(whole, Op) and whole.name in ("max", "min", "topk", "sort") and len(whole.inputs) > 1:
-        return _best(whole, depth)
-    before = shape_read(whole, depth + 1)
+        return _best(whole)
+    before = shape_read(whole)
     if not before:
         return None
     if isinstance(index, Op) and index.name == "[:]":
@@ -131,13 +143,13 @@ def _item(op: Op, depth: int) -> Sizes | None:
     return before[1:] if isinstance(constant(index), int) else None
 
 
-def _best(op: Op, depth: int) -> Sizes | None:
+def _best(op: Op) -> Sizes | None:
     """The values, or the indices, that `max(dim)` gives."""
-    before = shape_read(op.inputs[0], depth + 1)
+    before = shape_read(op.inputs[0])
     return _reduced(op, before) if before and op.name in ("max", "min") else None
 
 
-def _of_batch(loader: Object, position: object, depth: int) -> Sizes | None:
+def _of_batch(loader: Object, position: object) -> Sizes | None:
     """What a loader over a `TensorDataset` stacks, however many there are."""
     data = loader.argument(0, "dataset")
     plain = loader.type == LOADER and not loader.is_open and "collate_fn" not in loader.options
@@ -149,7 +161,7 @@ def _of_batch(loader: Object, position: object, depth: int) -> Sizes | None:
         or position >= len(data.inputs)
     ):
         return None
-    whole = shape_read(data.inputs[position], depth + 1)
+    whole = shape_read(data.inputs[position])
     return (None, *whole[1:]) if whole else None
 
 
@@ -216,12 +228,8 @@ def _reduced(op: Op, before: Sizes) -> Sizes | None:
 
 
 def _int(value: Value | None) -> int | None:
-    match value:
-        case Constant(is_default=False, value=bool()):
-            return None
-        case Constant(is_default=False, value=int(found)):
-            return found
-        case Op(name="-", inputs=(inner,)):
-            positive = _int(inner)
-            return -positive if positive is not None else None
-    return None
+    sign = 1
+    while isinstance(value, Op) and value.name == "-" and len(value.inputs) == 1:
+        sign, value = -sign, value.inputs[0]
+    found = constant(value)
+    return sign * found if isinstance(found, int) and not isinstance(found, bool) else None

@@ -14,29 +14,45 @@ Element = float | int | bool | None
 
 _TO_FLOAT = frozenset("float double half bfloat16".split())
 _TO_INT = frozenset("int long byte short uint8".split())
+_SAME_NUMBER = ("float_number", "int_number")
+_INFINITE = {f"{sign}{name}" for sign in ("", "+", "-") for name in ("inf", "infinity")}
+_LARGEST = 2**63
+"""Integers of tensors stay below."""
 
 
 def number_of(value: Value | None) -> Element:
     """The number that a value certainly is, infinities by any name included."""
+    is_negative = False
+    while isinstance(value, Op) and value.inputs and (_is_negation(value) or value.name in _SAME_NUMBER):
+        is_negative ^= _is_negation(value)
+        value = value.inputs[0]
+    found = _plainly(value)
+    return -found if is_negative and found is not None else found
+
+
+def _is_negation(op: Op) -> bool:
+    return op.name == "-" and len(op.inputs) == 1
+
+
+def _plainly(value: Value | None) -> Element:
     match value:
         case Constant(value=bool() | int() | float() as number):
-            return number
-        case Constant(value=str(text)) if text.lower().lstrip("+-") in ("inf", "infinity"):
+            return _in_range(number)
+        case Constant(value=str(text)) if text.lower() in _INFINITE:
             return float(text)
         case Named(name="math.inf" | "numpy.inf" | "torch.inf" | "numpy.Inf"):
             return math.inf
         case Named(name="numpy.NINF"):
             return -math.inf
-        case Op(name="-", inputs=(inner,)):
-            found = number_of(inner)
-            return -found if found is not None else None
-        case Op(name="float_number" | "int_number", inputs=(inner, *_)):
-            return number_of(inner)
         case Op(name="getattr", options={"name": Constant(value="min")}, inputs=(Op(name="finfo"), *_)):
             return -math.inf
         case Op(name="getattr", options={"name": Constant(value="max")}, inputs=(Op(name="finfo"), *_)):
             return math.inf
     return None
+
+
+def _in_range(number: Element) -> Element:
+    return None if isinstance(number, int) and abs(number) >= _LARGEST else number
 
 
 def plain(op: Op) -> str:
@@ -63,21 +79,21 @@ def _times(a: Element, b: Element) -> Element:
     if a is None or b is None:
         return None
     product = a * b
-    return None if math.isnan(product) else product
+    return None if math.isnan(product) else _in_range(product)
 
 
 def _plus(a: Element, b: Element) -> Element:
     low = [one for one in (a, b) if one is not None and one <= api.NOTHING_LEFT]
     if low:
         return low[0]
-    return None if a is None or b is None else a + b
+    return None if a is None or b is None else _in_range(a + b)
 
 
 def _minus(a: Element, b: Element) -> Element:
     if a is None or b is None:
         return None
     difference = a - b
-    return None if math.isnan(difference) else difference
+    return None if math.isnan(difference) else _in_range(difference)
 
 
 def _over(a: Element, b: Element) -> Element:
