@@ -2,12 +2,12 @@ from collections.abc import Iterator
 
 from trainlint.facts.model.events import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     for step in training.events(OptimizerStep):
         if not training.is_optimizer(step.optimizer):
             continue
@@ -16,7 +16,10 @@ def check(training: Training) -> Iterator[Finding]:
             if not backwards:
                 continue
             made_here = training.is_made_inside(step.optimizer, number)
-            if not made_here and not training.is_cleared(step, number):
+            is_fresh = made_here or training.is_cleared(step, number)
+            if is_fresh is None:
+                yield Open(step.at, "whether the gradients are cleared before a second step")
+            elif not is_fresh:
                 yield Finding(
                     step.at,
                     f"`{training.name_of(step)}` uses the gradients of all earlier rounds added up, because nothing in "

@@ -9,7 +9,7 @@ from trainlint.facts.model.training import Training, same_parameters
 from trainlint.facts.model.values import Object, alternatives
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.finding import Because, Finding, Place
+from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 ENOUGH = 20
@@ -17,7 +17,7 @@ ENOUGH = 20
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     if training.events(ParametersRead):
         return
     judged: set[int] = set()
@@ -32,6 +32,9 @@ def check(training: Training) -> Iterator[Finding]:
             or any(same_parameters(optimizer, step.optimizer) for step in training.events(OptimizerStep))
             or training.may_touch(optimizer, None)
         ):
+            continue
+        if training.may_yet_step:
+            yield Open(backward.at, "whether this optimizer steps later")
             continue
         judged.add(optimizer.uid)
         yield _finding(backward, optimizer.type, optimizer.at, of_idle(training, optimizer))

@@ -15,7 +15,7 @@ from trainlint.facts.model import order
 from trainlint.facts.model.modules import Unread, Unregistered, unregistered
 from trainlint.facts.model.nodes import Loop, Node
 from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, alternatives, constant
-from trainlint.finding import Place
+from trainlint.finding import Open, Place
 
 E = TypeVar("E", bound=ev.Event)
 F = TypeVar("F")
@@ -57,9 +57,6 @@ class Training:
     def is_in_test(self, place: Place) -> bool:
         """Whether something is done by a test itself, and not by what is tested."""
         return self.is_test and place.path == self.path
-
-    def leave_open(self, place: Place) -> None:
-        """Note that what was asked of a place is not shown here; it matters where a run might refute a finding."""
 
     def events(self, kind: type[E]) -> list[E]:
         """Every event of one kind, in order, on whatever branch."""
@@ -168,14 +165,21 @@ class Training:
             isinstance(one, Object) for escape in escapes for value in escape.values for one in _leaves(value)
         )
 
-    def is_cleared(self, step: ev.OptimizerStep, loop: int) -> bool:
-        """Whether something in a loop clears the gradients that a step uses, or may do so."""
+    @property
+    def may_yet_step(self) -> bool:
+        """Whether a run ended before its optimizers could step, or a scaler left steps out."""
+        return False
+
+    def is_cleared(self, step: ev.OptimizerStep, loop: int) -> bool | None:
+        """Whether something in a loop clears the gradients that a step uses, or may do so; None where a run has not
+        shown it."""
         return any(
             same_parameters(one.target, step.optimizer) for one in self.inside(loop, ev.ZeroGrad)
         ) or self.may_touch(step.optimizer, loop)
 
-    def rounds_of(self, drawn: ev.Drawn) -> Place | None:
-        """The loop in each round of which a loop over a loader begins anew; None where there is none."""
+    def rounds_of(self, drawn: ev.Drawn) -> Place | Open | None:
+        """The loop in each round of which a loop over a loader begins anew; None where there is none, and open where a
+        run has not gone on for long enough."""
         if len(drawn.loops) < 2 or drawn.loops[-2] in drawn.loader.loops:
             return None
         own, around = self.loops.get(drawn.loops[-1]), self.loops.get(drawn.loops[-2])
@@ -187,7 +191,8 @@ class Training:
         return {}
 
     def each_time(self, event: ev.Event, others: list[E]) -> dict[str, float | str] | None:
-        """How often something happened beside others, as a run has counted; None where it is not done each time."""
+        """How often something happened beside others, as a run has counted; None where the run has not shown that it is
+        done each time."""
         return {}
 
     def inside_loop(self, event: ev.Event) -> tuple[tuple[Any, bool], ...]:
