@@ -16,10 +16,10 @@ def check(training: Training) -> Iterator[Finding | Open]:
             if not backwards:
                 continue
             made_here = training.is_made_inside(step.optimizer, number)
-            is_fresh = made_here or training.is_cleared(step, number)
-            if is_fresh is None:
+            starts_clean = made_here or training.is_cleared(step, number)
+            if starts_clean is None:
                 yield Open(step.at, "whether the gradients are cleared before a second step")
-            elif not is_fresh:
+            elif not starts_clean:
                 yield Finding(
                     step.at,
                     f"`{training.name_of(step)}` uses the gradients of all earlier rounds added up, because nothing in "
