@@ -81,7 +81,7 @@ def findings_of_run(script: Path, steps: int = 1) -> list[Finding]:
     run = recorded(script, steps)
     assert not run.facts(Missed), run.facts(Missed)
     problems: dict[Problem, None] = {}
-    ran = list(judged(run, problems))
+    ran = judged(run, problems)
     assert not problems, problems
     files = sorted({path for path, _ in run.lines if Path(path).is_file()} | {str(script)})
     read = analyse([Source(path) for path in files]).findings

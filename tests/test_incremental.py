@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from trainlint.cli.app import app
 from trainlint.facts.model.training import Training
-from trainlint.finding import Finding, Problem
-from trainlint.judging import judged
+from trainlint.finding import Problem
+from trainlint.judging import Judged, judged
 
 FILES = {
     "pkg/__init__.py": "from .nets import *\nfrom .steps import take_step\n",
@@ -246,7 +246,7 @@ def test_only_what_follows_from_a_change_is_evaluated(
         file.write("# changed\n")
     seen = set()
 
-    def noting(training: Training, problems: dict[Problem, None]) -> list[Finding]:
+    def noting(training: Training, problems: dict[Problem, None]) -> Judged:
         seen.add(training.path)
         return judged(training, problems)
 

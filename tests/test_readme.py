@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from dataclasses import fields
 from pathlib import Path
 
@@ -89,6 +90,15 @@ def test_links_lead_somewhere(page: Path) -> None:
         link for link in LINK.findall(page.read_text(encoding="utf-8")) if not (page.parent / link).exists()
     ]
     assert broken == []
+
+
+def test_what_the_guide_shows_of_a_rule_is_in_it() -> None:
+    shown = re.findall(r"^( *)```python\n((?!# file: ).*?)^\1```$", WRITING_RULES, re.MULTILINE | re.DOTALL)
+    (opening,) = (textwrap.dedent(text) for _, text in shown if "yield Open(" in text)
+    written = (ROOT / "rules/tl301_missing_zero_grad/rule.py").read_text(encoding="utf-8")
+    indent = re.search(r"^ *(?=starts_clean = )", written, re.MULTILINE)
+    assert indent is not None
+    assert textwrap.indent(opening, indent[0]) in written
 
 
 def test_the_rule_that_the_guide_writes_works(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_exception_in_the_block_is_the_users_own() -> None:
 
 def test_a_trace_that_went_through_a_file_is_judged_alike(step: Any) -> None:
     again = loaded(dumped(step.run))
-    assert list(judged(again, {})) == list(judged(step.run, {}))
+    assert judged(again, {}) == judged(step.run, {})
     assert again.ending == step.run.ending
     assert dumped(again) == dumped(step.run)
 

@@ -515,6 +515,30 @@ def test_an_optimizer_built_for_each_batch(tmp_path: Path) -> None:
     assert ending(tmp_path)["how"] == "recorded"
 
 
+LEFT_OPEN = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+setattr(torch, "softmax", lambda scores, dim: scores)
+model = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(1):
+    loss = F.cross_entropy(torch.softmax(model(torch.randn(8, 4)), dim=-1), torch.randint(0, 3, (8,)))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_rule_that_leaves_a_line_open_says_nothing_of_what_others_found_there(tmp_path: Path) -> None:
+    """Four rules about tokens leave each loss open that they cannot compare with an input: TL101 does not."""
+    write(tmp_path, {"train.py": LEFT_OPEN})
+    run(tmp_path, "train.py")
+    assert found(tmp_path) == [("TL101", 9, "refuted"), ("TL301", 11, "not-reached")]
+    (_, step) = report(tmp_path)["findings"]
+    assert step["evidence"] == {"left open": "whether the gradients are cleared before a second step"}
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_reports_what_was_seen(tmp_path: Path) -> None:
     write(tmp_path, {"train.py": TRAINS + "import time\nprint('ready', flush=True)\ntime.sleep(100)\n"})

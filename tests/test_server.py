@@ -359,11 +359,11 @@ async def test_others_code_is_left_alone(project: Project) -> None:
 
 async def test_a_rule_that_fails_is_logged_and_the_rest_goes_on(project: Project) -> None:
     failing = (
-        "import trainlint.judging as judging; findings = judging._findings\n"
+        "import trainlint.judging as judging; said = judging._said\n"
         "def fail(entry, training):\n"
         "    if entry.code == 'TL101': raise RuntimeError('oh dear')\n"
-        "    return findings(entry, training)\n"
-        "judging._findings = fail\n"
+        "    return said(entry, training)\n"
+        "judging._said = fail\n"
         "from trainlint.cli.app import app; app(['server'])\n"
     )
     async with editor(project({"train.py": LOOP}), server=("-c", failing)) as editing:

@@ -134,6 +134,20 @@ class Finding:
         return cls(**{**data, "at": Place(*data["at"]), "because": because, "torch": torch})
 
 
+@dataclass(frozen=True)
+class Open:
+    """What a rule cannot decide at a place, where a run does not show enough: it keeps the run from refuting what the
+    same rule has found there in the source. The machine adds the rule's code.
+
+    Args:
+        why: what was not shown, in a few words that go on from "left open": `whether the gradients are cleared`.
+    """
+
+    at: Place
+    why: str = ""
+    code: str = ""
+
+
 class Problem(NamedTuple):
     """A file, or a rule on a file, that could not be checked; `line` is None where none applies."""
 

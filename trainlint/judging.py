@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trainlint import limits
@@ -12,35 +12,62 @@ from trainlint.facts.ask.asking import Answers, OutOfSteps, answered_by
 from trainlint.facts.ask.facts_of import facts_of
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.finding import Finding, Problem
+from trainlint.finding import Finding, Open, Problem
 from trainlint.rules import Entry, entries
 
 
-def judged(training: Training, problems: dict[Problem, None]) -> list[Finding]:
-    """What every rule says of one entry point that has facts of its kind: from the source, or from a run.
+@dataclass(frozen=True)
+class Judged:
+    """What the rules say of one entry point: from the source, or from a run.
 
-    A rule that raises is a problem of that file, not of the rest. One that asks too much says nothing.
+    Args:
+        findings: what is wrong.
+        openings: what rules could not decide, each under its rule's code.
+        unfinished: codes of rules that failed, or asked too much: these have decided nothing.
+    """
+
+    findings: tuple[Finding, ...]
+    openings: tuple[Open, ...] = ()
+    unfinished: frozenset[str] = frozenset()
+
+
+def judged(training: Training, problems: dict[Problem, None]) -> Judged:
+    """What every rule says of one entry point that has facts of its kind.
+
+    A rule that raises is a problem of that file, not of the rest. One that asks too much says nothing more.
     """
     others = "S" if isinstance(training, Recorded) else "T"
-    found: list[Finding] = []
+    said: list[Finding | Open] = []
+    unfinished: set[str] = set()
     with answered_by(Answers()) as answers:
         for entry in entries():
             if entry.rule.by == others:
                 continue
             try:
                 with answers.allowing(limits.QUESTION_STEPS):
-                    found += _findings(entry, training)
+                    said += _said(entry, training)
             except OutOfSteps:
-                continue
+                unfinished.add(entry.code)
             except Exception as error:
-                where = traceback.extract_tb(error.__traceback__)[-1]
-                said = f"rule {entry.code} failed, which is a bug in it: {error!r} ({Path(where.filename).name}:{where.lineno})"
-                problems[Problem(training.path, None, said)] = None
-    return found
+                unfinished.add(entry.code)
+                problems[Problem(training.path, None, _failed(entry, error))] = None
+    return Judged(
+        tuple(one for one in said if isinstance(one, Finding)),
+        tuple(dict.fromkeys(one for one in said if isinstance(one, Open))),
+        frozenset(unfinished),
+    )
 
 
-def _findings(entry: Entry, training: Training) -> Iterator[Finding]:
+def _said(entry: Entry, training: Training) -> Iterator[Finding | Open]:
     rule = entry.rule
     for fact in facts_of(training, rule.fact):
-        for finding in rule.check(fact):
-            yield replace(finding, code=entry.code, name=entry.name, level=finding.level or rule.level)
+        for one in rule.check(fact):
+            if isinstance(one, Open):
+                yield replace(one, code=entry.code)
+            else:
+                yield replace(one, code=entry.code, name=entry.name, level=one.level or rule.level)
+
+
+def _failed(entry: Entry, error: Exception) -> str:
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"rule {entry.code} failed, which is a bug in it: {error!r} ({Path(where.filename).name}:{where.lineno})"

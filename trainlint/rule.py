@@ -1,4 +1,4 @@
-"""What a rule is: a function that is handed one kind of fact and yields findings."""
+"""What a rule is: a pure function that is handed one kind of fact, and yields findings and what it cannot decide."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from trainlint.finding import Finding, Level
+from trainlint.finding import Finding, Level, Open
 
 Fact = TypeVar("Fact")
-Check = Callable[[Fact], Iterator[Finding]]
+Check = Callable[[Fact], Iterator[Finding | Open]]
 Producers = Literal["S", "T", "S+T"]
 
 
@@ -28,7 +28,7 @@ class Rule(Generic[Fact]):
 def rule(
     fact: type[Fact], *, level: Level, refutable: bool = True, by: Producers = "S+T", steps: int = 1
 ) -> Callable[[Check[Fact]], Rule[Fact]]:
-    """Make a generator of findings into a rule that is handed every `fact` of the program.
+    """Make a generator of findings and openings into a rule that is handed every `fact` of the program.
 
     Args:
         refutable: whether a run that comes by and shows nothing proves a finding wrong. It does not where the

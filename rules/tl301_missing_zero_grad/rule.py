@@ -4,12 +4,12 @@ from trainlint.facts.ask.interference import is_cleared
 from trainlint.facts.ask.stepped import is_made_inside
 from trainlint.facts.model.events import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     for step in training.events(OptimizerStep):
         if not training.is_optimizer(step.optimizer):
             continue
@@ -17,8 +17,10 @@ def check(training: Training) -> Iterator[Finding]:
             backwards = [one for one in training.inside(number, Backward) if one.accumulates]
             if not backwards:
                 continue
-            made_here = is_made_inside(step.optimizer, number)
-            if not made_here and not is_cleared(training, step, number):
+            cleared = is_made_inside(step.optimizer, number) or is_cleared(training, step, number)
+            if isinstance(cleared, Open):
+                yield cleared
+            elif not cleared:
                 yield Finding(
                     step.at,
                     f"`{training.name_of(step)}` uses the gradients of all earlier rounds added up, because nothing in "

@@ -11,7 +11,7 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.finding import Because, Finding, Place
+from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 ENOUGH = 20
@@ -19,7 +19,7 @@ ENOUGH = 20
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     if training.events(ParametersRead):
         return
     judged: set[int] = set()
@@ -34,6 +34,9 @@ def check(training: Training) -> Iterator[Finding]:
             or any(same_parameters(optimizer, step.optimizer) for step in training.events(OptimizerStep))
             or may_touch(training, optimizer, None)
         ):
+            continue
+        if training.leaves_steps_out:
+            yield Open(backward.at, "whether this optimizer steps later")
             continue
         judged.add(optimizer.uid)
         yield _finding(backward, optimizer.type, optimizer.at, of_idle(training, optimizer))

@@ -8,12 +8,12 @@ from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events import Backward, Built, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Value, alternatives
-from trainlint.finding import Because, Finding, Level
+from trainlint.finding import Because, Finding, Level, Open
 from trainlint.rule import rule
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     for built in training.events(Built):
         if not built.loops or not training.inside(built.loops[-1], Backward):
             continue
@@ -45,12 +45,12 @@ def _optimizer(training: Training, built: Built, loop: int) -> Iterator[Finding]
         yield _finding(training, built, "so its momentum and all other state are thrown away each time")
 
 
-def _scheduler(training: Training, built: Built, loop: int) -> Iterator[Finding]:
+def _scheduler(training: Training, built: Built, loop: int) -> Iterator[Finding | Open]:
     """One that steps once and is thrown away, while its optimizer lives on."""
     scheduler = built.object
     steps = [one for one in training.inside(loop, SchedulerStep) if one.scheduler is scheduler]
     if not steps:
-        training.leave_open(built.at)
+        yield Open(built.at, "how often this scheduler steps")
     is_alone = "last_epoch" not in scheduler.options and all(one.loops[-1] == loop for one in steps)
     if steps and is_alone and _lives_on(scheduler.argument(0, "optimizer"), loop):
         yield _finding(

@@ -7,16 +7,20 @@ from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events import Backward, Event, Forward, ModeChange, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
-    for forward in _trained(training):
+def check(training: Training) -> Iterator[Finding | Open]:
+    trained = _trained(training)
+    shown = _after_evaluation(training, trained)
+    for forward in trained:
         module = forward.module
         if not isinstance(module, Object) or not depends_on_mode(module) or training.is_frozen(module):
             continue
+        if forward.at not in shown:
+            yield Open(forward.at, "in which mode it runs after an evaluation")
         switched = _switched_off(training, forward)
         if switched is not None and not _is_meant(training, switched, forward):
             yield Finding(
@@ -49,6 +53,12 @@ def _trained(training: Training) -> list[Forward]:
         and forward.module.uid in stepped
         and any(is_made_of(loss, forward.output, with_graph=True) for loss in losses)
     ]
+
+
+def _after_evaluation(training: Training, forwards: list[Forward]) -> set[Place]:
+    """Where forwards are that come after a switch to evaluation: before one, nothing is shown of what follows it."""
+    switches = [one for one in training.events(ModeChange) if one.training is False]
+    return {one.at for one in forwards if any(training.is_after(one, switch) for switch in switches)}
 
 
 def _are_together(backward: Backward, step: OptimizerStep) -> bool:

@@ -16,14 +16,14 @@ from trainlint.facts.model.events import (
 )
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Value, alternatives
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .modes import layer_with_modes, stays_in_training, switched_inside
 
 
 @rule(Training, level="warning")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     if training.entry == "class":
         return
     used: list[Value] = [one.loss for one in training.events(Backward)]
@@ -61,7 +61,7 @@ def check(training: Training) -> Iterator[Finding]:
                 evidence={"training": True} if forward.mode is not None else {},
             )
         elif forward.mode is not False:
-            training.leave_open(forward.at)
+            yield Open(forward.at, "whether this is an evaluation")
 
 
 def _does(layer: Object) -> str:

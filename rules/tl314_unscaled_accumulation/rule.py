@@ -19,7 +19,7 @@ from trainlint.facts.model.events import (
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 KEEPS_SIZE = frozenset(("+", "add", "output", "scale", "getitem", "mean"))
@@ -29,10 +29,15 @@ MOST = 400
 
 
 @rule(Training, level="warning")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     if any(one.is_a("accelerate.Accelerator", "deepspeed.DeepSpeedEngine") for one in training.objects):
         return
+    if not training.events(OptimizerStep):
+        yield from (Open(one.at, "how often it runs for one step") for one in training.events(Backward))
     for backward, step, times in _accumulated(training):
+        if times and step.scaler is not None:
+            yield Open(backward.at, "what the scaler leaves of these gradients")
+            continue
         optimizer = next(alternatives(step.optimizer), None)
         clip = next(iter(training.inside(step.loops[-1], Clip)), None)
         if (
@@ -89,9 +94,6 @@ def _accumulated(training: Training) -> Iterator[tuple[Backward, OptimizerStep, 
 
 def _seen_accumulated(run: Recorded) -> Iterator[tuple[Backward, OptimizerStep, int]]:
     events = run.events(Event)
-    if not run.events(OptimizerStep):
-        for backward in run.events(Backward):
-            run.leave_open(backward.at)
     done: set[object] = set()
     for position, step in enumerate(events):
         if not isinstance(step, OptimizerStep):
@@ -102,10 +104,7 @@ def _seen_accumulated(run: Recorded) -> Iterator[tuple[Backward, OptimizerStep, 
             times = counts[backward.at, backward.calls]
             if step.loops and times > 1 and backward.loops == step.loops and backward.at not in done:
                 done.add(backward.at)
-                if step.scaler is None:
-                    yield backward, step, times
-                else:
-                    run.leave_open(backward.at)
+                yield backward, step, times
 
 
 def _passes(before: Sequence[Event], step: OptimizerStep) -> Iterator[Backward]:

@@ -7,7 +7,7 @@ from trainlint.facts.model.events import Built
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives, constant
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.finding import Finding
+from trainlint.finding import Finding, Open
 from trainlint.rule import rule
 
 BY_SIZE = ((1e5, 0.1), (1e7, 0.03), (1e9, 5e-3), (math.inf, 1e-3))
@@ -24,7 +24,7 @@ LOWEST = 1e-7
 
 
 @rule(Training, level="info")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     scheduled = {
         one.uid
         for event in training.events(Built)
@@ -40,7 +40,7 @@ def check(training: Training) -> Iterator[Finding]:
         if rate is None or LOWEST <= rate <= highest:
             continue
         if size is not None and rate < LOWEST:  # a warmup may have just begun
-            training.leave_open(built.at)
+            yield Open(built.at, "whether a warmup raises the rate later")
             continue
         kind = optimizer.type.rpartition(".")[2]
         of = f"{size:,} parameters" if size is not None else "a model of any size"

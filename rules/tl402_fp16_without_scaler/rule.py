@@ -7,12 +7,12 @@ from trainlint.facts.model.events import Backward, Built, Escape, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives, compatible
-from trainlint.finding import Because, Finding, Place
+from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     backwards = [one for one in training.events(Backward) if not one.by_framework]
     if _has_scaler(training, backwards) or only_measures(training):
         return
@@ -20,7 +20,9 @@ def check(training: Training) -> Iterator[Finding]:
     for backward in backwards:
         if backward.at in said or not _is_used(training, backward):
             continue
-        half = _half(training, backward)
+        if any(not one.dtype for one in casts_of(backward.loss, backward.guards)):
+            yield Open(backward.at, "in which type autocast computes")
+        half = _half(backward)
         if half is not None and half.region.at is not None:
             said.add(backward.at)
             runs = "can run" if half.guards else "runs"
@@ -35,12 +37,10 @@ def check(training: Training) -> Iterator[Finding]:
             )
 
 
-def _half(training: Training, backward: Backward) -> Casting | None:
+def _half(backward: Backward) -> Casting | None:
     """The region of autocast to float16 that the gradients of a loss go through."""
     found = None
     for one in casts_of(backward.loss, backward.guards):
-        if not one.dtype:
-            training.leave_open(backward.at)
         if one.dtype == "float16" and compatible(one.guards, backward.guards):
             found = found or one
     return found if found is not None and is_unscaled(backward.loss) else None

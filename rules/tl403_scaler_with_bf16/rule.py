@@ -6,12 +6,12 @@ from trainlint.facts.model.events import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, constant
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 
 @rule(Training, level="warning")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     casts: dict[int, list[Casting]] = {}
     scalers: dict[int, Object] = {}
     plain: set[int] = set()
@@ -29,7 +29,7 @@ def check(training: Training) -> Iterator[Finding]:
         regions = casts[number]
         if number in plain or scaler.at is None or {one.dtype for one in regions} != {"bfloat16"}:
             if scaler.at is not None and any(not one.dtype for one in regions):
-                training.leave_open(scaler.at)
+                yield Open(scaler.at, "in which type autocast computes")
             continue
         if not _is_on(scaler, regions):
             continue

@@ -19,7 +19,7 @@ from trainlint.facts.model.events import (
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 Run = list[Event]
@@ -27,7 +27,7 @@ EVENTS = (Backward, OptimizerStep, Unscale, ScaleUpdate, ZeroGrad)
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     if not _scales(training):
         return
     runs = training.runs(*EVENTS)
@@ -47,7 +47,7 @@ def _scales(training: Training) -> bool:
     )
 
 
-def _past_the_scaler(training: Training, runs: list[Run]) -> Iterator[Finding]:
+def _past_the_scaler(training: Training, runs: list[Run]) -> Iterator[Finding | Open]:
     """The loss is scaled, and the optimizer steps by itself."""
     if training.events(ParametersRead):
         return
@@ -57,6 +57,9 @@ def _past_the_scaler(training: Training, runs: list[Run]) -> Iterator[Finding]:
         if step.scaler is not None or any(one.uid in scaled for one in alternatives(step.optimizer)):
             continue
         if may_touch(training, step.optimizer, None):
+            continue
+        if training.leaves_steps_out:
+            yield Open(step.at, "whether the scaler steps this optimizer later")
             continue
         backward = _in_every_run(runs, step, _all_scaled)
         if backward is not None:

@@ -5,17 +5,17 @@ from trainlint.facts.model.events import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import compatible, constant
-from trainlint.finding import Because, Finding, Place
+from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 
 @rule(Training, level="warning")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     said: set[Place] = set()
     for backward in training.events(Backward):
         for cast in castings(backward.autocast):
             if constant(cast.region.options.get("available")) is False:
-                training.leave_open(backward.at)
+                yield Open(backward.at, "what autocast does on a machine that has this device")
             elif backward.at not in said and compatible(cast.guards, backward.guards):
                 said.add(backward.at)
                 where = cast.region.at

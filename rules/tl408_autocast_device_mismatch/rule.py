@@ -9,7 +9,7 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, constant
 from trainlint.facts.seen.autocast import AutocastSeen
 from trainlint.facts.seen.raised import Warned
-from trainlint.finding import Because, Finding, Place
+from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 SAID = (
@@ -19,7 +19,7 @@ SAID = (
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     yield from _run(training) if isinstance(training, Recorded) else _read(training)
 
 
@@ -51,12 +51,12 @@ def _read(training: Training) -> Iterator[Finding]:
             )
 
 
-def _run(recorded: Recorded) -> Iterator[Finding]:
+def _run(recorded: Recorded) -> Iterator[Finding | Open]:
     said: set[Place] = set()
     for forward in recorded.events(Forward):
         for cast in castings(forward.autocast):
             if cast.region.at is not None and constant(cast.region.options.get("available")) is False:
-                recorded.leave_open(cast.region.at)
+                yield Open(cast.region.at, "what autocast does on a machine that has this device")
     for region in recorded.facts(AutocastSeen):
         if region.enabled and region.models and region.device not in region.models and region.at not in said:
             said.add(region.at)

@@ -1,10 +1,18 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.loaders import is_one_batch, is_own_class, is_random, reads_in_order, type_of, uses
+from trainlint.facts.ask.loaders import (
+    is_one_batch,
+    is_own_class,
+    is_random,
+    not_used,
+    reads_in_order,
+    type_of,
+    uses,
+)
 from trainlint.facts.model.events import ItemsMade
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value, alternatives
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 _DATASET = "torch.utils.data.Dataset"
@@ -14,8 +22,9 @@ _GENERATED = frozenset(("torchvision.datasets.FakeData",))
 
 
 @rule(Training, level="warning")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     asked = {one.loader.uid: one for one in training.events(ItemsMade)}
+    yield from not_used(training)
     used = uses(training)
     shuffled = {(one.drawn.at, one.drawn.calls) for one in used if not reads_in_order(one.loader)}
     for use in used:

@@ -1,23 +1,27 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.contents import handed_over
-from trainlint.facts.ask.loaders import samplers, uses
+from trainlint.facts.ask.loaders import not_used, samplers, uses
 from trainlint.facts.model.events import Called, Escape
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 _DISTRIBUTED = "torch.utils.data.DistributedSampler"
 
 
 @rule(Training, level="warning")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     if any(one.name == "set_epoch" for one in training.events(Called)):
         return
+    yield from not_used(training)
     for use in uses(training):
         loader = use.loader
         epochs = training.rounds_of(use.drawn)
+        if isinstance(epochs, Open):
+            yield epochs
+            continue
         if not use.trains or epochs is None or loader.at is None:
             continue
         for sampler in samplers(loader):

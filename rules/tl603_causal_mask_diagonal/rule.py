@@ -7,7 +7,7 @@ from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events import Attended, AttentionCall
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, alternatives
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 MAY_BE_NONE = frozenset(("call", "getattr", "framework", "getitem", "iterate"))
@@ -18,8 +18,11 @@ SAID = {
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     for mask in masks_of(training):
+        if mask.part is None:
+            yield Open(mask.at, "what this mask holds")
+            continue
         last = mask.part.last
         if mask.part.kind != "later" or not mask.part.is_square or last not in SAID:
             continue

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.attention import MaskMet
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 MEANT = {"later": "later positions", "padding": "padding"}
@@ -9,7 +9,10 @@ KEPT = {"later": "earlier positions", "padding": "real tokens"}
 
 
 @rule(MaskMet, level="error")
-def check(mask: MaskMet) -> Iterator[Finding]:
+def check(mask: MaskMet) -> Iterator[Finding | Open]:
+    if mask.part is None:
+        yield Open(mask.at, "what this mask holds")
+        return
     left_out, kept = MEANT[mask.part.kind], KEPT[mask.part.kind]
     argument = f"`{mask.argument}` of {mask.by}" if mask.argument else f"`{mask.by}`"
     because = (Because(mask.part.at, "the mask is made here"),) if mask.part.at is not None else ()

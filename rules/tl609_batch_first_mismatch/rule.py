@@ -4,17 +4,17 @@ from trainlint.facts.ask.layers import is_last_of_second_axis, is_time_first, la
 from trainlint.facts.model.events import Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.seen.layouts import Layout
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     for layout in training.facts(Layout):
         if layout.is_mismatched:
             yield _of_run(layout)
         elif layout.batch_axis is None:
-            training.leave_open(layout.at)
+            yield Open(layout.at, "which axis is the batch")
     for operation in training.events(Operation):
         part = operation.output
         call = layer_of(part) if part.name == "getitem" else None

@@ -3,14 +3,14 @@ from collections.abc import Iterator
 from trainlint.facts.model.events import Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op
-from trainlint.finding import Finding
+from trainlint.finding import Finding, Open
 from trainlint.rule import rule
 
 from .axes import moved
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     views = [one for one in training.events(Operation) if one.output.name in ("view", "reshape")]
     shifted = {of.uid for one in views if (of := _cut_from(one.output)) is not None}
     for operation in views:
@@ -20,7 +20,7 @@ def check(training: Training) -> Iterator[Finding]:
         position = moved(view)
         if position is None:
             if view.seen is not None:
-                training.leave_open(operation.at)
+                yield Open(operation.at, "which axes these are")
             continue
         given = view.inputs[0]
         if isinstance(given, Op) and given.name == "pad":

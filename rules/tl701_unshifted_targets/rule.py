@@ -5,7 +5,7 @@ from trainlint.facts.model.events import LossCall
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.seen.targets import Aligned
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 OVER_TOKENS = ("cross_entropy", "nll_loss")
@@ -16,7 +16,7 @@ ADVICE = (
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
     else:
@@ -49,11 +49,11 @@ def _read(training: Training, loss: LossCall) -> Iterator[Finding]:
     )
 
 
-def _seen(training: Training) -> Iterator[Finding]:
+def _seen(training: Training) -> Iterator[Finding | Open]:
     compared = training.facts(Aligned)
     for loss in training.events(LossCall):
         if all(loss.at != one.at for one in compared):
-            training.leave_open(loss.at)
+            yield Open(loss.at, "which tokens the targets are")
     for one in compared:
         if one.steps == 0 and one.is_causal:
             yield Finding(

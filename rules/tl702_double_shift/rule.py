@@ -7,7 +7,7 @@ from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, alternatives
 from trainlint.facts.seen.targets import Aligned
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 OVER_TOKENS = ("cross_entropy", "nll_loss")
@@ -15,7 +15,7 @@ HARM = "so each position is trained to predict the token after the next one"
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
         return
@@ -60,11 +60,11 @@ def _steps(loss: LossCall, known: Batches) -> int | None:
     return steps.pop() if len(steps) == 1 else None
 
 
-def _seen(training: Training) -> Iterator[Finding]:
+def _seen(training: Training) -> Iterator[Finding | Open]:
     compared = training.facts(Aligned)
     for event in (*training.events(LossCall), *training.events(Forward)):
         if all(event.at not in (one.at, one.called_at) for one in compared):
-            training.leave_open(event.at)
+            yield Open(event.at, "which tokens the targets are")
     for one in compared:
         if one.steps == 2:
             yield Finding(

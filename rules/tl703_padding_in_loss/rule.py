@@ -8,7 +8,7 @@ from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives, constant
 from trainlint.facts.seen.targets import Padding
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .padding import Padded, is_padding_id, padded
@@ -18,11 +18,11 @@ HARM = "the model is trained to write padding, which is easy, and the loss looks
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     known = batches(training)
     for loss in training.events(LossCall):
         if loss.function in OVER_TOKENS and loss.output.records is not False:
-            yield from _of_loss(training, loss, known)
+            yield from _of_loss(loss, known)
     if isinstance(training, Recorded):
         yield from _seen(training)
     elif not training.events(Ignored):
@@ -31,18 +31,18 @@ def check(training: Training) -> Iterator[Finding]:
                 yield from _of_labels(forward, known)
 
 
-def _of_loss(training: Training, loss: LossCall, known: Batches) -> Iterator[Finding]:
+def _of_loss(loss: LossCall, known: Batches) -> Iterator[Finding | Open]:
     if constant(loss.setting("reduction", "mean")) not in ("mean", "sum") or _is_weighted(loss):
         return
     found = padded(loss.target, known)
     if found is None or found.value is None:
-        training.leave_open(loss.at)
+        yield Open(loss.at, "what these targets are padded with")
         return
     ignored = loss.setting("ignore_index", IGNORED)
     if _certainly_counts(found.value, ignored):
         numbers = numbers_of(found.by)
         if numbers.get("padded") == 0:
-            training.leave_open(loss.at)
+            yield Open(loss.at, "whether longer batches are padded")
             return
         evidence = {"padded positions": int(numbers["padded"])} if "padded" in numbers else {}
         ignores = constant(ignored)
@@ -100,11 +100,11 @@ def _of_labels(forward: Forward, known: Batches) -> Iterator[Finding]:
             )
 
 
-def _seen(training: Training) -> Iterator[Finding]:
+def _seen(training: Training) -> Iterator[Finding | Open]:
     known = training.facts(Padding)
     for forward in training.events(Forward):
         if all(forward.at != one.at for one in known):
-            training.leave_open(forward.at)
+            yield Open(forward.at, "which of the labels are padding")
     for one in known:
         if one.counted:
             yield Finding(

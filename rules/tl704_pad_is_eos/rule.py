@@ -6,7 +6,7 @@ from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, Value, alternatives, constant
 from trainlint.facts.seen.targets import Padding
-from trainlint.finding import Because, Finding, Place
+from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 COLLATOR = "transformers.DataCollatorForLanguageModeling"
@@ -15,7 +15,7 @@ ADVICE = "Mask by `attention_mask == 0`, or give padding a token of its own."
 
 
 @rule(Training, level="warning")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
         return
@@ -76,11 +76,11 @@ def _padding_of(value: Value | None) -> Value | None:
     return None
 
 
-def _seen(training: Training) -> Iterator[Finding]:
+def _seen(training: Training) -> Iterator[Finding | Open]:
     known = training.facts(Padding)
     if not any(one.ends for one in known):
         for event in (*training.events(Ignored), *training.events(LossCall)):
-            training.leave_open(event.at)
+            yield Open(event.at, "whether the padding token also ends texts")
     for one in known:
         if one.padded and one.ends and not one.ends_counted and not one.counted:
             yield Finding(

@@ -3,12 +3,12 @@ from collections.abc import Iterator
 from trainlint.facts.ask.host import asks_for_device, is_born_on_host, is_on_host
 from trainlint.facts.model.events import Backward, ToHost
 from trainlint.facts.model.training import Training
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 
 @rule(Training, level="info")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     for read in training.events(ToHost):
         is_there = is_born_on_host(read.tensor) or is_on_host(read.tensor)
         if not read.loops or is_there or read.module is not None:
@@ -17,6 +17,8 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         steps = [one for one in training.inside(read.loops[-1], Backward) if one.loops[-1] == read.loops[-1]]
         often = training.each_time(read, steps) if steps else None
+        if steps and often is None:
+            yield Open(read.at, "whether each step waits here")
         if often is not None:
             yield Finding(
                 read.at,

@@ -9,7 +9,7 @@ from trainlint.facts.ask.host import is_born_on_host, is_in_every_forward
 from trainlint.facts.model.events import Backward, Called, Forward, ToHost
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value
-from trainlint.finding import Finding
+from trainlint.finding import Finding, Open
 from trainlint.rule import rule
 
 _PLAIN = frozenset(("item", "tolist"))
@@ -18,7 +18,7 @@ _COUNTS = frozenset(("max", "amax", "sum", "count_nonzero"))
 
 
 @rule(Training, level="warning")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     reads = [one for one in training.events(ToHost) if one.records is True]
     wanted = _lengths(training) if reads else frozenset()
     for read in reads:
@@ -32,6 +32,7 @@ def check(training: Training) -> Iterator[Finding]:
             continue  # what comes after a model, in evaluation
         often = training.each_time(read, [one for one in training.events(Forward) if one.records])
         if often is None:
+            yield Open(read.at, "whether each forward does this")
             continue
         yield Finding(
             read.at,

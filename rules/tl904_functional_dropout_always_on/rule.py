@@ -6,31 +6,32 @@ from trainlint.facts.ask.registration import is_kept
 from trainlint.facts.model.events import Built, Dropped, ModeChange
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Constant, Op, Unknown, Value, alternatives, constant
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 LAYERS = frozenset(
     f"torch.nn.{name}" for name in "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split()
 )
+MODE = "whether it drops in evaluation"
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     for call in training.events(Dropped):
         if call.function == "scaled_dot_product_attention":
-            yield from _in_attention(training, call)
+            yield from _in_attention(call)
         else:
-            yield from _by_function(training, call)
+            yield from _by_function(call)
     for built in training.events(Built):
         if built.within is not None and built.object.type in LAYERS:
             yield from _in_a_new_layer(training, built)
 
 
-def _by_function(training: Training, call: Dropped) -> Iterator[Finding]:
+def _by_function(call: Dropped) -> Iterator[Finding | Open]:
     if call.is_open or call.training is not None or _may_be_zero(call.share) or _asks_mode(call):
         return
     if call.mode is True:
-        training.leave_open(call.at)
+        yield Open(call.at, MODE)
         return
     yield Finding(
         call.at,
@@ -41,11 +42,11 @@ def _by_function(training: Training, call: Dropped) -> Iterator[Finding]:
     )
 
 
-def _in_attention(training: Training, call: Dropped) -> Iterator[Finding]:
+def _in_attention(call: Dropped) -> Iterator[Finding | Open]:
     if call.is_open or call.share is None or _may_be_zero(call.share) or _asks_mode(call):
         return
     if call.mode is True:
-        training.leave_open(call.at)
+        yield Open(call.at, MODE)
         return
     if call.mode is None and not _is_own_setting(call):
         return

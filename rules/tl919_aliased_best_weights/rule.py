@@ -4,16 +4,16 @@ from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events import Called, OptimizerStep, StateLoaded, StateTaken
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Carried, Choice, Op, Table, Value, alternatives, constant
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
     taken = {one.output.uid: one for one in training.events(StateTaken)}
     if not training.events(StateLoaded):
         for one in taken.values():
-            training.leave_open(one.at)
+            yield Open(one.at, "what becomes of these weights")
     for event in training.events(StateLoaded):
         owners = {one.uid for one in alternatives(event.target)}
         for state in _references(event.state):

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.blind_spots import Elsewhere, Missed, Numbered, Opaque
-from trainlint.finding import Finding, Place
+from trainlint.finding import Finding, Open, Place
+from trainlint.judging import Judged
 from trainlint.rules import entries
 
+LEFT_OPEN = "left open"
+"""Under this name, the evidence of what is not reached says what the run has not shown of it."""
 
-def joined(read: Sequence[Finding], ran: Sequence[Finding], recorded: Recorded) -> list[Finding]:
+Said = TypeVar("Said", Finding, Open)
+
+
+def joined(read: Sequence[Finding], ran: Judged, recorded: Recorded) -> list[Finding]:
     """Every finding once, with its verdict; one of a rule that knows the source alone has none.
 
     A finding of the source is confirmed if its rule also fires on the run at the same place, or if the program
-    failed there; refuted if the place ran and the rule did not fire; and not reached otherwise. What only the run
-    shows is observed.
+    failed there; refuted if the place ran, and the rule did not fire and left nothing open there; and not reached
+    otherwise. What only the run shows is observed.
     """
     found = [_judged(one, ran, recorded) for one in read]
     seen = {(one.code, one.at, one.subject) for one in found}
-    for one in ran:
+    for one in ran.findings:
         known = any(one.code == other.code and _overlap(one.at, other.at) for other in read)
         if not known and (one.code, one.at, one.subject) not in seen:
             seen.add((one.code, one.at, one.subject))
@@ -29,8 +35,8 @@ def joined(read: Sequence[Finding], ran: Sequence[Finding], recorded: Recorded) 
     return sorted(found, key=lambda one: (one.at, one.code, one.subject or ""))
 
 
-def _judged(finding: Finding, ran: Sequence[Finding], recorded: Recorded) -> Finding:
-    same = [one for one in ran if one.code == finding.code and _overlap(one.at, finding.at)]
+def _judged(finding: Finding, ran: Judged, recorded: Recorded) -> Finding:
+    same = list(_at_the_same_place(ran.findings, finding))
     if same:
         evidence: dict[str, Any] = {}
         for one in same:
@@ -42,12 +48,22 @@ def _judged(finding: Finding, ran: Sequence[Finding], recorded: Recorded) -> Fin
     rule = next(entry.rule for entry in entries() if entry.code == finding.code)
     if rule.by == "S":
         return finding
-    is_settled = not any(_overlap(place, finding.at) for place in recorded.unsettled)
-    if is_settled and any(one.at == finding.at for one in recorded.facts(Numbered)):
-        return replace(finding, verdict="confirmed", evidence={"carried a gradient": True})
-    if is_settled and rule.refutable and _has_run(finding.at, recorded):
-        return replace(finding, verdict="refuted")
+    left_open = list(_at_the_same_place(ran.openings, finding))
+    if left_open:
+        reasons = dict.fromkeys(one.why for one in left_open if one.why)
+        evidence = {LEFT_OPEN: ", ".join(reasons)} if reasons else {}
+        return replace(finding, verdict="not-reached", evidence=evidence)
+    if finding.code not in ran.unfinished:
+        if any(one.at == finding.at for one in recorded.facts(Numbered)):
+            return replace(finding, verdict="confirmed", evidence={"carried a gradient": True})
+        if rule.refutable and _has_run(finding.at, recorded):
+            return replace(finding, verdict="refuted")
     return replace(finding, verdict="not-reached")
+
+
+def _at_the_same_place(said: Sequence[Said], finding: Finding) -> Iterator[Said]:
+    """What the rule of a finding says of its place."""
+    return (one for one in said if one.code == finding.code and _overlap(one.at, finding.at))
 
 
 def _has_run(place: Place, recorded: Recorded) -> bool:
@@ -65,9 +81,15 @@ def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str
         at = ending.by_hand_at
         where = f" at {at.path}:{at.line}" if at is not None else ""
         yield f"parameters are updated by hand{where}, past any optimizer: what concerns steps was not checked"
-    missed = sorted({one.code for one in findings if one.verdict == "not-reached"})
+    not_reached = [one for one in findings if one.verdict == "not-reached"]
+    missed = sorted({one.code for one in not_reached if LEFT_OPEN not in one.evidence})
     if missed:
         yield f"lines that the run did not come by, or not often enough: {', '.join(missed)} there"
+    undecided = sorted(
+        {f"{one.code} ({one.evidence[LEFT_OPEN]})" for one in not_reached if LEFT_OPEN in one.evidence}
+    )
+    if undecided:
+        yield f"lines that ran and left open what a rule asks: {', '.join(undecided)}"
     if not ending.backwards:
         yield "no backward pass ran: gradients, updates and losses were not looked at"
     elif not ending.trained:

@@ -27,7 +27,7 @@ _CLASSES: dict[str, type] = {
     for name, kind in vars(module).items()
     if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__")
 }
-_RECORDED = tuple(one.name for one in fields(Recorded) if one.name not in ("unsettled", "unread", "is_test"))
+_RECORDED = tuple(one.name for one in fields(Recorded) if one.name not in ("unread", "is_test"))
 
 
 class NotATrace(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.ranks import Disagreement, Rank
 from trainlint.facts.trace_file import NotATrace, dumped, load
-from trainlint.finding import Finding, Place
+from trainlint.finding import Place
+from trainlint.judging import Judged
 
 _PATIENCE = 60.0
 """Seconds that the first process waits for the recordings of the others."""
@@ -76,19 +77,23 @@ def compared(first: Recorded, others: dict[int, Recorded | None]) -> Recorded:
     return replace(first, seen=(*first.seen, *found))
 
 
-def united(found: Mapping[int, Sequence[Finding]]) -> list[Finding]:
-    """What the ranks have found. Where there are several, the evidence names all that it was found on."""
-    if len(found) == 1:
-        return [one for findings in found.values() for one in findings]
+def united(judged: Mapping[int, Judged]) -> Judged:
+    """What the rules say of all ranks. Where there are several, the evidence names all that something was found on, and
+    what is open on one of them is open."""
+    if len(judged) == 1:
+        return next(iter(judged.values()))
     ranks: dict[tuple[str, Place, str | None], set[int]] = {}
-    for number, findings in found.items():
-        for one in findings:
+    for number, said in judged.items():
+        for one in said.findings:
             ranks.setdefault((one.code, one.at, one.subject), set()).add(number)
-    return [
+    found = (
         replace(one, evidence={**one.evidence, "on ranks": sorted(ranks[one.code, one.at, one.subject])})
-        for findings in found.values()
-        for one in findings
-    ]
+        for said in judged.values()
+        for one in said.findings
+    )
+    openings = dict.fromkeys(one for said in judged.values() for one in said.openings)
+    unfinished = frozenset().union(*(said.unfinished for said in judged.values()))
+    return Judged(tuple(found), tuple(openings), unfinished)
 
 
 def _gradients(runs: dict[int, Recorded]) -> Iterator[Disagreement]:

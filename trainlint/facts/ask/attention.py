@@ -331,13 +331,13 @@ def _is_width(value: Value) -> bool:
 
 @dataclass(frozen=True)
 class MaskMet:
-    """A mask of which it is known what it holds meets scores, at a softmax of the program's own or in a call.
+    """A mask meets scores, at a softmax of the program's own or in a call.
 
     Args:
         at: where it is applied.
         by: what applies it: `masked_fill`, `nn.MultiheadAttention`, `F.scaled_dot_product_attention`.
         argument: the name of the argument, in a call.
-        part: what it is to leave out.
+        part: what it is to leave out; None where it is not known what the mask holds.
         sees: whether what should be seen can be seen; None where that is not known.
         hides: whether what should be left out is left out.
         are_numbers: its ones and zeros are added to the scores as they are.
@@ -347,36 +347,33 @@ class MaskMet:
     at: Place
     by: str
     argument: str
-    part: Part
-    sees: bool | None
-    hides: bool | None
+    part: Part | None
+    sees: bool | None = None
+    hides: bool | None = None
     are_numbers: bool = False
     softmax: Op | None = None
 
 
 def masks_met(training: Training) -> Iterator[MaskMet]:
-    """Every mask that meets scores in a training, and of which it is known what it holds."""
+    """Every mask that meets scores in a training."""
     for call in training.events(AttentionCall):
         for argument, position in api.ATTENTION_MASKS[call.name].items():
             for value in alternatives(call.argument(position, argument)):
-                if made(value) is None:
-                    training.leave_open(call.at)
                 yield from _met_in_call(call, argument, value)
     for operation in training.events(Operation):
         if operation.output.name == "softmax":
             way = scores_of(operation.output)
             for masking in way.maskings if way is not None else ():
-                if made(masking.mask) is None:
-                    training.leave_open(masking.op.at or operation.at)
-                yield from _met(masking, operation.output)
+                yield from _met(masking, operation)
 
 
 def _met_in_call(call: AttentionCall, argument: str, value: Value) -> Iterator[MaskMet]:
     mask = made(value)
-    if mask is None:
-        return
     name = "F.scaled_dot_product_attention" if call.name == api.SDPA else call.name.removeprefix("torch.")
     name = "nn.MultiheadAttention" if name == "multi_head_attention_forward" else name
+    if mask is None:
+        yield MaskMet(call.at, name, argument, None)
+        return
     attends = call.name == api.SDPA
     for part in mask.parts:
         if (part.kind == "padding") is not ("padding" in argument) and not (attends and part.is_named):
@@ -401,10 +398,13 @@ def _hidden(held: Element, attends: bool, are_numbers: bool) -> bool | None:
     return False if are_numbers else held <= api.NOTHING_LEFT
 
 
-def _met(masking: Masking, softmax: Op) -> Iterator[MaskMet]:
+def _met(masking: Masking, softmax: Operation) -> Iterator[MaskMet]:
     """A mask of the program's own."""
     mask = made(masking.mask)
-    if mask is None or masking.op.at is None or masking.way == "*":
+    if mask is None:
+        yield MaskMet(masking.op.at or softmax.at, masking.way, "", None)
+        return
+    if masking.op.at is None or masking.way == "*":
         return
     for part in mask.parts:
         if part.kind == "padding" and not part.is_named:
@@ -422,4 +422,4 @@ def _met(masking: Masking, softmax: Op) -> Iterator[MaskMet]:
                 None if one is None else bool(one) is not masking.is_kept for one in (mask.kept, part.held)
             ]
         sees = None if hidden[0] is None else not hidden[0]
-        yield MaskMet(masking.op.at, masking.way, "", part, sees, hidden[1], softmax=softmax)
+        yield MaskMet(masking.op.at, masking.way, "", part, sees, hidden[1], softmax=softmax.output)

@@ -8,16 +8,15 @@ from trainlint.facts.ask.stepped import modules_held, same_parameters
 from trainlint.facts.model.events import Escape, ModuleChanged, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
+from trainlint.finding import Open
 
 
 def may_touch(training: Training, optimizer: Value, loop: int | None) -> bool:
     """Whether unknown code that is called in a loop is handed an optimizer or what it steps.
 
     Args:
-        loop: None asks of the whole program; of a run, also whether steps may be missing from what is known of it.
+        loop: None asks of the whole program.
     """
-    if loop is None and training.leaves_steps_out:
-        return True
     modules, complete = modules_held(optimizer)
     held = {one.uid for value in (optimizer, *modules) for one in alternatives(value)}
     escapes = training.events(Escape) if loop is None else training.inside(loop, Escape)
@@ -37,8 +36,9 @@ def may_touch_anything(training: Training, loops: tuple[int, ...]) -> bool:
     )
 
 
-def is_cleared(training: Training, step: OptimizerStep, loop: int) -> bool:
-    """Whether something in a loop clears the gradients that a step uses, or may do so; in a run, whether it did."""
+def is_cleared(training: Training, step: OptimizerStep, loop: int) -> bool | Open:
+    """Whether something in a loop clears the gradients that a step uses, or may do so; in a run, whether it did, and
+    open where that was not shown."""
     seen = training.was_cleared(step)
     if seen is not None:
         return seen

@@ -19,6 +19,7 @@ from trainlint.facts.model.values import (
     alternatives,
     constant,
 )
+from trainlint.finding import Open
 
 _MOST = 20_000
 
@@ -43,16 +44,16 @@ class Use:
 
 @question(start=(), unknown=())
 def uses(training: Training) -> tuple[Use, ...]:
-    """Every loader that hands out batches, by what is done with these, whatever it is called.
+    """Every loader that hands out batches, by what is done with these, whatever it is called."""
+    return tuple(_uses(training))
 
-    Of a loader that trains nothing, as far as a recording goes, nothing is settled.
-    """
-    found = tuple(_uses(training))
-    taught = {use.loader.uid for use in found if use.trains}
+
+def not_used(training: Training) -> Iterator[Open]:
+    """Loaders that train nothing, as far as a recording goes: what a rule says of training by them is open."""
+    taught = {use.loader.uid for use in uses(training) if use.trains}
     for built in training.events(Built):
         if built.object.is_a(LOADER) and built.object.uid not in taught:
-            training.leave_open(built.at)
-    return found
+            yield Open(built.at, "whether anything is trained on its batches")
 
 
 def _uses(training: Training) -> Iterator[Use]:

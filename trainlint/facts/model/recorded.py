@@ -15,7 +15,7 @@ from trainlint.facts.seen.loaders import LoaderSeen
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.raised import Failure
 from trainlint.facts.seen.ranks import Rank
-from trainlint.finding import Place
+from trainlint.finding import Open, Place
 
 E = TypeVar("E", bound=ev.Event)
 F = TypeVar("F")
@@ -42,8 +42,6 @@ class Recorded(Training):
     rank: Rank = field(default_factory=Rank)
     torch: str = ""
     argv: tuple[str, ...] = ()
-    unsettled: set[Place] = field(default_factory=set)
-    """Places of which a rule has asked what the recording does not show."""
 
     def facts(self, kind: type[F]) -> list[F]:
         return [*(one for one in self.seen if isinstance(one, kind)), *super().facts(kind)]
@@ -63,26 +61,22 @@ class Recorded(Training):
     def loops(self) -> dict[int, Loop]:
         return {number: Loop(number, at) for number, at in self.heads.items()}
 
-    def leave_open(self, place: Place) -> None:
-        self.unsettled.add(place)
-
     @property
     def leaves_steps_out(self) -> bool:
         """Whether it ended before an optimizer could step, or a scaler left its steps out."""
         is_cut_short = self.ending.how in ("failed", "interrupted", "exited")
         return is_cut_short or any(one.skipped for one in self.facts(OptimizerSeen))
 
-    def was_cleared(self, step: ev.OptimizerStep) -> bool:
+    def was_cleared(self, step: ev.OptimizerStep) -> bool | Open:
         known = self._remains(step)
         if known is None:
-            self.unsettled.add(step.at)
-        return known is None or known.cleared
+            return Open(step.at, "whether the gradients are cleared before a second step")
+        return known.cleared
 
-    def rounds_of(self, drawn: ev.Drawn) -> Place | None:
+    def rounds_of(self, drawn: ev.Drawn) -> Place | Open | None:
         known = next((one for one in self.facts(LoaderSeen) if one.loader is drawn.loader), None)
         if known is None or known.rounds < 2:
-            self.leave_open(drawn.loader.at or drawn.at)
-            return None
+            return Open(drawn.loader.at or drawn.at, "whether this loader is gone through again")
         return self.loops[drawn.loops[-1]].at if drawn.loops else drawn.at
 
     def left_over(self, step: ev.OptimizerStep) -> dict[str, float | str]:
@@ -92,7 +86,6 @@ class Recorded(Training):
     def each_time(self, event: ev.Event, others: list[E]) -> dict[str, float | str] | None:
         times = sum(one.at == event.at for one in self.events(type(event)))
         if len(others) < 2 or times < len(others):
-            self.leave_open(event.at)
             return None
         return {"in each of the last": f"{len(others)} {type(others[0]).__name__.lower()}s"}
 

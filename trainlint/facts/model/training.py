@@ -13,7 +13,7 @@ from trainlint.facts.model import order
 from trainlint.facts.model.modules import Unread
 from trainlint.facts.model.nodes import Loop, Node
 from trainlint.facts.model.values import Constant, Object, Value, alternatives, constant
-from trainlint.finding import Place
+from trainlint.finding import Open, Place
 
 E = TypeVar("E", bound=ev.Event)
 F = TypeVar("F")
@@ -51,9 +51,6 @@ class Training:
     def is_in_test(self, place: Place) -> bool:
         """Whether something is done by a test itself, and not by what is tested."""
         return self.is_test and place.path == self.path
-
-    def leave_open(self, place: Place) -> None:
-        """Note that what was asked of a place is not shown here; it matters where a run might refute a finding."""
 
     def events(self, kind: type[E]) -> list[E]:
         """Every event of one kind, in order, on whatever branch."""
@@ -105,13 +102,14 @@ class Training:
         """Whether a run has shown that steps which the program would take are not among its events."""
         return False
 
-    def was_cleared(self, step: ev.OptimizerStep) -> bool | None:
+    def was_cleared(self, step: ev.OptimizerStep) -> bool | Open | None:
         """Whether the gradients that a step used were cleared before the next, as a run has shown; None where nothing
         ran."""
         return None
 
-    def rounds_of(self, drawn: ev.Drawn) -> Place | None:
-        """The loop in each round of which a loop over a loader begins anew; None where there is none."""
+    def rounds_of(self, drawn: ev.Drawn) -> Place | Open | None:
+        """The loop in each round of which a loop over a loader begins anew; None where there is none, and open where a
+        run has not gone on for long enough."""
         if len(drawn.loops) < 2 or drawn.loops[-2] in drawn.loader.loops:
             return None
         own, around = self.loops.get(drawn.loops[-1]), self.loops.get(drawn.loops[-2])
@@ -123,7 +121,8 @@ class Training:
         return {}
 
     def each_time(self, event: ev.Event, others: list[E]) -> dict[str, float | str] | None:
-        """How often something happened beside others, as a run has counted; None where it is not done each time."""
+        """How often something happened beside others, as a run has counted; None where the run has not shown that it is
+        done each time."""
         return {}
 
     def inside_loop(self, event: ev.Event) -> tuple[tuple[Any, bool], ...]:

@@ -33,7 +33,7 @@ def check_group(project: Project, known: Ledger) -> tuple[Checked, Ledger | None
 
     def judge(training: Training) -> list[Finding]:
         is_still_wanted()
-        return judged(training, problems)
+        return list(judged(training, problems).findings)
 
     roots = Roots(evaluator, sorted(project.outlines), known, judge, problems)
     with _room():

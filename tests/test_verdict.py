@@ -1,0 +1,132 @@
+"""Verdicts: what a run proves of a finding, by what the same rule says of the run, and by nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.in_process import recorded
+from trainlint import judging
+from trainlint.check import verdict
+from trainlint.check.analysis import Source, analyse
+from trainlint.check.verdict import joined, not_checked
+from trainlint.facts.model.events import OptimizerStep
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.trace_file import dumped, loaded
+from trainlint.finding import Finding, Open, Problem
+from trainlint.judging import Judged, judged
+from trainlint.rule import rule
+from trainlint.rules import Entry
+from trainlint.run.ranks import united
+
+TRAINS = """\
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    model(torch.randn(8, 4)).mean().backward()
+    optimizer.step()
+"""
+STEP = 9
+
+
+@rule(Training, level="error")
+def _sure(training: Training) -> Iterator[Finding | Open]:
+    """Suspects each step in the source, and never one that has run."""
+    if not isinstance(training, Recorded):
+        yield from (Finding(one.at, "suspected") for one in training.events(OptimizerStep))
+
+
+@rule(Training, level="error")
+def _unsure(training: Training) -> Iterator[Finding | Open]:
+    """Suspects each step in the source, and cannot tell whether one that has run is wrong."""
+    for step in training.events(OptimizerStep):
+        if isinstance(training, Recorded):
+            yield Open(step.at, "whether it is wrong")
+        else:
+            yield Open(step.at, "what nobody asks of source")
+            yield Finding(step.at, "suspected")
+
+
+@rule(Training, level="error")
+def _failing(training: Training) -> Iterator[Finding | Open]:
+    """Suspects each step in the source, and fails on a run."""
+    if isinstance(training, Recorded):
+        raise KeyError("oh no")
+    yield from (Finding(one.at, "suspected") for one in training.events(OptimizerStep))
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that trains, and three rules that suspect its step."""
+    found = []
+    for folder, check in (("tl001_sure", _sure), ("tl002_unsure", _unsure), ("tl003_failing", _failing)):
+        entry = Entry(Path(folder))
+        entry.__dict__["rule"] = check
+        found.append(entry)
+    monkeypatch.setattr(judging, "entries", lambda: tuple(found))
+    monkeypatch.setattr(verdict, "entries", lambda: tuple(found))
+    file = tmp_path / "train.py"
+    file.write_text(TRAINS, encoding="utf-8")
+    return file
+
+
+def _verdicts(findings: list[Finding]) -> dict[str, tuple[int, str | None]]:
+    return {one.code: (one.at.line, one.verdict) for one in findings}
+
+
+def test_a_run_refutes_what_the_same_rule_has_not_left_open(script: Path) -> None:
+    read = analyse([Source(str(script))]).findings
+    assert {(one.code, one.at.line, one.verdict) for one in read} == {
+        ("TL001", STEP, None),
+        ("TL002", STEP, None),
+        ("TL003", STEP, None),
+    }
+    run = recorded(script)
+    problems: dict[Problem, None] = {}
+    found = joined(read, judged(run, problems), run)
+    assert _verdicts(found) == {
+        "TL001": (STEP, "refuted"),
+        "TL002": (STEP, "not-reached"),
+        "TL003": (STEP, "not-reached"),
+    }
+    assert {one.code: one.evidence for one in found if one.evidence} == {
+        "TL002": {"left open": "whether it is wrong"}
+    }
+    said = list(not_checked(found, run))
+    assert "lines that ran and left open what a rule asks: TL002 (whether it is wrong)" in said
+    assert [one.message.partition(",")[0] for one in problems] == ["rule TL003 failed"]
+
+
+def test_a_trace_leaves_open_what_its_run_has_left_open(script: Path) -> None:
+    run = recorded(script)
+    assert judged(loaded(dumped(run)), {}) == judged(run, {})
+    assert judged(run, {}).openings
+
+
+def test_what_is_open_on_one_rank_is_open(script: Path) -> None:
+    read = analyse([Source(str(script))]).findings
+    run = recorded(script)
+    first = judged(run, {})
+    decided = Judged(())
+    assert _verdicts(joined(read, united({0: decided, 1: decided}), run))["TL002"] == (STEP, "refuted")
+    assert _verdicts(joined(read, united({0: decided, 1: first}), run)) == {
+        "TL001": (STEP, "refuted"),
+        "TL002": (STEP, "not-reached"),
+        "TL003": (STEP, "not-reached"),
+    }
+
+
+def test_what_a_rule_leaves_open_elsewhere_is_another_matter(script: Path) -> None:
+    read = analyse([Source(str(script))]).findings
+    run = recorded(script)
+    ran = judged(run, {})
+    above = tuple(replace(one, at=one.at._replace(line=1, end_line=1)) for one in ran.openings)
+    assert _verdicts(joined(read, replace(ran, openings=above), run))["TL002"] == (STEP, "refuted")
