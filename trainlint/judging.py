@@ -12,14 +12,19 @@ from trainlint.facts.ask.asking import Answers, OutOfSteps, answered_by
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
+from trainlint.reached import Reached, of_question, of_rule
 from trainlint.rules import Entry, entries
 
 
-def judged(training: Training, problems: dict[Problem, None]) -> list[Finding]:
+def judged(
+    training: Training, problems: dict[Problem, None], limited: dict[Reached, None] | None = None
+) -> list[Finding]:
     """What every rule says of one entry point that has facts of its kind: from the source, or from a run.
 
-    A rule that raises is a problem of that file, not of the rest. One that asks too much says nothing.
+    A rule that raises is a problem of that file, not of the rest. One that asks too much says nothing, and that is noted
+    among what is `limited`.
     """
+    limited = {} if limited is None else limited
     others = "S" if isinstance(training, Recorded) else "T"
     found: list[Finding] = []
     with answered_by(Answers()) as answers:
@@ -28,13 +33,15 @@ def judged(training: Training, problems: dict[Problem, None]) -> list[Finding]:
                 continue
             try:
                 with answers.allowing(limits.QUESTION_STEPS):
-                    found += _findings(entry, training)
+                    found += list(_findings(entry, training))
             except OutOfSteps:
-                continue
+                limited[of_rule(training.path, training.name, entry.code)] = None
             except Exception as error:
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 said = f"rule {entry.code} failed, which is a bug in it: {error!r} ({Path(where.filename).name}:{where.lineno})"
                 problems[Problem(training.path, None, said)] = None
+    for question in answers.gave_up:
+        limited[of_question(training.path, training.name, question)] = None
     return found
 
 
