@@ -72,6 +72,12 @@ DOCUMENT = {
                     }
                 ),
             },
+            "limits": {
+                "type": "array",
+                "items": exactly(
+                    {name: {"type": "string"} for name in ("path", "entry", "limit", "not_judged")}
+                ),
+            },
             "summary": exactly(
                 {
                     "files": {"type": "integer"},

@@ -13,6 +13,7 @@ from trainlint.facts.ask.facts_of import facts_of
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Open, Problem
+from trainlint.reached import Reached, of_question, of_rule
 from trainlint.rules import Entry, entries
 
 
@@ -24,20 +25,24 @@ class Judged:
         findings: what is wrong.
         openings: what rules could not decide, each under its rule's code.
         unfinished: codes of rules that failed, or asked too much: these have decided nothing.
+        limited: the limits that were reached on the way.
     """
 
     findings: tuple[Finding, ...]
     openings: tuple[Open, ...] = ()
     unfinished: frozenset[str] = frozenset()
+    limited: tuple[Reached, ...] = ()
 
 
 def judged(training: Training, problems: dict[Problem, None]) -> Judged:
     """What every rule says of one entry point that has facts of its kind.
 
-    A rule that raises is a problem of that file, not of the rest. One that asks too much says nothing more.
+    A rule that raises is a problem of that file, not of the rest. One that asks too much says nothing, and that is noted
+    among the limits.
     """
     others = "S" if isinstance(training, Recorded) else "T"
     said: list[Finding | Open] = []
+    limited: dict[Reached, None] = {}
     unfinished: set[str] = set()
     with answered_by(Answers()) as answers:
         for entry in entries():
@@ -45,16 +50,20 @@ def judged(training: Training, problems: dict[Problem, None]) -> Judged:
                 continue
             try:
                 with answers.allowing(limits.QUESTION_STEPS):
-                    said += _said(entry, training)
+                    said += list(_said(entry, training))
             except OutOfSteps:
                 unfinished.add(entry.code)
+                limited[of_rule(training.path, training.name, entry.code)] = None
             except Exception as error:
                 unfinished.add(entry.code)
                 problems[Problem(training.path, None, _failed(entry, error))] = None
+    for question in answers.gave_up:
+        limited[of_question(training.path, training.name, question)] = None
     return Judged(
         tuple(one for one in said if isinstance(one, Finding)),
         tuple(dict.fromkeys(one for one in said if isinstance(one, Open))),
         frozenset(unfinished),
+        tuple(limited),
     )
 
 

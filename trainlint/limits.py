@@ -26,3 +26,78 @@ WAYS = 64
 """Ways, each under conditions of its own, in which a device or a type may come about before it counts as unknown: they
 multiply where one choice is made of others. A value has at most `MAX_OPTIONS` of them, and two in one expression are
 already rare."""
+
+# Evaluating source
+
+PROGRAM_STEPS = 12_000
+"""Statements and expressions after which the body of a file follows no more calls: a script of 1,500 lines with a model
+and a loop takes 4,000. What the calls would have done counts as unknown."""
+
+PART_STEPS = 5_000
+"""The same for any other entry point: there may be one in every function of a project."""
+
+BATCH_STEPS = 1_500
+"""The same for what a loader hands out, out of what its entry point may take."""
+
+ENTRY_STEPS = 250_000
+"""Steps of all kinds that one entry point may take: statements, expressions, parts of collections, names merged after
+branches, questions of values. Twenty times what calls are followed for, so that only what doubles with each line gets
+there; it takes a few seconds. Beyond it nothing is judged of the entry point, and functions that it would have reached
+are entered on their own."""
+
+PARTS_PER_STEP = 16
+"""So many parts of a collection are copied, or names merged, in the time of an expression."""
+
+MAX_DEPTH = 40
+"""Calls inside calls of the program's functions; what is deeper is recursion, or counts as unknown."""
+
+MAX_SAME_FUNCTION = 2
+"""How often a function may be at work at once: a recursion is followed once."""
+
+MAX_NESTED_MODULES = 60
+"""Modules inside modules beyond which a forward is not followed: one may hold itself."""
+
+MAX_UNROLLED = 12
+"""A loop over a list of at most so many known items is followed item by item; over more, as one iteration of many."""
+
+MAX_UNROLLED_TOGETHER = 144
+"""The same for loops inside loops: two of the longest. A third counts as one iteration of many."""
+
+MAX_OPTIONS = 8
+"""Values that a name may have at once, one for each way that leads there; beyond it is unknown."""
+
+MAX_OPTIONS_CALLED = 6
+"""Of those, how many are called, or asked for an attribute or an entry: each call follows a body."""
+
+MAX_ITEMS = 200
+"""Items of a list whose number is known. A longer one holds each of its values once, in a number that is not known."""
+
+MAX_TEXT = 200
+"""Characters of strings that are put together, or compared; longer ones are no settings."""
+
+MAX_BITS = 64
+"""Size of integers that are calculated with: those that are larger are masks and seeds, and `k = k * k` has no end."""
+
+ELEMENT_DEPTH = 8
+"""Iterators of iterators (`zip(enumerate(x), zip(y, z))`) through which an element is followed."""
+
+CONDITION_DEPTH = 6
+"""Operations in which two conditions are compared; the values behind are compared by identity."""
+
+TRUTH_DEPTH = 30
+"""Conditions made of conditions (`a and not (b or c)`) through which a test is decided."""
+
+MAX_IMPLIED = 100
+"""Conditions that are known once a test went one way, the outermost: `a and b and c` has five."""
+
+# Orders of events
+
+ORDERS = 64
+"""Ways through branches that are tried: all of six that are independent of each other."""
+
+LOOPS_TWICE = 4
+"""Loops inside each other that are run twice, the innermost: epochs, batches and two more. Those around them are run once."""
+
+ORDER_STEPS = 100_000
+"""Events and branches that are passed in all these ways together. Beyond it no further way is tried; a script of 1,500
+lines passes 5,000."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainlint.finding import Finding, Problem
+from trainlint.reached import Reached
 
 if TYPE_CHECKING:
     from trainlint.facts.model.recorded import Recorded
@@ -52,6 +53,8 @@ class Report:
     """What of the findings that are shown can be fixed."""
     elsewhere: frozenset[str] = frozenset()
     """Files that nobody has named; findings in them have to do with those that were. They are never changed."""
+    limited: tuple[Reached, ...] = ()
+    """Limits that the analysis has reached, and what was therefore not judged."""
 
     @property
     def shown(self) -> list[Finding]:

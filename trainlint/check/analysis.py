@@ -14,6 +14,7 @@ from trainlint.finding import Finding, Problem
 from trainlint.program.incremental.cache import Cache, Checked
 from trainlint.project.absent import still_absent
 from trainlint.project.target import Target
+from trainlint.reached import Reached
 
 _concerns_the_newest = Target().concerns
 
@@ -34,6 +35,8 @@ class Analysis:
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
     files: int
+    limited: tuple[Reached, ...] = ()
+    """Limits that were reached, and what was therefore not judged."""
 
 
 def analyse(
@@ -70,4 +73,4 @@ def analyse(
 
 
 def _mattering(checked: Checked, files: int, concerns: Callable[[Finding], bool]) -> Analysis:
-    return Analysis(tuple(filter(concerns, checked.findings)), checked.problems, files)
+    return Analysis(tuple(filter(concerns, checked.findings)), checked.problems, files, checked.limited)

@@ -102,6 +102,7 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
         analysis.files,
         time.perf_counter() - began,
         elsewhere=frozenset(elsewhere),
+        limited=analysis.limited,
     )
     return withhold(report, everything, held, texts, readable), texts
 

@@ -77,6 +77,9 @@ def check(
     output_file: OutputFile = None,
     statistics: Annotated[bool, typer.Option("--statistics", help="Count findings per rule.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Findings alone, no closing line.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Also what was not judged, and which limit was reached.")
+    ] = False,
     exit_zero: ExitZero = False,
     fix: Annotated[bool, typer.Option("--fix", help="Fix what can be fixed safely.")] = False,
     unsafe_fixes: Annotated[
@@ -131,6 +134,7 @@ def check(
             exit_zero=exit_zero,
             fixing=Fixing.shown if diff else Fixing.on if fix else Fixing.off,
             unsafe=unsafe_fixes,
+            verbose=verbose,
         )
         request = Request(
             paths=tuple(paths or ["."]),

@@ -40,6 +40,7 @@ class View:
     Args:
         counted: how often each rule found something, and no more.
         unsafe: fixes may be such that somebody has to look at them.
+        verbose: with the limits that the analysis has reached.
     """
 
     output_format: OutputFormat
@@ -49,6 +50,7 @@ class View:
     exit_zero: bool
     fixing: Fixing = Fixing.off
     unsafe: bool = False
+    verbose: bool = False
 
 
 def check_again_and_again(request: Request, view: View) -> None:
@@ -100,6 +102,7 @@ def write_report(report: Report, texts: SourceTexts, view: View, to: TextIO | No
         counted=view.counted,
         closed=not view.quiet,
         room=room_for_source(),
+        verbose=view.verbose,
     )
     deliver(pieces, view.output_file, to)
     if view.output_format is OutputFormat.concise and not view.quiet:

@@ -9,16 +9,23 @@ from trainlint.output.document import document
 from trainlint.output.output_format import OutputFormat
 from trainlint.output.statistics import statistics
 from trainlint.output.style import Piece
-from trainlint.output.text import closing, text
+from trainlint.output.text import closing, limited, text
 from trainlint.project.source_texts import Lines
 from trainlint.report import Report
 
 
 def check_output(
-    report: Report, lines: Lines, output_format: OutputFormat, *, counted: bool, closed: bool, room: int
+    report: Report,
+    lines: Lines,
+    output_format: OutputFormat,
+    *,
+    counted: bool,
+    closed: bool,
+    room: int,
+    verbose: bool = False,
 ) -> Iterator[Piece]:
     """`counted`: how often each rule found something, in place of the findings. `closed`: with a last
-    sentence for people. `room`: cells for a line of source."""
+    sentence for people. `room`: cells for a line of source. `verbose`: with the limits that were reached."""
     whole = document(report, lines, output_format)
     if whole is not None:
         yield Piece(whole)
@@ -29,5 +36,7 @@ def check_output(
         yield from concise(report)
     else:
         yield from text(report, lines, room)
+    if verbose:
+        yield Piece(limited(report))
     if closed and output_format is OutputFormat.text:
         yield Piece(closing(report))

@@ -24,6 +24,10 @@ def json_report(report: Report) -> str:
             }
             for problem in report.problems
         ],
+        "limits": [
+            {"path": one.path, "entry": one.entry, "limit": one.limit, "not_judged": one.lost}
+            for one in report.limited
+        ],
         "summary": {
             "files": report.files,
             "seconds": round(report.seconds, 3),

@@ -51,6 +51,16 @@ def closing(report: Report) -> str:
     return f"{fixed(report)}{said}{_fixable(report.fixable)}"
 
 
+def limited(report: Report) -> str:
+    """The limits that were reached, a line for each, and what was therefore not judged; empty if there are none."""
+    if not report.limited:
+        return ""
+    rows = [
+        f"  {printable(one.where)}: {one.limit}, {printable(one.lost)}\n" for one in sorted(report.limited)
+    ]
+    return f"Limits of the analysis that were reached:\n{''.join(rows)}"
+
+
 def fixed(report: Report) -> str:
     """What was fixed, a line for each file; empty if nothing was."""
     if not report.fixed:

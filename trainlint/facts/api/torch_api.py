@@ -53,6 +53,20 @@ KEEPS = frozenset(
 )
 """Operations whose result means what their first input means."""
 
+OWN_NAMES = frozenset(
+    "alias call data enumerate filter float_number framework getattr getitem grad int_number isinstance items iterate "
+    "layers output parameters range scale setitem state_dict values zip".split()
+)
+"""Operations that no function makes, of torch's or of the program's: they are named for what happens to a value."""
+
+NOT_METHODS = frozenset(
+    "Tensor Variable as_tensor bilinear bucketize cat concat conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
+    "conv_transpose3d einsum empty_like from_numpy full_like gumbel_softmax hstack identity linear logsigmoid one_hot "
+    "ones_like output rand_like randint randn_like searchsorted softmin softplus stack tensor topk_indices vstack "
+    "zeros_like".split()
+)
+"""Operations that tensors have no method for: a method of that name is the program's own."""
+
 CLAMPS = frozenset(("clamp", "clip", "clamp_min", "clamp_max", "clamp_"))
 """Keep probabilities what they are, but make a bounded score of a logit."""
 

@@ -19,6 +19,7 @@ from trainlint.facts.api.torch_api import (
     OPTIMIZER,
     OPTIMIZER_CLASSES,
     OPTIMIZER_MODULES,
+    OWN_NAMES,
     PARAMETER,
     PRETRAINED,
     SAMPLER,
@@ -54,12 +55,13 @@ def seeds(name: str) -> bool:
 
 @lru_cache(_NAMES)
 def operation(name: str) -> str:
-    """The canonical name of an operation: `torch.nn.functional.softmax` is `softmax`."""
+    """The canonical name of an operation: `torch.nn.functional.softmax` is `softmax`. A name that values have for
+    what else happens to them is no operation's, whoever uses it."""
     for prefix in NAMESPACES:
         if name.startswith(prefix):
             rest = name[len(prefix) :]
-            return rest if "." not in rest else name
-    return name
+            return rest if "." not in rest and rest not in OWN_NAMES else name
+    return name if name not in OWN_NAMES else f"{name}.{name}"
 
 
 @lru_cache(_NAMES)

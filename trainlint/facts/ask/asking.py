@@ -255,6 +255,13 @@ def spend(steps: int = 1) -> None:
         answers.spend(steps)
 
 
+def give_up(what: str) -> None:
+    """Note that something was left open at a limit."""
+    answers = _current.get()
+    if answers is not None:
+        answers.gave_up[what] = answers.gave_up.get(what, 0) + 1
+
+
 def reached(
     begin: Iterable[Value],
     into: Callable[[Value], Iterable[Value]] = lambda one: one.parts(),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from trainlint import limits
+from trainlint.facts.ask.asking import give_up
 from trainlint.facts.model.events import Event
 from trainlint.facts.model.exclusive import compared, is_among
 from trainlint.facts.model.nodes import Body, Branch, Exit, Loop, Node
@@ -40,8 +42,8 @@ def loops(nodes: list[Node]) -> Iterator[Loop]:
             yield from loops(node.body)
 
 
-def runs(nodes: list[Node], kinds: tuple[type[Event], ...], limit: int = 64) -> Iterator[list[Event]]:
-    """Possible orders of events of these kinds, each loop run twice. At most `limit` ways are tried.
+def runs(nodes: list[Node], kinds: tuple[type[Event], ...]) -> Iterator[list[Event]]:
+    """Possible orders of events of these kinds, each loop run twice, as far as `limits` has room for them.
 
     Every order is one that the conditions allow, as far as they are known: a guard met twice goes the
     same way both times, unless what it tests changes in between.
@@ -49,13 +51,18 @@ def runs(nodes: list[Node], kinds: tuple[type[Event], ...], limit: int = 64) -> 
     kept = _pruned(nodes, kinds, {})
     choices: list[bool] = []
     known: set[tuple[int, ...]] = set()
-    for _ in range(limit):
+    steps = 0
+    for _ in range(limits.ORDERS):
         run = _Run(choices)
         run.block(kept)
         order = tuple(map(id, run.events))
         if order not in known:
             known.add(order)
             yield run.events
+        steps += run.steps
+        if steps > limits.ORDER_STEPS:
+            give_up("runs")
+            return
         choices = run.choices
         while choices and not choices[-1]:
             choices.pop()
@@ -81,6 +88,7 @@ class _Rounds(NamedTuple):
 
     number: int
     body: _Steps
+    times: int
 
 
 class _Inner(NamedTuple):
@@ -99,6 +107,7 @@ class _Run:
     def __init__(self, choices: list[bool]) -> None:
         self.events: list[Event] = []
         self.choices = list(choices)
+        self.steps = 0
         self._met = 0
         self._decided: dict[object, bool] = {}
         self._settings: dict[object, list[tuple[frozenset[str], bool]]] = {}
@@ -108,13 +117,15 @@ class _Run:
         """Go through; how it was left, if not at its end."""
         for step in steps:
             left = None
+            self.steps += 1
             if isinstance(step, list):
+                self.steps += len(step)
                 self.events += step
             elif isinstance(step, _Fork):
                 side = step.then if self._choose(step) else step.otherwise
                 left = self.block(side) if side else None
             elif isinstance(step, _Rounds):
-                left = self._twice(step)
+                left = self._again(step)
             elif isinstance(step, _Inner):
                 left = "raise" if self.block(step.body) == "raise" else None
             else:
@@ -123,8 +134,8 @@ class _Run:
                 return left
         return None
 
-    def _twice(self, loop: _Rounds) -> str | None:
-        for _ in range(2):
+    def _again(self, loop: _Rounds) -> str | None:
+        for _ in range(loop.times):
             self._round[loop.number] = self._round.get(loop.number, 0) + 1
             left = self.block(loop.body)
             if left in ("return", "raise"):
@@ -172,7 +183,9 @@ def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[obj
             case Loop():
                 body = _pruned(node.body, kinds, numbers)
                 if _matters(body, beside=("break", "continue")):
-                    kept.append(_Rounds(node.number, body))
+                    kept.append(
+                        _Rounds(node.number, body, 2 if _loops_deep(body) < limits.LOOPS_TWICE else 1)
+                    )
             case Body():
                 body = _pruned(node.body, kinds, numbers)
                 if body and body[-1] == "return":
@@ -205,6 +218,19 @@ def _go_on(steps: _Steps, others: _Steps) -> None:
         last += first
         others = others[1:]
     steps += others
+
+
+def _loops_deep(steps: _Steps) -> int:
+    """How many loops stand inside each other in some steps."""
+    deepest = 0
+    for step in steps:
+        if isinstance(step, _Fork):
+            deepest = max(deepest, _loops_deep(step.then), _loops_deep(step.otherwise))
+        elif isinstance(step, _Rounds):
+            deepest = max(deepest, 1 + _loops_deep(step.body))
+        elif isinstance(step, _Inner):
+            deepest = max(deepest, _loops_deep(step.body))
+    return deepest
 
 
 def _has_exit(steps: _Steps) -> bool:

@@ -31,6 +31,7 @@ class Training:
         objects: everything made on the way.
         unread: layers among what was made that no code reads.
         is_test: a function or class of a file of tests; what it does to a model or a file is over with the test.
+        name: the entry point as people name it: `train`, `Net.forward`; empty for a module's own code.
     """
 
     path: str
@@ -39,6 +40,7 @@ class Training:
     objects: tuple[Object, ...] = ()
     unread: tuple[Unread, ...] = ()
     is_test: bool = False
+    name: str = ""
 
     def facts(self, kind: type[F]) -> list[F]:
         """Everything of one type that happened or was seen: the entry point itself, layers, or events."""

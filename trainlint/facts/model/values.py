@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainlint import limits
 from trainlint.facts.model.exclusive import outcome_of
 from trainlint.finding import Place
-
-MAX_OPTIONS = 8
 
 Guards = tuple[tuple[Any, bool], ...]
 """Conditions, as opaque keys, and how each turned out."""
@@ -211,7 +210,7 @@ def one_of(options: Iterable[tuple[tuple[Any, ...], Value]]) -> Value:
                 flat[same] = ((*guards, *more), one)
     if len(flat) == 1:
         return next(iter(flat.values()))[1]
-    if not 1 <= len(flat) <= MAX_OPTIONS:
+    if not 1 <= len(flat) <= limits.MAX_OPTIONS:
         return Unknown(text="one of many")
     return Choice(tuple(flat.values()))
 

@@ -14,9 +14,6 @@ from trainlint.program.source import syntax as s
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
-MOST_STEPS = 1_500
-"""What a batch may cost, out of what its entry point may."""
-
 _PARTS = ("getitem", "torch.utils.data.random_split", "torch.utils.data.Subset")
 
 
@@ -32,7 +29,7 @@ def note_batch(ev: Evaluator, loader: Object, at: s.Span) -> None:
     ev.nodes = []
     ev.store.push()
     try:
-        with ev.at_most(MOST_STEPS):
+        with ev.at_most("BATCH_STEPS"):
             batch = _sample(ev, loader.argument(0, "dataset"), at)
             if is_own and collate is not None:
                 samples = Items(items=[batch or ev.unknown("sample")], exact=False)

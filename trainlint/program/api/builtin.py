@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from trainlint import limits
 from trainlint.facts.api.torch_api import CONTAINERS, LOADER, MODULE, PARAMETER
 from trainlint.facts.ask.layers import layer_of
 from trainlint.facts.model.events import Drawn, Escape, Operation
@@ -23,6 +24,7 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api import host, noting
+from trainlint.program.api.lists import bounded, once, repeated
 from trainlint.program.evaluate import classes, conditions, containers
 from trainlint.program.evaluate.values import (
     Arguments,
@@ -54,7 +56,6 @@ _FOLDED: dict[str, Callable[..., Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_MAX_ITEMS = 200
 _NO_MODULES = frozenset((PARAMETER, "torch.Tensor"))
 _PASSED_THROUGH = frozenset(("list", "tuple", "iter", "reversed", "sorted", "set", "frozenset"))
 _HARMLESS = frozenset(
@@ -82,14 +83,21 @@ def fold(name: str, operands: tuple[Value, ...]) -> Value | None:
         or not all(isinstance(one, (int, float, str)) for one in values)
     ):
         return None
-    if any(isinstance(one, str) and len(one) > 200 for one in values):
-        return None
-    if name == "*" and not all(isinstance(one, (int, float)) for one in values):
+    if any(map(_is_large, values)) or (
+        name in "*%" and not all(isinstance(one, (int, float)) for one in values)
+    ):
         return None
     try:
         return Constant(value=_FOLDED[name](*values))
     except (TypeError, ValueError, ArithmeticError):
         return None
+
+
+def _is_large(value: object) -> bool:
+    """Whether a constant is too large to be a setting."""
+    if isinstance(value, str):
+        return len(value) > limits.MAX_TEXT
+    return isinstance(value, int) and value.bit_length() > limits.MAX_BITS
 
 
 def _identical(first: Value, second: Value) -> bool | None:
@@ -100,8 +108,11 @@ def _identical(first: Value, second: Value) -> bool | None:
     return None
 
 
-def element(ev: Evaluator, iterable: Value, at: s.Span) -> Value:
+def element(ev: Evaluator, iterable: Value, at: s.Span, depth: int = 0) -> Value:
     """What one round of `for x in iterable` binds."""
+    ev.spend()
+    if depth > limits.ELEMENT_DEPTH:
+        return ev.op("iterate", (iterable,), at)
     match iterable:
         case Items():
             if not iterable.items:
@@ -112,17 +123,21 @@ def element(ev: Evaluator, iterable: Value, at: s.Span) -> Value:
         case Table():
             return ev.unknown("key")
         case Choice():
-            return one_of(tuple((guards, element(ev, one, at)) for guards, one in iterable.options))
+            return one_of(
+                tuple((guards, element(ev, one, at, depth + 1)) for guards, one in iterable.options)
+            )
         case Carried():
-            return element(ev, iterable.start, at)
+            return element(ev, iterable.start, at, depth + 1)
         case Object() if held(ev, iterable) is not None:
             inside = held(ev, iterable)
             assert inside is not None
-            return element(ev, inside, at)
+            return element(ev, inside, at, depth + 1)
         case Op(name="enumerate"):
-            return Items(kind="tuple", items=[ev.unknown("index"), element(ev, iterable.inputs[0], at)])
+            return Items(
+                kind="tuple", items=[ev.unknown("index"), element(ev, iterable.inputs[0], at, depth + 1)]
+            )
         case Op(name="zip"):
-            return Items(kind="tuple", items=[element(ev, one, at) for one in iterable.inputs])
+            return Items(kind="tuple", items=[element(ev, one, at, depth + 1) for one in iterable.inputs])
         case Op(name="items"):
             return Items(kind="tuple", items=[ev.unknown("key"), _value_of(ev, iterable.inputs[0], at)])
         case Op(name="values"):
@@ -134,7 +149,7 @@ def element(ev: Evaluator, iterable: Value, at: s.Span) -> Value:
             assert isinstance(method, FunctionValue)
             made = ev.call_function(method, Arguments((iterable,)), at, iterable)
             if isinstance(made, Items):
-                return element(ev, made, at)
+                return element(ev, made, at, depth + 1)
             if isinstance(made, Object) and made is iterable:
                 return ev.op("iterate", (iterable,), at)
             return ev.op("iterate", (made,), at)
@@ -213,7 +228,12 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
         case Table(), _:
             return _value_of(ev, value, at)
         case Choice(), _:
-            return one_of(tuple((guards, item(ev, one, index, at)) for guards, one in value.options[:6]))
+            return one_of(
+                tuple(
+                    (guards, item(ev, one, index, at))
+                    for guards, one in value.options[: limits.MAX_OPTIONS_CALLED]
+                )
+            )
         case Carried(start=Items() | Table()), _:
             return item(ev, value.start, index, at)
         case Op(name="output", inputs=(Items() | Table() as inner,)), _:
@@ -316,7 +336,7 @@ def append(ev: Evaluator, target: Items, value: Value) -> None:
     ev.store.touch(target)
     certain = ev.certainly_once(target)
     target.items.append(value)
-    target.exact = target.exact and certain and len(target.items) < _MAX_ITEMS
+    target.exact = target.exact and certain and len(target.items) < limits.MAX_ITEMS
     target.open_end = not certain
 
 
@@ -325,9 +345,9 @@ def extend(ev: Evaluator, target: Items, value: Value) -> None:
     ev.store.touch(target)
     if isinstance(value, Items):
         certain = ev.certainly_once(target)
-        target.items.extend(value.items)
-        target.repeated += value.repeated
-        target.exact = target.exact and value.exact and certain
+        items, exact = bounded(ev, [*target.items, *value.items], exact=target.exact and value.exact)
+        target.repeated = repeated(target, value)
+        target.items, target.exact = items, exact and certain
         target.open_end = not certain or value.open_end
     else:
         target.items.append(value)
@@ -416,6 +436,7 @@ def _paired(ev: Evaluator, name: str, args: tuple[Value, ...], at: s.Span) -> Va
     lists = [one for one in known if isinstance(one, Items) and one.exact]
     if len(lists) != len(known):
         return ev.op(name, args, at)
+    ev.spend(sum(len(one.items) for one in lists))
     if name == "enumerate":
         rows = [[Constant(value=number), one] for number, one in enumerate(lists[0].items)]
     else:
@@ -508,7 +529,7 @@ def container_method(
                 given.options.update(
                     {name: one for name, one in first.entries.items() if isinstance(name, str)}
                 )
-                value.others.extend(first.others)
+                value.others = once((*value.others, *first.others))
             elif first is not None:
                 value.others.append(first)
             for key, one in given.options.items():

@@ -449,9 +449,9 @@ _TENSOR_OPERATIONS = (
         "std var prod cumsum dot einsum baddbmm where add_ sub_ mul_ div_ log_prob entropy topk sort amax cummax "
         "tril triu tril_ triu_ logical_not logical_and logical_or bitwise_not bitwise_and bitwise_or new_ones new_zeros "
         "repeat astype "
-        "log2 log10 log1p expm1 rsqrt reciprocal softplus rsub astype roll masked_select".split()
+        "log2 log10 log1p expm1 rsqrt reciprocal rsub astype roll masked_select".split()
     )
-)
+) - (api.NOT_METHODS | set(api.LOSS_FUNCTIONS))
 
 
 def _method_operation(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trainlint import limits
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.model.events import AttentionCall, Escape, Forward, Normalised
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, one_of
@@ -14,9 +15,6 @@ from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
-
-_MAX_NESTED = 60
-"""Modules inside modules, beyond which a forward is not followed: one may hold itself."""
 
 
 def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
@@ -84,7 +82,8 @@ def _layer(ev: Evaluator, layer: Value, flow: Value, at: s.Span, text: str) -> V
 
 def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.Span, text: str) -> Value:
     """The result of a module's forward, marked as that module's output, and the event of it."""
-    if ev.forwards > _MAX_NESTED:
+    ev.spend()
+    if ev.forwards > limits.MAX_NESTED_MODULES or not ev.follows():
         return ev.op("call", given.args, at, text, given.options, owner=module)
     ev.forwards += 1
     try:
@@ -93,28 +92,33 @@ def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.S
         ev.forwards -= 1
     if not module.is_a(api.MODULE):
         return result  # type: ignore[no-any-return]
-    marked = _marked(ev, result, module, at, text)
+    marked = _Marking(ev, module, at, text).of(result)
     if ev.forwards == 0:
         ev.emit(Forward, at, module=module, inputs=given.args, output=marked, records=ev.records)
     return marked
 
 
-def _marked(ev: Evaluator, result: Value, module: Object, at: s.Span, text: str) -> Value:
-    match result:
-        case Items(exact=True) if len(result.items) < 10:
-            return Items(
-                kind=result.kind,
-                items=[_marked(ev, one, module, at, text) for one in result.items],
-                at=result.at,
-            )
-        case Table() if not result.others:
-            return Table(
-                entries={key: _marked(ev, one, module, at, text) for key, one in result.entries.items()}
-            )
-        case Object() | Constant():
-            return result
-        case Choice():
-            return one_of(
-                tuple((guards, _marked(ev, one, module, at, text)) for guards, one in result.options)
-            )
-    return ev.op("output", (result,), at, text, owner=module)
+class _Marking:
+    """Marks the parts of a forward's result as that module's output, each once."""
+
+    def __init__(self, ev: Evaluator, module: Object, at: s.Span, text: str) -> None:
+        self._ev, self._module, self._at, self._text = ev, module, at, text
+        self._marked: dict[int, Value] = {}
+
+    def of(self, result: Value) -> Value:
+        if result.uid not in self._marked:
+            self._marked[result.uid] = result  # for a list that holds itself
+            self._marked[result.uid] = self._of(result)
+        return self._marked[result.uid]
+
+    def _of(self, result: Value) -> Value:
+        match result:
+            case Items(exact=True) if len(result.items) < 10:
+                return Items(kind=result.kind, items=[self.of(one) for one in result.items], at=result.at)
+            case Table() if not result.others:
+                return Table(entries={key: self.of(one) for key, one in result.entries.items()})
+            case Object() | Constant():
+                return result
+            case Choice():
+                return one_of(tuple((guards, self.of(one)) for guards, one in result.options))
+        return self._ev.op("output", (result,), self._at, self._text, owner=self._module)

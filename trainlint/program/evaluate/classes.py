@@ -237,7 +237,8 @@ def _fill_fields(ev: Evaluator, made: Object, cls: ClassValue, given: Arguments,
 def _field_default(ev: Evaluator, field: Op, at: s.Span) -> Value | None:
     if "default" in field.options:
         return field.options["default"]
-    if "default_factory" in field.options:
+    ev.spend()
+    if "default_factory" in field.options and ev.follows():
         return ev.call(field.options["default_factory"], Arguments(), at, "default_factory(…)")
     return None
 

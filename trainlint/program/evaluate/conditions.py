@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainlint import limits
+from trainlint.facts.ask.asking import spend
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.exclusive import outcome_of
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value
@@ -16,7 +18,6 @@ PURE = frozenset(
 )
 """Operations that give the same result for the same inputs."""
 
-_MAX_DEPTH = 6
 _OPPOSITES = {"!=": "==", "is not": "is", "not in": "in"}
 _REVERSED = {"<": ">=", "<=": ">"}
 Guard = tuple[Any, bool]
@@ -33,7 +34,7 @@ def key(value: Value, depth: int = 0) -> Any:
             isinstance(one, Constant) and not one.is_default for one in value.items
         ):
             return ("constants", *(repr(one.value) for one in value.items if isinstance(one, Constant)))
-        case Op() if value.name in PURE and depth < _MAX_DEPTH:
+        case Op() if value.name in PURE and depth < limits.CONDITION_DEPTH:
             named = [part.value for part in value.options.values() if isinstance(part, Constant)]
             return (value.name, *(key(one, depth + 1) for one in value.inputs), *map(repr, named))
         case Op(inputs=(_, *_)) if value.name.endswith("_version"):
@@ -46,15 +47,6 @@ def key(value: Value, depth: int = 0) -> Any:
 
 def guard(test: Value) -> Guard:
     """The condition without its negations, and whether the test is that condition or its opposite."""
-    if not isinstance(test, Op):
-        return _guard(test)
-    known: Guard | None = test.__dict__.get("_guard")
-    if known is None:
-        known = test.__dict__["_guard"] = _guard(test)
-    return known
-
-
-def _guard(test: Value) -> Guard:
     polarity = True
     while isinstance(test, (Op, Choice)):
         if (behind := _asks_which(test)) is not None:
@@ -114,8 +106,13 @@ def _agree(found: bool | None, wanted: bool) -> bool | None:
 def implied(test: Value, outcome: bool) -> Iterator[Guard]:
     """Every condition that is known once the test went one way."""
     pending = [(test, outcome)]
-    while pending:
+    seen: set[tuple[int, bool]] = set()
+    while pending and len(seen) < limits.MAX_IMPLIED:
         one, wanted = pending.pop()
+        if (one.uid, wanted) in seen:
+            continue
+        seen.add((one.uid, wanted))
+        spend()
         condition, polarity = guard(one)
         yield condition, polarity == wanted
         if isinstance(one, Op):
@@ -150,25 +147,7 @@ def varies(value: Value) -> frozenset[int]:
 
 def truth(value: Value, known: dict[Any, bool]) -> bool | None:
     """Whether a test is true, by what it is or by what is already known; None if undecided."""
-    match value:
-        case Constant(is_default=False):
-            return bool(value.value)
-        case Items(exact=True):
-            return bool(value.items)
-        case Object() | FunctionValue() | ClassValue() | Library():
-            return True
-        case Table() if value.entries:
-            return True
-        case Op(name="not"):
-            inner = truth(value.inputs[0], known)
-            return None if inner is None else not inner
-        case Op(name="and" | "or", inputs=(first, second)):
-            return truth_of_link(value, truth(first, known), truth(second, known), known)
-        case Choice():
-            found = {truth(one, known) for _, one in value.options}
-            if len(found) == 1 and None not in found:
-                return found.pop()
-    return _known(value, known)
+    return _Truths(known).of(value, 0)
 
 
 def truth_of_link(value: Op, first: bool | None, second: bool | None, known: dict[Any, bool]) -> bool | None:
@@ -179,7 +158,47 @@ def truth_of_link(value: Op, first: bool | None, second: bool | None, known: dic
     return not stop if first is not None and second is not None else _known(value, known)
 
 
+class _Truths:
+    """What is decided of the parts of one test: a condition may stand in it many times."""
+
+    def __init__(self, known: dict[Any, bool]) -> None:
+        self._known = known
+        self._found: dict[int, bool | None] = {}
+
+    def of(self, value: Value, depth: int) -> bool | None:
+        match value:
+            case Constant(is_default=False):
+                return bool(value.value)
+            case Items(exact=True):
+                return bool(value.items)
+            case Object() | FunctionValue() | ClassValue() | Library():
+                return True
+            case Table() if value.entries:
+                return True
+            case Op() | Choice() if depth < limits.TRUTH_DEPTH:
+                if value.uid not in self._found:
+                    spend()
+                    self._found[value.uid] = self._of_parts(value, depth + 1)
+                return self._found[value.uid]
+        return _known(value, self._known)
+
+    def _of_parts(self, value: Op | Choice, depth: int) -> bool | None:
+        match value:
+            case Op(name="not"):
+                inner = self.of(value.inputs[0], depth)
+                return None if inner is None else not inner
+            case Op(name="and" | "or", inputs=(first, second)):
+                return truth_of_link(value, self.of(first, depth), self.of(second, depth), self._known)
+            case Choice():
+                found = {self.of(one, depth) for _, one in value.options}
+                if len(found) == 1 and None not in found:
+                    return found.pop()
+        return _known(value, self._known)
+
+
 def _known(value: Value, known: dict[Any, bool]) -> bool | None:
+    if not known:
+        return None
     condition, polarity = guard(value)
     found = outcome_of(condition, known)
     return None if found is None else found == polarity

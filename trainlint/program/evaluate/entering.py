@@ -9,7 +9,7 @@ from trainlint.facts.api.torch_api import MODULE, OPAQUE_LOOPS
 from trainlint.facts.model.events import Backward, Returned
 from trainlint.facts.model.values import Choice, Items, Object, Table, Value
 from trainlint.program.evaluate import classes, statements
-from trainlint.program.evaluate.evaluator import PART_STEPS, Evaluator, Root
+from trainlint.program.evaluate.evaluator import Evaluator, Root
 from trainlint.program.evaluate.uses import Trace
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.incremental.outcome import Defined, DefinedClass, DefinedFunction, Method
@@ -53,7 +53,7 @@ class Entering:
         method = None
         if isinstance(init, FunctionValue):
             method = Method((init.env.path, init.code.at[0]), init.code.names)
-        return DefinedClass(method, MODULE in cls.library_bases and needs_instance(cls.code))
+        return DefinedClass(cls.code.name, method, MODULE in cls.library_bases and needs_instance(cls.code))
 
     def make(self, path: str, number: int) -> Root:
         """Make an instance of a class that nothing in the program makes."""
@@ -67,7 +67,7 @@ class Entering:
             with self._ev.module_frame(path):
                 self._prototypes[cls.uid] = _Prototype(classes.prototype(self._ev, cls), trace)
 
-        return self._ev.run_root(path, make, PART_STEPS, kept=True)
+        return self._ev.run_root(path, make, "PART_STEPS", kept=True)
 
     def call(self, path: str, number: int) -> Root:
         """Call a function that nothing in the program calls."""
@@ -83,7 +83,7 @@ class Entering:
             if isinstance(receiver, Object):
                 self._describe(receiver)
 
-        root = self._ev.run_root(path, call, PART_STEPS)
+        root = self._ev.run_root(path, call, "PART_STEPS")
         root.trace.add(before)
         return root
 

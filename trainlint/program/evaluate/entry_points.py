@@ -20,8 +20,9 @@ from trainlint.program.evaluate.uses import Code
 from trainlint.program.incremental.outcome import Defined, DefinedFunction, Entry, Outcome
 from trainlint.program.incremental.results import Ledger
 from trainlint.program.source.relevance import Relevance
+from trainlint.reached import Reached, of_evaluator
 
-Judge = Callable[[Training], Iterable[Finding]]
+Judge = Callable[[Training, dict[Reached, None]], Iterable[Finding]]
 
 
 class Roots:
@@ -96,18 +97,32 @@ class Roots:
         outcome = self._known.outcomes.get(entry)
         if outcome is None:
             with _caught(path, self._problems):
-                outcome = self._judged(kind, path, enter(path, number))
+                outcome = self._judged(kind, path, enter(path, number), self._name(entry))
         if outcome is not None:
             yield from self._noted(entry, outcome)
 
-    def _judged(self, kind: str, path: str, root: Root) -> Outcome:
+    def _name(self, entry: Entry) -> str:
+        """An entry point as people name it."""
+        kind, path, number = entry
+        defined = self.ledger.defined[path]
+        if kind == "class":
+            return defined.classes[number].name
+        function = defined.functions[number]
+        return (
+            function.name
+            if function.owner is None
+            else f"{defined.classes[function.owner].name}.{function.name}"
+        )
+
+    def _judged(self, kind: str, path: str, root: Root, name: str = "") -> Outcome:
         with self._ev.store.as_left(root.changes):
             self._ev.trace = root.trace  # what is asked of the classes of its objects, it follows from too
             with answered_by(Answers()):
                 lost = tuple(unread(self._ev, root.objects))
+            limited = {of_evaluator(path, name, one): None for one in sorted(root.trace.limits)}
             is_test = kind != "program" and _is_test(path)
-            training = Training(path, kind, root.nodes, tuple(root.objects), lost, is_test)
-            findings = tuple(self._judge(training))
+            training = Training(path, kind, root.nodes, tuple(root.objects), lost, is_test, name)
+            findings = tuple(self._judge(training, limited))
         trace = root.trace
         return Outcome(
             findings,
@@ -116,6 +131,7 @@ class Roots:
             frozenset(trace.reached),
             frozenset(trace.tables),
             frozenset(trace.fills),
+            tuple(limited),
         )
 
     def _noted(self, entry: Entry, outcome: Outcome) -> tuple[Finding, ...]:

@@ -16,9 +16,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from trainlint import limits
 from trainlint.facts.api.torch_api import ASKED_PLAINLY, MIXES, MODULE
 from trainlint.facts.api.torch_names import is_like_requires_grad
-from trainlint.facts.ask.asking import Answers, answered_by
+from trainlint.facts.ask.asking import Answers, OutOfSteps, answered_by
 from trainlint.facts.ask.attention import weights_in
 from trainlint.facts.model.events import (
     Attended,
@@ -57,7 +58,7 @@ from trainlint.program.evaluate import (
     lived,
     statements,
 )
-from trainlint.program.evaluate.store import Changes, Store
+from trainlint.program.evaluate.store import Changes, Layer, Store
 from trainlint.program.evaluate.uses import Trace
 from trainlint.program.evaluate.values import (
     Arguments,
@@ -74,12 +75,6 @@ from trainlint.program.evaluate.values import (
 from trainlint.program.incremental.project_files import Project
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
-
-PROGRAM_STEPS = 12_000
-PART_STEPS = 5_000
-"""How many statements and expressions a module's body, and any other entry point, may cost."""
-MAX_DEPTH = 40
-MAX_SAME_FUNCTION = 2
 
 
 @dataclass
@@ -100,6 +95,17 @@ class Frame:
     """How many blocks that wait for an exception the code at work stands in."""
 
 
+class Following(NamedTuple):
+    """After how many steps calls are not followed any more, and the limit that says so, by its name."""
+
+    until: int
+    limit: str
+
+    @staticmethod
+    def for_all(limit: str) -> Following:
+        return Following(getattr(limits, limit), limit)
+
+
 class Root(NamedTuple):
     """What happened from one entry point on, what was made, used, and changed that others had made."""
 
@@ -107,6 +113,13 @@ class Root(NamedTuple):
     objects: list[Object]
     trace: Trace
     changes: Changes
+
+    def lose(self) -> None:
+        """Say nothing of what has happened: it is not all."""
+        self.nodes.clear()
+        self.objects.clear()
+        self.trace.reached.clear()
+        self.trace.limits.add("ENTRY_STEPS")
 
 
 class Evaluator:
@@ -149,6 +162,13 @@ class Evaluator:
         self.tables: set[str] = set()
         """Dicts that any entry point has seen and has not made itself."""
         self.steps = 0
+        """Statements and expressions that the entry point at work has evaluated."""
+        self.following = Following.for_all("PROGRAM_STEPS")
+        """How many of them calls are followed for."""
+        self._budget = Answers(changing=True)
+        """What counts the steps of all kinds."""
+        self.unrolled = 1
+        """How often the code at work is gone through for loops that are followed item by item."""
         self._places: defaultdict[str, dict[s.Span, Place]] = defaultdict(dict)
         self._labels: dict[int, str] = {}
         self.assigned_names: dict[int, frozenset[str]] = {}
@@ -169,25 +189,33 @@ class Evaluator:
         return self._modules[path]
 
     def run_root(
-        self, path: str, work: Callable[[], object], steps: int = PROGRAM_STEPS, *, kept: bool = False
+        self, path: str, work: Callable[[], object], limit: str = "PROGRAM_STEPS", *, kept: bool = False
     ) -> Root:
         """Evaluate something in a file on its own, outside of all that is going on; what happened in it.
 
-        What it makes is forgotten unless `kept`; what it does to things that others made is undone.
+        What it makes is forgotten unless `kept`; what it does to things that others made is undone. Calls are followed
+        up to a `limit`, by its name; beyond `limits.ENTRY_STEPS`, nothing has happened that anybody is told of.
         """
         outer = (self.records, self.loops, self.calls, self.known, self.guards, self.nodes, self.steps)
         frames, forwards, objects, autocast = self.frames, self.forwards, self.objects, self.autocast
         trace, asking, active = self.trace, self.asking, self._active
+        following, budget, unrolled = self.following, self._budget, self.unrolled
         self.records, self.loops, self.calls, self.known, self.guards = True, (), (), {}, []
-        self.nodes, self.steps, self.frames, self.forwards = [], PROGRAM_STEPS - steps, [], 0
+        self.nodes, self.steps, self.frames, self.forwards = [], 0, [], 0
+        self.following, self.unrolled = Following.for_all(limit), 1
+        self._budget = Answers(changing=True)
+        self._budget.most = limits.ENTRY_STEPS
         self.objects, self.trace, self.asking, self._active, self.autocast = [], Trace(), 0, {}, ()
         try:
-            with self.store.root(kept=kept) as changes, answered_by(Answers(changing=True)):
+            with self.store.root(kept=kept) as changes, answered_by(self._budget):
                 self._owners[self.store.number] = path
                 root = Root(self.nodes, self.objects, self.trace, changes)
                 try:
                     work()
+                except OutOfSteps:
+                    root.lose()
                 finally:
+                    self.trace.limits.update(self._budget.gave_up)
                     for one in root.objects:
                         one.attributes = self.store.owned(one.uid)
             while self.store.filled:
@@ -197,6 +225,7 @@ class Evaluator:
             self.records, self.loops, self.calls, self.known, self.guards, self.nodes, self.steps = outer
             self.frames, self.forwards, self.objects, self.autocast = frames, forwards, objects, autocast
             self.trace, self.asking, self._active = trace, asking, active
+            self.following, self._budget, self.unrolled = following, budget, unrolled
 
     def _module_body(self, path: str) -> None:
         self.trace.uses.add(path)
@@ -329,6 +358,11 @@ class Evaluator:
             holder.written = (*holder.written, made)
             holder = holder.inputs[0] if holder.name in ("data", "detach") and holder.inputs else None
 
+    def merge(self, guard: conditions.Guard | None, then: Layer, otherwise: Layer) -> None:
+        """Write what two branches have left."""
+        self.copied(sum(map(len, then.values())) + sum(map(len, otherwise.values())))
+        self.store.merge(guard, then, otherwise)
+
     def unknown(self, text: str = "") -> Unknown:
         return Unknown(text=text, loops=self.loops)
 
@@ -391,10 +425,10 @@ class Evaluator:
         """The value of an expression, where it does not matter what it holds."""
         match node:
             case s.Name():
-                self.steps += 1
+                self.spend()
                 return self.lookup(node.name)
             case s.Attribute():
-                self.steps += 1
+                self.spend()
                 return expressions.attribute(self, node)
         return self.expr(node)
 
@@ -449,7 +483,10 @@ class Evaluator:
             case FileModule():
                 return self.settle(self.imported(value.path, name))
             case Choice():
-                found = [(guards, self.attribute(one, name, at, text)) for guards, one in value.options[:6]]
+                found = [
+                    (guards, self.attribute(one, name, at, text))
+                    for guards, one in value.options[: limits.MAX_OPTIONS_CALLED]
+                ]
                 return one_of(tuple(found))
             case ClassValue():
                 return classes.class_attribute(self, value, name) or self._unknown_attribute(value, name)
@@ -514,21 +551,39 @@ class Evaluator:
         else:
             self.store.set((target.uid, name), value)
 
+    # Limits
+
+    def spend(self, steps: int = 1) -> None:
+        """Count statements and expressions. Raises OutOfSteps where the entry point takes too many."""
+        self.steps += steps
+        self._budget.spend(steps)
+
+    def copied(self, parts: int) -> None:
+        """Count parts of a collection that are copied. Raises OutOfSteps too."""
+        self._budget.spend(parts // limits.PARTS_PER_STEP)
+
+    def follows(self) -> bool:
+        """Whether calls are still followed."""
+        is_deep = len(self.frames) > limits.MAX_DEPTH
+        if self.steps <= self.following.until and not is_deep:
+            return True
+        self.trace.limits.add("MAX_DEPTH" if is_deep else self.following.limit)
+        return False
+
     @contextmanager
-    def at_most(self, steps: int) -> Iterator[None]:
-        """Whatever is done inside costs no more than so many steps."""
-        before = self.steps
-        self.steps = max(before, PROGRAM_STEPS - steps)
-        begun = self.steps
+    def at_most(self, limit: str) -> Iterator[None]:
+        """Calls inside are followed up to a limit of their own."""
+        before = self.following
+        self.following = min(before, Following(self.steps + getattr(limits, limit), limit))
         try:
             yield
         finally:
-            self.steps = before + self.steps - begun
+            self.following = before
 
     # Expressions and calls
 
     def expr(self, node: s.Expr) -> Value:
-        self.steps += 1
+        self.spend()
         return expressions.EVALUATE[type(node)](self, node)
 
     def call(self, func: Value, given: Arguments, at: s.Span, text: str) -> Value:
@@ -565,7 +620,7 @@ class Evaluator:
     def _call_choice(self, func: Choice, given: Arguments, at: s.Span, text: str) -> Value:
         results = []
         outer = self.nodes
-        for guards, one in func.options[:6]:
+        for guards, one in func.options[: limits.MAX_OPTIONS_CALLED]:
             condition = guards[-1][0] if guards else None
             branch = Branch(condition, tuple(sorted(self.varying.get(condition, ()))))
             self.nodes = branch.then if not guards or guards[-1][1] else branch.otherwise
@@ -591,11 +646,7 @@ class Evaluator:
         """A function of the program: its body, here and now. Beyond the limits, an unknown result."""
         code = id(func.code)
         is_constructor = func.code.name == "__init__"
-        if (
-            self._active.get(code, 0) >= MAX_SAME_FUNCTION
-            or len(self.frames) > MAX_DEPTH
-            or self.steps > PROGRAM_STEPS
-        ):
+        if self._active.get(code, 0) >= limits.MAX_SAME_FUNCTION or not self.follows():
             if is_constructor and given.args:
                 self.store.set((given.args[0].uid, classes.INITIALISED), Constant(value=True))
             self.emit(Escape, at, values=given.all())

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from trainlint import limits
 from trainlint.facts.model.values import Constant, Items, Table, Value, one_of
 from trainlint.finding import Place
 from trainlint.program.api import builtin, host
+from trainlint.program.api.lists import bounded, joined, once
 from trainlint.program.evaluate import classes, conditions, statements
 from trainlint.program.evaluate.values import Arguments, Super
 from trainlint.program.source import syntax as s
@@ -49,12 +51,14 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
     for node in nodes:
         value = ev.expr(node.value)
         if node.star == "*":
-            if isinstance(value, Items) and value.exact:
+            if isinstance(value, Items):
+                ev.copied(len(value.items))
+            if isinstance(value, Items) and value.exact and len(args) + len(value.items) <= limits.MAX_ITEMS:
                 args.extend(value.items)
             elif isinstance(value, Items):
                 args.append(
                     Items(
-                        items=list(value.items),
+                        items=once(value.items) if value.exact else list(value.items),
                         exact=False,
                         kind="star",
                         open_end=value.open_end,
@@ -99,6 +103,7 @@ def _collection(ev: Evaluator, node: s.Collection) -> Value:
                 exact = False
         else:
             items.append(ev.expr(item))
+    items, exact = bounded(ev, items, exact=exact)
     return Items(kind=node.kind, items=items, exact=exact, at=ev.place(node.at), branch=len(ev.guards))
 
 
@@ -109,7 +114,7 @@ def _mapping(ev: Evaluator, node: s.Mapping) -> Value:
         if key is None:
             if isinstance(value, Table):
                 table.entries.update(value.entries)
-                table.others.extend(value.others)
+                table.others = once((*table.others, *value.others))
             else:
                 table.others.append(value)
             continue
@@ -136,7 +141,7 @@ def _boolean(ev: Evaluator, node: s.Operation) -> Value:
     operator, links = node.operator, [node]
     while isinstance(inner := links[-1].operands[0], s.Operation) and inner.operator == operator:
         links.append(inner)
-    ev.steps += len(links) - 1
+    ev.spend(len(links) - 1)
     known = ev.known
     value = ev.expr(links[-1].operands[0])
     decided = conditions.truth(value, known)
@@ -170,12 +175,7 @@ def arithmetic(
     if operator == "+" and all(isinstance(one, Items) for one in operands):
         first, second = operands
         assert isinstance(first, Items) and isinstance(second, Items)
-        return Items(
-            kind=first.kind,
-            items=[*first.items, *second.items],
-            exact=first.exact and second.exact,
-            repeated=first.repeated + second.repeated,
-        )
+        return joined(ev, first, second)
     for one, count in (operands, operands[::-1]) if operator == "*" and len(operands) == 2 else ():
         if isinstance(one, Items):
             return Items(
@@ -233,16 +233,16 @@ def _comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
             len(node.loops) == 1
             and not tests
             and isinstance(iterable, Items)
-            and iterable.exact
-            and len(iterable.items) <= statements.MAX_UNROLLED
+            and statements.is_unrolled(ev, iterable)
         ):
             exact = []
             keys: list[Value] = []
-            for one in tuple(iterable.items):
-                statements.assign(ev, target, one)
-                if node.key is not None:
-                    keys.append(ev.expr(node.key))
-                exact.append(ev.expr(node.element))
+            with statements.unrolled(ev, iterable):
+                for one in tuple(iterable.items):
+                    statements.assign(ev, target, one)
+                    if node.key is not None:
+                        keys.append(ev.expr(node.key))
+                    exact.append(ev.expr(node.element))
             if node.kind == "dict":
                 return builtin.tabled(keys, exact)
             return Items(kind="list", items=exact, at=ev.place(node.at))

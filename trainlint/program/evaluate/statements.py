@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from trainlint import limits
 from trainlint.facts.api.torch_api import AUTOCAST, EMBEDDING, MAKES_ANOTHER, OUT_OF_PLACE
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.events import Accumulated, Called, Discarded
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 Signal = str | None
 """How a block ends: None falls through; "return", "break", "continue" and "raise" do not."""
 
-MAX_UNROLLED = 12
-"""A loop over a list of at most so many known items is followed item by item."""
-
 
 def block(ev: Evaluator, statements: s.Block) -> Signal:
     known, guards = ev.known, len(ev.guards)
@@ -54,7 +52,7 @@ def block(ev: Evaluator, statements: s.Block) -> Signal:
 
 
 def _statement(ev: Evaluator, node: s.Statement) -> Signal:
-    ev.steps += 1
+    ev.spend()
     match node:
         case s.Evaluate():
             value = ev.expr(node.value)
@@ -272,14 +270,14 @@ def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
     branch.then, branch.otherwise = (yes[0], no[0]) if guard[1] else (no[0], yes[0])
     ev.nodes.append(branch)
     if yes[1] is not None and no[1] is not None:
-        ev.store.merge(guard, yes[2], no[2])
+        ev.merge(guard, yes[2], no[2])
         return yes[1] if yes[1] == no[1] else "return"
     if yes[1] is not None or no[1] is not None:
         gone = yes[1] is not None
         ev.store.write(no[2] if gone else yes[2])
         _assume(ev, test, not gone)
     else:
-        ev.store.merge(guard, yes[2], no[2])
+        ev.merge(guard, yes[2], no[2])
     return None
 
 
@@ -315,8 +313,12 @@ def _assume(ev: Evaluator, test: Value, outcome: bool) -> None:
 
 def _for(ev: Evaluator, node: s.For) -> Signal:
     iterable = builtin.listed(ev.expr(node.iterable))
-    if isinstance(iterable, Items) and iterable.exact and len(iterable.items) <= MAX_UNROLLED:
-        return _unrolled(ev, node, iterable)
+    if isinstance(iterable, Items) and is_unrolled(ev, iterable):
+        with unrolled(ev, iterable):
+            signal = _item_by_item(ev, node, iterable)
+        if signal is None:
+            return _decided(ev, node.orelse)
+        return None if signal == "break" else signal
 
     def bind() -> None:
         assign(ev, node.target, builtin.element(ev, iterable, node.iterable.at))
@@ -326,15 +328,31 @@ def _for(ev: Evaluator, node: s.For) -> Signal:
     return signal
 
 
-def _unrolled(ev: Evaluator, node: s.For, iterable: Items) -> Signal:
+def _item_by_item(ev: Evaluator, node: s.For, iterable: Items) -> Signal:
+    """How the loop was left before its end, if it was."""
     for one in tuple(iterable.items):  # the body may append to it
         assign(ev, node.target, one)
         signal = block(ev, node.body)
-        if signal in ("return", "raise"):
+        if signal in ("return", "raise", "break"):
             return signal
-        if signal == "break":
-            return None
-    return _decided(ev, node.orelse)
+    return None
+
+
+def is_unrolled(ev: Evaluator, iterable: Items) -> bool:
+    """Whether a loop over this is followed item by item."""
+    count = len(iterable.items)
+    is_short = iterable.exact and count <= limits.MAX_UNROLLED
+    return is_short and ev.unrolled * count <= limits.MAX_UNROLLED_TOGETHER
+
+
+@contextmanager
+def unrolled(ev: Evaluator, iterable: Items) -> Iterator[None]:
+    """What happens inside is gone through for each item."""
+    before, ev.unrolled = ev.unrolled, ev.unrolled * max(1, len(iterable.items))
+    try:
+        yield
+    finally:
+        ev.unrolled = before
 
 
 def _while(ev: Evaluator, node: s.While) -> Signal:
@@ -473,7 +491,7 @@ def _try(ev: Evaluator, node: s.Try) -> Signal:
         ended.append(left)
         if left is None:
             ev.store.push()
-            ev.store.merge((condition, True), layer, outcome)
+            ev.merge((condition, True), layer, outcome)
             outcome = ev.store.pop()
     if signal is None or any(left is None for left in ended):
         ev.store.write(outcome)
@@ -499,7 +517,7 @@ def _match(ev: Evaluator, node: s.Match) -> Signal:
         ev.nodes = outer
         ev.nodes.append(branch)
         if left is None:
-            ev.store.merge(None, layer, {})
+            ev.merge(None, layer, {})
     return None
 
 

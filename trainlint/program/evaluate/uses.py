@@ -20,6 +20,8 @@ class Trace:
     """Dicts of other files that it has seen: yet others may have filled them, as registries are filled."""
     fills: set[str] = field(default_factory=set)
     """Dicts of other files that it has filled."""
+    limits: set[str] = field(default_factory=set)
+    """Limits that it has reached, by their names."""
 
     def add(self, other: Trace) -> None:
         self.uses |= other.uses
@@ -27,3 +29,4 @@ class Trace:
         self.reached |= other.reached
         self.tables |= other.tables
         self.fills |= other.fills
+        self.limits |= other.limits

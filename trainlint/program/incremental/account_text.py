@@ -12,6 +12,7 @@ from trainlint.program.evaluate.uses import Code
 from trainlint.program.incremental.outcome import Defined, DefinedClass, DefinedFunction, Method, Outcome
 from trainlint.program.incremental.results import Account, Ledger, State
 from trainlint.program.source.outline import Outline
+from trainlint.reached import Reached
 
 DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 """What `unpacked` raises where the bytes are no account."""
@@ -44,6 +45,7 @@ def packed(account: Account) -> bytes:
             [[number[file], at] for file, at in one.reached],
             [*one.tables],
             [*one.fills],
+            [[reached.entry, reached.limit, reached.lost] for reached in one.limited],
         ]
         for (kind, path, place), one in ledger.outcomes.items()
     ]
@@ -73,7 +75,7 @@ def _defined(one: Defined, number: dict[str, int], known: _Names) -> list[object
         return [number[init.code[0]], init.code[1], names(init.code, init.names)]
 
     return [
-        [[method(cls.init), cls.needs_instance] for cls in one.classes],
+        [[cls.name, method(cls.init), cls.needs_instance] for cls in one.classes],
         [[each.name, each.code[1], names(each.code, each.names), each.owner] for each in one.functions],
     ]
 
@@ -94,7 +96,7 @@ def unpacked(data: bytes) -> Account:
     known = _names(outlines)
     for path, (_, _, _, defined) in zip(paths, files, strict=True):
         ledger.defined[path] = _defined_from(defined, path, paths, known)
-    for (kind, path, place), found, uses, lists, reached, tables, fills in outcomes:
+    for (kind, path, place), found, uses, lists, reached, tables, fills, limited in outcomes:
         ledger.outcomes[str(kind), paths[path], int(place)] = Outcome(
             tuple(Finding.restored(one) for one in found),
             at(uses),
@@ -102,6 +104,7 @@ def unpacked(data: bytes) -> Account:
             frozenset((paths[file], int(offset)) for file, offset in reached),
             frozenset(map(str, tables)),
             frozenset(map(str, fills)),
+            tuple(Reached(paths[path], *map(str, one)) for one in limited),
         )
     return Account(ledger, State(contents, names, tuple(map(str, frameworks)), str(reads)), outlines)
 
@@ -134,6 +137,6 @@ def _defined_from(data: Any, path: str, paths: list[str], known: _Names) -> Defi
 
     classes, functions = data
     return Defined(
-        tuple(DefinedClass(method(init), bool(needs)) for init, needs in classes),
+        tuple(DefinedClass(str(name), method(init), bool(needs)) for name, init, needs in classes),
         tuple(function(*one) for one in functions),
     )

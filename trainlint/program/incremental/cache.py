@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from trainlint.cache.folder import mark, tidy
 from trainlint.finding import Finding, Problem
 from trainlint.project.absent import Absent
+from trainlint.reached import Reached
 
 if TYPE_CHECKING:
     from trainlint.program.incremental.results import Account
@@ -40,6 +41,8 @@ class Checked:
     also_read: tuple[tuple[str, str], ...] = ()
     absent: tuple[Absent, ...] = ()
     """Files that it follows from that they are not there."""
+    limited: tuple[Reached, ...] = ()
+    """Limits that were reached."""
 
 
 class Cache:
@@ -186,4 +189,5 @@ def _checked(data: dict[str, Any]) -> Checked:
         problems=tuple(Problem(*one) for one in data["problems"]),
         also_read=tuple((path, known) for path, known in data["also_read"]),
         absent=tuple((folder, tuple(names)) for folder, names in data["absent"]),
+        limited=tuple(Reached(**one) for one in data["limited"]),
     )

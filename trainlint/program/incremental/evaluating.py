@@ -15,6 +15,7 @@ from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.incremental.cache import Checked
 from trainlint.program.incremental.project_files import Project
 from trainlint.program.incremental.results import Ledger
+from trainlint.reached import Reached
 from trainlint.superseded import is_still_wanted
 
 _DEEP = 8_000
@@ -31,9 +32,11 @@ def check_group(project: Project, known: Ledger) -> tuple[Checked, Ledger | None
     problems: dict[Problem, None] = {}
     evaluator = Evaluator(project)
 
-    def judge(training: Training) -> list[Finding]:
+    def judge(training: Training, limited: dict[Reached, None]) -> list[Finding]:
         is_still_wanted()
-        return list(judged(training, problems).findings)
+        found = judged(training, problems)
+        limited.update(dict.fromkeys(found.limited))
+        return list(found.findings)
 
     roots = Roots(evaluator, sorted(project.outlines), known, judge, problems)
     with _room():
@@ -43,7 +46,9 @@ def check_group(project: Project, known: Ledger) -> tuple[Checked, Ledger | None
     is_whole = not (evaluator.is_tangled or problems or roots.fills_late())
     if known.outcomes and not (is_whole and roots.saw_all_dicts()):
         return check_group(project, Ledger())
-    return Checked(tuple(found.values()), tuple(problems)), roots.ledger if is_whole else None
+    limited = tuple(one for outcome in roots.ledger.outcomes.values() for one in outcome.limited)
+    checked = Checked(tuple(found.values()), tuple(problems), limited=limited)
+    return checked, roots.ledger if is_whole else None
 
 
 @contextmanager

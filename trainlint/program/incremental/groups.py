@@ -15,6 +15,7 @@ from trainlint.program.incremental.project_files import Files
 from trainlint.program.source import prefilter, reading
 from trainlint.program.source import syntax as s
 from trainlint.project.bytes_on_disk import Contents
+from trainlint.reached import Reached
 from trainlint.superseded import is_still_wanted
 
 if TYPE_CHECKING:
@@ -220,7 +221,9 @@ class _Program:
     def _collect(self, results: Iterator[Checked]) -> Checked:
         asked = set(self._paths)
         found: dict[tuple[str, object], Finding] = {}
+        limited: set[Reached] = set()
         for checked in results:
+            limited.update(one for one in checked.limited if one.path in asked)
             self._problems.extend(one for one in checked.problems if one.path in asked)
             for one in checked.findings:
                 if any(place.path in asked for place in (one.at, *(reason.at for reason in one.because))):
@@ -233,4 +236,5 @@ class _Program:
             tuple(sorted({one for one in self._problems if one.path in asked}, key=str)),
             tuple(self._contents.fingerprints(others)),
             self._files.absent,
+            tuple(sorted(limited)),
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from trainlint.finding import Finding
 from trainlint.program.evaluate.uses import Code
+from trainlint.reached import Reached
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,8 @@ class Outcome:
     reached: frozenset[Code]
     tables: frozenset[str]
     fills: frozenset[str]
+    limited: tuple[Reached, ...] = ()
+    """Limits that were reached in it."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Method:
 class DefinedClass:
     """A class that the body of a file has defined."""
 
+    name: str
     init: Method | None
     needs_instance: bool
     """Whether it may have something to say that only shows when it is made."""

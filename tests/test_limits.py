@@ -1,0 +1,220 @@
+"""Programs whose values double with each line: they are followed as far as the limits go, and that is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from trainlint import limits
+from trainlint.cli.app import app
+from trainlint.facts.ask.asking import spend
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Items, Object, Value
+from trainlint.finding import Finding, Problem
+from trainlint.judging import judged
+from trainlint.program.evaluate.evaluator import Evaluator
+from trainlint.program.incremental.cache import Cache
+from trainlint.program.incremental.project_files import Files, Project
+from trainlint.program.source.outline import outline
+from trainlint.program.source.reading import read
+from trainlint.reached import Reached
+from trainlint.rule import Check, Rule
+
+START = """\
+import torch
+from torch import nn
+
+a, b, x = input(), input(), torch.ones(2)
+xs = [nn.Linear(2, 2), nn.ReLU()]
+"""
+
+
+def evaluated(text: str) -> Evaluator:
+    """What has evaluated the body of one file."""
+    _, module = read("train.py", (START + text).encode(), Cache(None), Files({"train.py": None}))
+    assert module is not None
+    evaluator = Evaluator(Project({"train.py": module}, {"train.py": outline(module)}))
+    evaluator.module("train.py")
+    return evaluator
+
+
+def spent(text: str) -> int:
+    """The steps of all kinds that a body takes."""
+    counts: list[int] = []
+
+    class Counting(Evaluator):
+        def spend(self, steps: int = 1) -> None:
+            super().spend(steps)
+            counts.append(self._budget.steps)
+
+    _, module = read("train.py", (START + text).encode(), Cache(None), Files({"train.py": None}))
+    assert module is not None
+    evaluator = Counting(Project({"train.py": module}, {"train.py": outline(module)}))
+    evaluator.module("train.py")
+    assert not evaluator.bodies["train.py"].trace.limits
+    return counts[-1]
+
+
+def named(evaluator: Evaluator, name: str) -> Value:
+    found = evaluator.store.get((evaluator.module("train.py").uid, name))
+    assert found is not None
+    return found
+
+
+DOUBLING = {
+    "conditions": ("k = a", "k = (k and a) or (not k and b)"),
+    "one condition": ("k = a", "k = k and k"),
+    "tests": ("k = a", "k = (k and a) or (not k and b)\nif k:\n    c = 1"),
+    "numbers": ("k = 3", "k = k * k"),
+    "strings": ("k = 'ab'", "k = k + k"),
+    "formats": ("k = '%'", "k = k % 3"),
+    "iterators": ("k = x", "k = zip(k, k)\nfor u, v in k:\n    pass"),
+    "lists added": ("", "xs = xs + xs"),
+    "lists increased": ("", "xs += xs"),
+    "lists extended": ("", "xs.extend(xs)"),
+    "lists unpacked": ("", "xs = [*xs, *xs]"),
+    "lists sliced": ("", "xs = xs[:] + xs[::-1]"),
+    "lists multiplied": ("xs = [x] * 2", "xs = xs + xs"),
+    "dicts": ("k = {a: x}", "k = {**k, **k}"),
+    "dicts updated": ("k = {a: x}", "k.update(k)"),
+    "tuples": ("k = x", "k = (k, k)"),
+}
+
+
+@pytest.mark.parametrize("name", DOUBLING)
+def test_what_doubles_costs_as_much_as_its_text(name: str) -> None:
+    first, line = DOUBLING[name]
+    short, long = (spent("\n".join((first, *[line] * count))) for count in (120, 240))
+    assert long < 3 * short
+
+
+def test_arguments_that_double() -> None:
+    def helpers(count: int) -> str:
+        bodies = (f"def f{one}(*k):\n    return f{one - 1}(*k, *k)\n" for one in range(1, count))
+        return "def f0(*k):\n    return k\n" + "".join(bodies) + f"f{count - 1}(x, x)"
+
+    assert spent(helpers(30)) < 3 * spent(helpers(15))
+
+
+def test_a_list_keeps_its_values_and_its_last_item() -> None:
+    made = named(evaluated("\n".join(["xs = xs + xs"] * 12)), "xs")
+    assert isinstance(made, Items) and not made.exact
+    assert len(made.items) <= limits.MAX_ITEMS
+    assert {one.type for one in made.items if isinstance(one, Object)} == {"torch.nn.Linear", "torch.nn.ReLU"}
+    assert isinstance(made.items[-1], Object) and made.items[-1].type == "torch.nn.ReLU"
+    short = named(evaluated("\n".join(["xs = xs + xs"] * 6)), "xs")
+    assert isinstance(short, Items) and short.exact and len(short.items) == 128
+
+
+def test_loops_over_lists_that_stand_in_each_other() -> None:
+    def nested(depth: int) -> str:
+        lines = [f"{'    ' * one}for i{one} in range_:" for one in range(depth)]
+        return "range_ = [1, 2, 3, 4, 5, 6, 7, 8]\nn = []\n" + "\n".join(
+            [*lines, "    " * depth + "n.append(i0)"]
+        )
+
+    two, four = (named(evaluated(nested(depth)), "n") for depth in (2, 4))
+    assert isinstance(two, Items) and two.exact and len(two.items) == 64
+    assert isinstance(four, Items) and not four.exact
+
+
+# What is told of limits
+
+LATE = """\
+def late(model, loader):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for u, v in loader:
+        nn.functional.cross_entropy(model(u).softmax(-1), v).backward()
+        optimizer.step()
+"""
+
+
+def checked(folder: Path, text: str, *options: str) -> dict[str, list[dict[str, str]]]:
+    (folder / "train.py").write_text(START + text)
+    command = ["check", str(folder / "train.py"), "--output-format", "json", *options]
+    ran = CliRunner().invoke(app, command, catch_exceptions=False)
+    report: dict[str, list[dict[str, str]]] = json.loads(ran.stdout)
+    assert not report["errors"]
+    return report
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def codes(report: dict[str, list[dict[str, str]]]) -> set[str]:
+    return {one["code"] for one in report["findings"] if one["level"] == "error"}
+
+
+def test_an_entry_point_that_takes_too_much_loses_itself_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = LATE + "late(nn.Linear(2, 2), [(x, x)])\n" + "print(a + b)\n" * 300
+    assert checked(folder, text, "--no-cache")["limits"] == []
+    monkeypatch.setattr(limits, "ENTRY_STEPS", 900)
+    report = checked(folder, text, "--no-cache")
+    assert report["limits"] == [
+        {
+            "path": "train.py",
+            "entry": "",
+            "limit": "ENTRY_STEPS",
+            "not_judged": "nothing in it is judged",
+        }
+    ]
+    assert "TL101" in codes(report)  # `late` is entered on its own
+
+
+def test_calls_beyond_the_limit_are_told_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = LATE + "def main():\n" + "    print(a + b)\n" * 50 + "    late(nn.Linear(2, 2), [(x, x)])\n"
+    assert checked(folder, text, "--no-cache")["limits"] == []
+    monkeypatch.setattr(limits, "PART_STEPS", 60)
+    (told,) = checked(folder, text, "--no-cache")["limits"]
+    assert (told["entry"], told["limit"]) == ("main", "PART_STEPS")
+
+
+def test_limits_are_kept_with_findings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "PART_STEPS", 60)
+    text = LATE + "def main():\n" + "    print(a + b)\n" * 50 + "    late(nn.Linear(2, 2), [(x, x)])\n"
+    cold = checked(folder, text)
+    assert cold["limits"]
+    assert checked(folder, text)["limits"] == cold["limits"]
+    assert checked(folder, text + "# a comment\n")["limits"] == cold["limits"]
+
+
+def test_verbose_says_which_limits_were_reached(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ENTRY_STEPS", 900)
+    (folder / "train.py").write_text(START + LATE + "print(a + b)\n" * 300)
+    plain = CliRunner().invoke(app, ["check", "--no-cache", "train.py"])
+    verbose = CliRunner().invoke(app, ["check", "--no-cache", "train.py", "--verbose"])
+    assert "ENTRY_STEPS" not in plain.stdout
+    assert "  train.py: ENTRY_STEPS, nothing in it is judged\n" in verbose.stdout
+
+
+def test_a_rule_that_asks_too_much_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(training: Training) -> Iterator[Finding]:
+        for _ in range(limits.QUESTION_STEPS):
+            spend()
+        spend()
+        yield from ()
+
+    def quick(training: Training) -> Iterator[Finding]:
+        spend(limits.QUESTION_STEPS)
+        yield from ()
+
+    def judged_by(work: Check[Training]) -> tuple[Reached, ...]:
+        entry = SimpleNamespace(code="TL000", name="costly", rule=Rule(Training, work, "error"))
+        monkeypatch.setattr("trainlint.judging.entries", lambda: [entry])
+        problems: dict[Problem, None] = {}
+        found = judged(Training("train.py", "function", name="fit"), problems)
+        assert not problems and not found.findings
+        return found.limited
+
+    assert judged_by(check) == (Reached("train.py", "fit", "QUESTION_STEPS", "TL000 says nothing of it"),)
+    assert not judged_by(quick)

@@ -1,0 +1,42 @@
+"""Lists and dicts that are put together, without an end to how often: no list holds more than it has values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from trainlint import limits
+from trainlint.facts.model.values import Items, Value
+from trainlint.finding import Place
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+Repeated = tuple[tuple[Place, Value], ...]
+
+
+def joined(ev: Evaluator, first: Items, second: Items) -> Items:
+    """`first + second`."""
+    items, exact = bounded(ev, [*first.items, *second.items], exact=first.exact and second.exact)
+    return Items(kind=first.kind, items=items, exact=exact, repeated=repeated(first, second))
+
+
+def repeated(first: Items, second: Items) -> Repeated:
+    """What multiplications have put into one of two lists several times."""
+    if not (first.repeated and second.repeated):
+        return first.repeated or second.repeated
+    return tuple(dict.fromkeys((*first.repeated, *second.repeated)))
+
+
+def bounded(ev: Evaluator, items: list[Value], *, exact: bool) -> tuple[list[Value], bool]:
+    """The items of a list, and whether that is exactly what it holds. A long one holds each of its values once, the last
+    of them at its end."""
+    ev.copied(len(items))
+    if len(items) <= limits.MAX_ITEMS:
+        return items, exact
+    return once(reversed(items))[::-1], False
+
+
+def once(values: Iterable[Value]) -> list[Value]:
+    """Each of some values once."""
+    return list(dict.fromkeys(values))
