@@ -7,6 +7,7 @@ from hashlib import blake2b
 
 from trainlint.program.incremental.cache import Cache, Checked
 from trainlint.program.incremental.evaluating import check_group
+from trainlint.program.incremental.helpers import can_help
 from trainlint.program.incremental.project_files import Project
 from trainlint.program.incremental.results import Account, Ledger, State
 from trainlint.program.source import syntax as s
@@ -43,9 +44,19 @@ class Modules(Mapping[str, s.Module]):
 
 @with_room
 def check(
-    key: str, reads: list[Read], module: Callable[[str], s.Module | None], cache: Cache, *, lasts: bool
+    key: str,
+    reads: list[Read],
+    module: Callable[[str], s.Module | None],
+    cache: Cache,
+    *,
+    lasts: bool,
+    copies: int = 0,
 ) -> Checked:
-    """Check a group, and keep its findings under a key; if the cache `lasts`, with an account of how they came about."""
+    """Check a group, and keep its findings under a key; if the cache `lasts`, with an account of how they came about.
+
+    Args:
+        copies: how many copies of this process help where little is known.
+    """
     paths = [one.path for one in reads]
     modules = Modules(paths, module)
     name = cache.key((path, "") for path in paths)
@@ -61,7 +72,7 @@ def check(
     names = {path: _digest(sorted(project.names(path))) for path in paths}
     state = State(contents, names, project.frameworks, _digest(sorted(project.reads)))
     known = account.holding(state) if account is not None else Ledger()
-    checked, ledger = check_group(project, known)
+    checked, ledger = check_group(project, known, copies if not known.outcomes and can_help() else 0)
     cache.save_findings("groups", key, checked)
     learned = 0 if ledger is None else len(ledger.outcomes) - len(known.outcomes)
     if lasts and ledger is not None and (account is None or learned > _NOT_WORTH_KEEPING):
