@@ -144,6 +144,8 @@ class Roots:
             frozenset(trace.uses),
             frozenset(trace.lists),
             frozenset(trace.reached),
+            frozenset(trace.code),
+            frozenset(trace.asked),
             frozenset(trace.tables),
             frozenset(trace.fills),
         )

@@ -16,6 +16,8 @@ class Outcome:
     uses: frozenset[str]
     lists: frozenset[str]
     reached: frozenset[Code]
+    code: frozenset[Code]
+    asked: frozenset[str]
     tables: frozenset[str]
     fills: frozenset[str]
 
