@@ -128,6 +128,48 @@ def written(name: str, text: str) -> Callable[[Path], None]:
 
 
 EDITS: dict[str, Callable[[Path], None]] = {
+    "a comment between": replaced("pkg/steps.py", "    loss.backward", "    # here\n    loss.backward"),
+    "lines above": replaced("pkg/steps.py", "def take_step", "# one\n\n# two\ndef take_step"),
+    "lines above a finding's second place": replaced("pkg/helper.py", "def", "# softly\n\n\ndef"),
+    "a line in an entry point": replaced(
+        "train.py", "    model = Net()\n", "    print()\n    model = Net()\n"
+    ),
+    "a line in a function that is called": replaced(
+        "pkg/steps.py", "    optimizer.step()", "    print()\n    optimizer.step()"
+    ),
+    "a line in a function that is not called": replaced("pkg/steps.py", "(1), y)", "(1), y.long())"),
+    "a function is called in another way": replaced(
+        "pkg/steps.py", "loss.backward()", "(loss * 2).backward()"
+    ),
+    "a function that is called no longer trains": replaced("pkg/steps.py", "    loss.backward()\n", ""),
+    "a default": replaced("pkg/steps.py", "(model, optimizer, x, y)", "(model, optimizer, x, y=None)"),
+    "a method's body": replaced("pkg/nets.py", "self.finish(self.fc(x))", "self.finish(self.fc(x) * 2)"),
+    "an __init__": replaced("pkg/nets.py", "nn.Linear(4, 2)", "nn.Linear(4, 3)"),
+    "an __init__ that loses its super()": replaced("pkg/nets.py", "        super().__init__()\n", ""),
+    "an __init__ with a list": replaced(
+        "pkg/nets.py", "self.fc =", "self.all = [nn.Linear(1, 1)]\n        self.fc ="
+    ),
+    "the body of a decorator": replaced("pkg/registry.py", "        return cls", "        return None"),
+    "a decorator's name for it": replaced("pkg/registry.py", "MODELS[name]", "MODELS[name + '2']"),
+    "an attribute is read for the first time": replaced(
+        "train.py", "    model = Net()", "    model = Net()\n    model.fc.weight"
+    ),
+    "an attribute is not read any more": replaced("pkg/nets.py", "self.finish(self.fc(x))", "self.finish(x)"),
+    "two functions change places": written(
+        "pkg/steps.py",
+        "from torch import nn\n\n"
+        + FILES["pkg/steps.py"].partition("\n\n")[2].partition("\n\n")[2]
+        + "\n"
+        + FILES["pkg/steps.py"].partition("\n\n")[2].partition("\n\n")[0]
+        + "\n",
+    ),
+    "all on one line": replaced("pkg/helper.py", ":\n    return", ": return"),
+    "two on one line": written("pkg/helper.py", "a = 1; " + "activation = lambda x: x.softmax(dim=-1)\n"),
+    "a function is renamed": replaced("pkg/alone.py", "def judge", "def forward"),
+    "an import in a function": replaced(
+        "pkg/alone.py", "    return", "    from .steps import unused\n    unused(x, x, y)\n    return"
+    ),
+    "a global": replaced("train.py", "    model = Net()", "    global take_step\n    model = Net()"),
     "a comment": replaced("train.py", "import torch\n", "import torch  # of course\n"),
     "a leaf helper": replaced("pkg/helper.py", ".softmax(dim=-1)", ""),
     "a helper moves": replaced("pkg/helper.py", "def", "\n\ndef"),
@@ -233,17 +275,19 @@ def test_what_a_file_does_to_a_mask_is_not_done_for_others(
 @pytest.mark.parametrize(
     ("name", "evaluated"),
     [
-        ("train.py", {"train.py"}),
-        ("pkg/alone.py", {"pkg/alone.py"}),
-        ("pkg/steps.py", {"pkg/steps.py", "train.py"}),
+        ("lines above", set()),
+        ("lines above a finding's second place", set()),
+        ("a comment", set()),
+        ("a line in an entry point", {"train.py"}),
+        ("a line in a function that is called", {"train.py"}),
+        ("a line in a function that is not called", {"pkg/steps.py"}),
     ],
 )
 def test_only_what_follows_from_a_change_is_evaluated(
     tree: Path, monkeypatch: pytest.MonkeyPatch, name: str, evaluated: set[str]
 ) -> None:
     check()
-    with (tree / name).open("a") as file:
-        file.write("# changed\n")
+    EDITS[name](tree)
     seen = set()
 
     def noting(training: Training, problems: dict[Problem, None]) -> Judged:

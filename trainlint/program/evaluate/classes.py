@@ -132,12 +132,24 @@ def ancestry(cls: ClassValue) -> Iterator[ClassValue]:
             pending = [base for base in one.bases if isinstance(base, ClassValue)] + pending
 
 
+def methods(ev: Evaluator, cls: ClassValue) -> list[s.Function]:
+    """The code of all methods of a class, the nearest first; what is said of it follows from that."""
+    found: list[s.Function] = []
+    for one in ancestry(cls):
+        own = [node for node in one.code.body if isinstance(node, s.Function)]
+        ev.trace.code.update((one.env.path, node.at[0]) for node in own)
+        found += own
+    return found
+
+
 def class_attribute(ev: Evaluator, cls: ClassValue, name: str) -> Value | None:
     """What the class or one of its bases holds under a name."""
     for one in ancestry(cls):
         found = ev.store.get((one.env.uid, name))
         if found is not None:
             found = ev.settle(found)
+            if isinstance(found, FunctionValue):
+                ev.trace.code.add((found.env.path, found.code.at[0]))
             if isinstance(found, FunctionValue) and found.kind == "class":
                 return Bound(receiver=cls, name=name, function=found)
             return found

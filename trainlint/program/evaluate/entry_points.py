@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.model.training import Training
@@ -17,7 +17,8 @@ from trainlint.program.evaluate.entering import Entering
 from trainlint.program.evaluate.evaluator import Evaluator, Root
 from trainlint.program.evaluate.unread import unread
 from trainlint.program.evaluate.uses import Code
-from trainlint.program.incremental.outcome import Defined, DefinedFunction, Entry, Outcome
+from trainlint.program.incremental.helpers import Helpers, helpers
+from trainlint.program.incremental.outcome import Defined, DefinedFunction, Entry, Outcome, Turn
 from trainlint.program.incremental.results import Ledger
 from trainlint.program.source.relevance import Relevance
 from trainlint.reached import Reached, of_evaluator
@@ -26,41 +27,58 @@ Judge = Callable[[Training, dict[Reached, None]], Iterable[Finding]]
 
 
 class Roots:
-    """Goes through the entry points of some files, and keeps account of them."""
+    """Goes through the entry points of some files, and keeps account of them.
+
+    Args:
+        copies: how many other processes evaluate some of them, so that they are known when it is their turn.
+    """
 
     def __init__(
-        self, ev: Evaluator, paths: Iterable[str], known: Ledger, judge: Judge, problems: dict[Problem, None]
+        self,
+        ev: Evaluator,
+        paths: Iterable[str],
+        known: Ledger,
+        judge: Judge,
+        problems: dict[Problem, None],
+        copies: int = 0,
     ) -> None:
         self._ev = ev
         self._paths = list(paths)
         self._known = known
         self._judge = judge
         self._problems = problems
+        self._copies = copies
         self._entering = Entering(ev)
         self._reached: set[Code] = set()
         self.ledger = Ledger()
         """What is known now."""
 
     def findings(self) -> Iterator[Finding]:
-        """What is found in all of them, in order. One that cannot be evaluated is a problem of its file."""
+        """What is found in all of them, in order. One that cannot be evaluated is a problem of its file.
+
+        Raises NotAlone if other processes evaluate some of them and an entry point follows from another.
+        """
         for path in self._paths:
             yield from self._body(path)
+        turns = list(self._turns())
+        with helpers(self._copies, self._plain, turns) if self._copies else nullcontext() as ahead:
+            for turn in turns:
+                if turn.code not in self._reached:
+                    yield from self._entered(turn.entry, ahead)
+
+    def _turns(self) -> Iterator[Turn]:
         for path in self._paths:
             for number, cls in enumerate(self.ledger.defined[path].classes):
-                if cls.needs_instance and (cls.init is None or cls.init.code not in self._reached):
-                    yield from self._entered(("class", path, number), self._entering.make)
+                if cls.needs_instance:
+                    yield Turn(("class", path, number), cls.init.code if cls.init is not None else None)
         outlines = self._ev.project.outlines
         relevance = Relevance(outlines.values())
         called = frozenset(name for path in self._paths for name in outlines[path].called)
         for is_called in (False, True):
             for path in self._paths:
                 for number, function in enumerate(self.ledger.defined[path].functions):
-                    if (
-                        (function.name in called) is is_called
-                        and function.code not in self._reached
-                        and self._trains(path, function, relevance)
-                    ):
-                        yield from self._entered(("function", path, number), self._entering.call)
+                    if (function.name in called) is is_called and self._trains(path, function, relevance):
+                        yield Turn(("function", path, number), function.code)
 
     def fills_late(self) -> bool:
         """Whether anything but the body of a file has filled a dict of another file's."""
@@ -92,14 +110,28 @@ class Roots:
         init = self.ledger.defined[path].classes[function.owner].init if function.owner is not None else None
         return init is not None and relevance.trains("__init__", init.names)
 
-    def _entered(self, entry: Entry, enter: Callable[[str, int], Root]) -> Iterator[Finding]:
-        kind, path, number = entry
+    def _entered(self, entry: Entry, ahead: Helpers | None) -> Iterator[Finding]:
         outcome = self._known.outcomes.get(entry)
+        if outcome is None and ahead is not None:
+            outcome = ahead.outcome(entry)
         if outcome is None:
-            with _caught(path, self._problems):
-                outcome = self._judged(kind, path, enter(path, number), self._name(entry))
+            outcome = self._evaluated(entry)
         if outcome is not None:
             yield from self._noted(entry, outcome)
+
+    def _evaluated(self, entry: Entry) -> Outcome | None:
+        kind, path, number = entry
+        enter = self._entering.make if kind == "class" else self._entering.call
+        with _caught(path, self._problems):
+            return self._judged(kind, path, enter(path, number), self._name(entry))
+        return None
+
+    def _plain(self, entry: Entry) -> Outcome | None:
+        """What an entry point leads to, if nothing else follows from it."""
+        before = len(self._problems)
+        outcome = self._evaluated(entry)
+        is_plain = outcome is not None and not outcome.fills and len(self._problems) == before
+        return outcome if is_plain else None
 
     def _name(self, entry: Entry) -> str:
         """An entry point as people name it."""
@@ -129,6 +161,8 @@ class Roots:
             frozenset(trace.uses),
             frozenset(trace.lists),
             frozenset(trace.reached),
+            frozenset(trace.code),
+            frozenset(trace.asked),
             frozenset(trace.tables),
             frozenset(trace.fills),
             tuple(limited),

@@ -510,6 +510,11 @@ class Evaluator:
                     return self.settle(held)
                 return attributes.value_attribute(self, value, name, at, text)
 
+    def is_read(self, name: str) -> bool:
+        """Whether any code of the program reads an attribute of this name."""
+        self.trace.asked.add(name)
+        return name in self.project.reads
+
     def _unknown_attribute(self, value: Value, name: str) -> Value:
         missing = Unknown(text=name, loops=())
         self.store.set((value.uid, name), missing)
@@ -526,7 +531,7 @@ class Evaluator:
         if isinstance(value, Constant) and self.loops:  # a value of its own, for when it was set matters
             value = Constant(value=value.value, at=value.at, is_default=value.is_default)
         is_layer = isinstance(target, Object) and MODULE in target.bases and target.definition is None
-        is_misspelt = is_like_requires_grad(name) and name not in self.project.reads
+        is_misspelt = is_like_requires_grad(name) and not self.is_read(name)
         if is_misspelt or (is_layer and is_certain and name == "requires_grad"):
             self.emit(AttributeSet, at, target=target, name=name)
         if name in ("pad_token", "pad_token_id") and attributes.is_end_token(value):
@@ -655,6 +660,7 @@ class Evaluator:
             owner = receiver if isinstance(receiver, Object) else None
             return self.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
         self.trace.reached.add((func.env.path, func.code.at[0]))
+        self.trace.code.add((func.env.path, func.code.at[0]))
         env = self.new_env(func.env.path, func.env)
         call_place = self.place(at) if self.frames else None
         frame = Frame(env, func.code, func.owner, receiver, guards=len(self.guards))

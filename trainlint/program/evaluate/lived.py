@@ -88,10 +88,9 @@ def _may_change(ev: Evaluator, held: Constant, loop: int, writers: frozenset[str
 
 
 def _changes(ev: Evaluator, cls: ClassValue) -> Changes:
+    methods = classes.methods(ev, cls)
     found = ev.uses.changes.get(cls.uid)
     if found is None:
-        bodies = (one.code.body for one in classes.ancestry(cls))
-        methods = [node for body in bodies for node in body if isinstance(node, s.Function)]
         found = ev.uses.changes[cls.uid] = _worked_out(methods)
     return found
 

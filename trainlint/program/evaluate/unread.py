@@ -11,7 +11,6 @@ from trainlint.facts.model.values import Object
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.evaluate.values import ClassValue
-from trainlint.program.source import syntax as s
 
 _PLAIN_BASES = frozenset((MODULE, "lightning.LightningModule"))
 """Classes of libraries that use no layer by a name of their own."""
@@ -22,9 +21,7 @@ def unread(ev: Evaluator, objects: Iterable[Object]) -> Iterator[Unread]:
     for module in objects:
         cls = module.definition
         if isinstance(cls, ClassValue) and MODULE in module.bases and _is_plain(ev, cls):
-            names = [
-                name for name in module.attributes if name.isidentifier() and name not in ev.project.reads
-            ]
+            names = [name for name in module.attributes if name.isidentifier() and not ev.is_read(name)]
             for name in names:
                 layer = module.attributes[name]
                 if isinstance(layer, Object) and layer.at is not None and _is_lost(layer, name, module):
@@ -39,11 +36,7 @@ def _is_plain(ev: Evaluator, cls: ClassValue) -> bool:
         or not classes.has_method(ev, cls, "forward")
     ):
         return False
-    return not any(
-        isinstance(node, s.Function) and not BY_ANY_NAME.isdisjoint(node.names)
-        for one in classes.ancestry(cls)
-        for node in one.code.body
-    )
+    return all(BY_ANY_NAME.isdisjoint(one.names) for one in classes.methods(ev, cls))
 
 
 def _is_lost(layer: Object, name: str, module: Object) -> bool:

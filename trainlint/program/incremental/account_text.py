@@ -42,14 +42,20 @@ def packed(account: Account) -> bytes:
             [asdict(found) for found in one.findings],
             places(one.uses),
             places(one.lists),
-            [[number[file], at] for file, at in one.reached],
+            _codes(one.reached, number),
+            _codes(one.code - one.reached, number),
+            [*one.asked],
             [*one.tables],
             [*one.fills],
             [[reached.entry, reached.limit, reached.lost] for reached in one.limited],
         ]
         for (kind, path, place), one in ledger.outcomes.items()
     ]
-    return json.dumps([paths, state.frameworks, state.reads, files, outcomes]).encode(errors="surrogatepass")
+    return json.dumps([paths, state.frameworks, files, outcomes]).encode(errors="surrogatepass")
+
+
+def _codes(codes: Iterable[Code], number: Mapping[str, int]) -> list[list[int]]:
+    return [[number[file], at] for file, at in codes]
 
 
 def _outline(one: Outline) -> list[object]:
@@ -82,11 +88,14 @@ def _defined(one: Defined, number: dict[str, int], known: _Names) -> list[object
 
 def unpacked(data: bytes) -> Account:
     """Raises one of `DAMAGED`."""
-    paths, frameworks, reads, files, outcomes = json.loads(data)
+    paths, frameworks, files, outcomes = json.loads(data)
     paths = [str(path) for path in paths]
 
     def at(places: Sequence[int]) -> frozenset[str]:
         return frozenset(paths[place] for place in places)
+
+    def codes(found: Sequence[Sequence[int]]) -> frozenset[Code]:
+        return frozenset((paths[file], int(offset)) for file, offset in found)
 
     ledger = Ledger()
     contents, names, outlines = {}, {}, {}
@@ -96,17 +105,21 @@ def unpacked(data: bytes) -> Account:
     known = _names(outlines)
     for path, (_, _, _, defined) in zip(paths, files, strict=True):
         ledger.defined[path] = _defined_from(defined, path, paths, known)
-    for (kind, path, place), found, uses, lists, reached, tables, fills, limited in outcomes:
+    for (kind, path, place), found, uses, lists, reached, more, asked, tables, fills, limited in outcomes:
+        calls = codes(reached)
         ledger.outcomes[str(kind), paths[path], int(place)] = Outcome(
             tuple(Finding.restored(one) for one in found),
             at(uses),
             at(lists),
-            frozenset((paths[file], int(offset)) for file, offset in reached),
+            calls,
+            calls | codes(more),
+            frozenset(map(str, asked)),
             frozenset(map(str, tables)),
             frozenset(map(str, fills)),
             tuple(Reached(paths[path], *map(str, one)) for one in limited),
         )
-    return Account(ledger, State(contents, names, tuple(map(str, frameworks)), str(reads)), outlines)
+    reads = frozenset[str]().union(*(one.reads for one in outlines.values()))
+    return Account(ledger, State(contents, names, tuple(map(str, frameworks)), reads), outlines)
 
 
 def _outline_from(data: Any) -> Outline:

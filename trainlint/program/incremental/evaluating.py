@@ -13,6 +13,7 @@ from trainlint.judging import judged
 from trainlint.program.evaluate.entry_points import Roots
 from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.incremental.cache import Checked
+from trainlint.program.incremental.helpers import NotAlone
 from trainlint.program.incremental.project_files import Project
 from trainlint.program.incremental.results import Ledger
 from trainlint.reached import Reached
@@ -22,10 +23,10 @@ _DEEP = 8_000
 """Python frames that evaluating may nest: a few for each call and each nested expression."""
 
 
-def check_group(project: Project, known: Ledger) -> tuple[Checked, Ledger | None]:
+def check_group(project: Project, known: Ledger, copies: int = 0) -> tuple[Checked, Ledger | None]:
     """Evaluate files that belong together, and let every rule look at what happens in them.
 
-    What is known of an entry point is not worked out again. The ledger is that of all of them; there is none if
+    So many copies of this process help. What is known of an entry point is not worked out again. The ledger is that of all of them; there is none if
     what is found follows from more than an outcome tells: from the order in which files were evaluated, say.
     """
     found: dict[tuple[str, object], Finding] = {}
@@ -38,11 +39,14 @@ def check_group(project: Project, known: Ledger) -> tuple[Checked, Ledger | None
         limited.update(dict.fromkeys(found.limited))
         return list(found.findings)
 
-    roots = Roots(evaluator, sorted(project.outlines), known, judge, problems)
-    with _room():
-        for one in roots.findings():
-            first = found.setdefault((one.code, one.at), one)
-            found[one.code, one.at] = first.agreed(one)
+    roots = Roots(evaluator, sorted(project.outlines), known, judge, problems, copies)
+    try:
+        with _room():
+            for one in roots.findings():
+                first = found.setdefault((one.code, one.at), one)
+                found[one.code, one.at] = first.agreed(one)
+    except NotAlone:
+        return check_group(project, known)
     is_whole = not (evaluator.is_tangled or problems or roots.fills_late())
     if known.outcomes and not (is_whole and roots.saw_all_dicts()):
         return check_group(project, Ledger())

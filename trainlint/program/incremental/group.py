@@ -7,9 +7,11 @@ from hashlib import blake2b
 
 from trainlint.program.incremental.cache import Cache, Checked
 from trainlint.program.incremental.evaluating import check_group
+from trainlint.program.incremental.helpers import can_help
 from trainlint.program.incremental.project_files import Project
 from trainlint.program.incremental.results import Account, Ledger, State
 from trainlint.program.source import syntax as s
+from trainlint.program.source.edited import Edited, edited
 from trainlint.program.source.outline import outline
 from trainlint.program.source.reading import Read
 from trainlint.program.source.room import with_room
@@ -43,9 +45,19 @@ class Modules(Mapping[str, s.Module]):
 
 @with_room
 def check(
-    key: str, reads: list[Read], module: Callable[[str], s.Module | None], cache: Cache, *, lasts: bool
+    key: str,
+    reads: list[Read],
+    module: Callable[[str], s.Module | None],
+    cache: Cache,
+    *,
+    lasts: bool,
+    copies: int = 0,
 ) -> Checked:
-    """Check a group, and keep its findings under a key; if the cache `lasts`, with an account of how they came about."""
+    """Check a group, and keep its findings under a key; if the cache `lasts`, with an account of how they came about.
+
+    Args:
+        copies: how many copies of this process help where little is known.
+    """
     paths = [one.path for one in reads]
     modules = Modules(paths, module)
     name = cache.key((path, "") for path in paths)
@@ -59,14 +71,30 @@ def check(
     }
     project = Project(modules, outlines)
     names = {path: _digest(sorted(project.names(path))) for path in paths}
-    state = State(contents, names, project.frameworks, _digest(sorted(project.reads)))
-    known = account.holding(state) if account is not None else Ledger()
-    checked, ledger = check_group(project, known)
+    state = State(contents, names, project.frameworks, project.reads)
+    known = Ledger()
+    if account is not None:
+        known = account.holding(state, outlines, _edits(account.state, state, modules, cache))
+    checked, ledger = check_group(project, known, copies if not known.outcomes and can_help() else 0)
     cache.save_findings("groups", key, checked)
     learned = 0 if ledger is None else len(ledger.outcomes) - len(known.outcomes)
     if lasts and ledger is not None and (account is None or learned > _NOT_WORTH_KEEPING):
         cache.save_account(name, Account(ledger, state, outlines))
     return checked
+
+
+def _edits(before: State, now: State, modules: Modules, cache: Cache) -> dict[str, Edited]:
+    """Files in which only the bodies of functions have changed, as far as it is known what they were."""
+    found = {}
+    for path, content in now.contents.items():
+        (key, _, meaning), (_, _, means) = (
+            one.partition(" ") for one in (before.contents.get(path, content), content)
+        )
+        old = cache.load_module(key) if before.contents.get(path) != content and meaning == means else None
+        edit = edited(old, modules[path]) if old is not None else None
+        if edit is not None:
+            found[path] = edit
+    return found
 
 
 def _digest(names: list[str]) -> str:

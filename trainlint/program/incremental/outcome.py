@@ -17,6 +17,8 @@ class Outcome:
     uses: frozenset[str]
     lists: frozenset[str]
     reached: frozenset[Code]
+    code: frozenset[Code]
+    asked: frozenset[str]
     tables: frozenset[str]
     fills: frozenset[str]
     limited: tuple[Reached, ...] = ()
@@ -61,3 +63,11 @@ class Defined:
 
 Entry = tuple[str, str, int]
 """An entry point: "program", "class" or "function"; its file; its position among what the file defines."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An entry point whose turn comes if none before it has reached its code."""
+
+    entry: Entry
+    code: Code | None

@@ -73,8 +73,13 @@ class Processes:
             for chunk in chunks
         )
 
-    def check(self, groups: Iterable[tuple[str, list[Read]]]) -> Iterator[Checked]:
-        """Check groups whose files have been read, each with the key under which its findings are kept."""
+    def check(self, groups: Sequence[tuple[str, list[Read]]]) -> Iterator[Checked]:
+        """Check groups whose files have been read, each with the key under which its findings are kept.
+
+        For a group that would keep one process busy when the others are done, that process makes copies of itself.
+        """
+        sizes = [sum(len(self._contents.get(read.path)) for read in group) for _, group in groups]
+        share = sum(sizes) / self._jobs
         return _as_done(
             self._pool.submit(
                 workers.check_read,
@@ -82,8 +87,9 @@ class Processes:
                 [(read, self._contents.get(read.path)) for read in group],
                 self._folder,
                 lasts=self._lasts,
+                copies=self._jobs if size > share / 2 else 0,
             )
-            for key, group in groups
+            for (key, group), size in zip(groups, sizes, strict=True)
         )
 
     def _texts(self, paths: list[str]) -> list[workers.Text]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
+from trainlint.program.incremental.moving import Moving
 from trainlint.program.incremental.outcome import Defined, Entry, Outcome
+from trainlint.program.source.edited import Edited
 from trainlint.program.source.outline import Outline
 
 
@@ -35,8 +37,8 @@ class State:
     """What a star import of it binds: a name for that."""
     frameworks: tuple[str, ...]
     """Folders whose code is followed only from inside."""
-    reads: str
-    """Every attribute that any of them reads: a name for that."""
+    reads: frozenset[str]
+    """Every attribute that any of them reads."""
 
 
 @dataclass(frozen=True)
@@ -47,26 +49,43 @@ class Account:
     state: State
     outlines: Mapping[str, Outline]
 
-    def holding(self, now: State) -> Ledger:
-        """What is still true: what follows from files alone that are what they were."""
-        if (now.frameworks, now.reads) != (
-            self.state.frameworks,
-            self.state.reads,
-        ) or now.contents.keys() != self.state.contents.keys():
+    def holding(self, now: State, outlines: Mapping[str, Outline], edits: Mapping[str, Edited]) -> Ledger:
+        """What is still true: what follows from code alone that is what it was. It is told as it now stands.
+
+        Args:
+            edits: of the files that are not what they were, those in which only the bodies of functions have changed.
+        """
+        if now.frameworks != self.state.frameworks or now.contents.keys() != self.state.contents.keys():
             return Ledger()
-        changed = {path for path in now.contents if now.contents[path] != self.state.contents[path]}
+        different = now.reads ^ self.state.reads
+        moving = Moving(edits, outlines)
+        outcomes = {
+            entry: moved
+            for entry, one in self.ledger.outcomes.items()
+            if different.isdisjoint(one.asked) and (moved := moving.outcome(one)) is not None
+        }
+        defined = {
+            path: there
+            for path, one in self.ledger.defined.items()
+            if ("program", path, 0) in outcomes and (there := moving.defined(one)) is not None
+        }
+        changed = {
+            path
+            for path in now.contents
+            if path not in defined or (path not in edits and now.contents[path] != self.state.contents[path])
+        }
         renamed = {path for path in now.names if now.names[path] != self.state.names[path]}
         stale = self._stale(changed, renamed)
         emptied = self.ledger.filled_by(stale)
         return Ledger(
             {
                 entry: one
-                for entry, one in self.ledger.outcomes.items()
+                for entry, one in outcomes.items()
                 if stale.isdisjoint(one.uses)
                 and renamed.isdisjoint(one.lists)
                 and emptied.isdisjoint(one.tables)
             },
-            {path: one for path, one in self.ledger.defined.items() if path not in stale},
+            {path: one for path, one in defined.items() if path not in stale},
         )
 
     def _stale(self, changed: set[str], renamed: set[str]) -> set[str]:

@@ -65,9 +65,9 @@ def check_ahead(
 
 
 def check_read(
-    key: str, group: Sequence[tuple[reading.Read, bytes]], folder: Path, *, lasts: bool
+    key: str, group: Sequence[tuple[reading.Read, bytes]], folder: Path, *, lasts: bool, copies: int
 ) -> Checked:
-    """Check a group whose files have been read before."""
+    """Check a group whose files have been read before, with the help of so many copies of this process."""
     cache, texts = Cache(folder), {read.path: (read.key, data) for read, data in group}
     return check(
         key,
@@ -75,4 +75,5 @@ def check_read(
         lambda path: reading.module(path, *texts[path], cache),
         cache,
         lasts=lasts,
+        copies=copies,
     )

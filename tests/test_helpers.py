@@ -1,0 +1,115 @@
+"""Other processes that evaluate entry points of one group: what is found is what one process finds alone."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.test_scenarios import scenarios
+from trainlint.check.analysis import Analysis, Source, analyse
+from trainlint.program.incremental import evaluating, group, groups, helpers
+from trainlint.program.incremental.cache import Checked
+from trainlint.program.incremental.outcome import Entry, Outcome
+from trainlint.program.incremental.project_files import Project
+from trainlint.program.incremental.results import Ledger
+
+pytestmark = pytest.mark.skipif(not helpers.can_help(), reason="needs processes that can be copied")
+
+WITH_REGISTRY = {
+    "models.py": "FOUND = {}\n",
+    "nets.py": """\
+from torch import nn
+from models import FOUND
+
+class Net(nn.Module):
+    def __init__(self):
+        self.fc = nn.Linear(4, 2)
+        FOUND["head"] = nn.Sequential(nn.Linear(4, 2), nn.Softmax(dim=1))
+        super().__init__()
+""",
+    "train.py": """\
+import torch
+import nets
+from models import FOUND
+
+def train(x, y):
+    loss = torch.nn.CrossEntropyLoss()(FOUND["head"](x), y)
+    loss.backward()
+""",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
+    """Two copies help with every group; the entry points that they have evaluated in time."""
+    found: list[Entry] = []
+    outcome = helpers.Helpers.outcome
+
+    def noting(self: helpers.Helpers, entry: Entry) -> Outcome | None:
+        known = outcome(self, entry)
+        if known is not None:
+            found.append(entry)
+        return known
+
+    monkeypatch.setattr(helpers.Helpers, "outcome", noting)
+    return found
+
+
+def in_one_process_and_in_more(paths: list[str]) -> tuple[Analysis, Analysis]:
+    sources = [Source(path) for path in paths]
+    alone = analyse(sources, jobs=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups, "check", partial(group.check, copies=2))
+        return alone, analyse(sources, jobs=1)
+
+
+def test_scenarios_in_packages(folder: Path, asked: list[Entry]) -> None:
+    pages: dict[str, list[str]] = {}
+    for number, scenario in enumerate(scenarios()):
+        scenario.write(folder / f"part{number}")
+        files = [f"part{number}/{path}" for path in scenario.files]
+        pages.setdefault(f"{scenario.name.partition(':')[0]}.py", []).extend(files)
+    for page, files in pages.items():
+        names = (file.removesuffix(".py").replace("/", ".") for file in files)
+        (folder / page).write_text("import torch\n" + "".join(f"import {name}\n" for name in names))
+    alone, together = in_one_process_and_in_more(
+        [*pages, *(file for files in pages.values() for file in files)]
+    )
+    assert len(alone.findings) > len(scenarios()) / 2
+    assert together == alone
+    assert len(asked) > len(scenarios()) / 2
+
+
+def test_what_one_entry_point_leaves_for_others(
+    folder: Path, asked: list[Entry], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path, text in WITH_REGISTRY.items():
+        (folder / path).write_text(text)
+    copies = []
+
+    def noting(project: Project, known: Ledger, count: int = 0) -> tuple[Checked, Ledger | None]:
+        copies.append(count)
+        return check_group(project, known, count)
+
+    check_group = evaluating.check_group
+    monkeypatch.setattr(evaluating, "check_group", noting)  # called once more where the copies cannot help
+    monkeypatch.setattr(group, "check_group", noting)
+    alone, together = in_one_process_and_in_more([*WITH_REGISTRY])
+    assert together == alone
+    assert copies == [0, 2, 0]
+
+
+def test_a_copy_that_dies(folder: Path, asked: list[Entry], monkeypatch: pytest.MonkeyPatch) -> None:
+    for path, text in WITH_REGISTRY.items():
+        (folder / path).write_text(text)
+    monkeypatch.setattr(helpers, "_help", lambda *_: None)
+    alone, together = in_one_process_and_in_more([*WITH_REGISTRY])
+    assert together == alone and not asked
