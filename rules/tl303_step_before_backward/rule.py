@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.events import Backward, OptimizerStep, ZeroGrad
+from trainlint.facts.escapes import may_run_backward
+from trainlint.facts.events import Backward, Escape, OptimizerStep, ZeroGrad
 from trainlint.facts.evidence import of_gradients
 from trainlint.facts.training import Training
 from trainlint.finding import Because, Finding
@@ -26,7 +27,7 @@ def check(training: Training) -> Iterator[Finding]:
             else:
                 early.setdefault(id(event), (event, later))
     for number, (step, backward) in early.items():
-        if number not in fine and not training.may_touch_anything(step.loops):
+        if number not in fine and not _has_other_gradients(training, step):
             yield Finding(
                 step.at,
                 f"`{training.name_of(step)}` runs before this batch has gradients, so it uses those of the batch "
@@ -34,3 +35,11 @@ def check(training: Training) -> Iterator[Finding]:
                 (Because(backward.at, "the gradients are only made here"),),
                 evidence=of_gradients(training, step.optimizer),
             )
+
+
+def _has_other_gradients(training: Training, step: OptimizerStep) -> bool:
+    """Whether code that is not known may have run backward before a step."""
+    escapes = training.inside(step.loops[0], Escape) if step.loops else training.events(Escape)
+    return training.may_touch_anything(step.loops) or any(
+        training.is_after(step, escape) and may_run_backward(escape) for escape in escapes
+    )
