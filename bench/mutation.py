@@ -1,10 +1,11 @@
 """Change the code in one small way at a time, and see whether a test notices.
 
     python bench/mutation.py --scratch FOLDER [--count 300] [--seed 1] [--minutes 30] [--jobs 1] [--again] [--write]
+                             [--parts facts rules ...]
 
 Nothing is changed in place: each job works in a copy of the checkout in the scratch folder. What has been done stays
 there, in `results.json`, and is not done again; `--again` tries those once more that no test noticed. `--minutes` ends
-a session, `--write` puts the table into docs/testing.md. Mutants that change nothing anybody could see stand in
+a session, `--parts` tries only some parts, `--write` puts the table into docs/testing.md. Mutants that change nothing anybody could see stand in
 equivalent_mutants.json, each with the reason, and are not counted.
 """
 
@@ -231,6 +232,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=600)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--parts", nargs="*", choices=[one.name for one in PARTS])
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
@@ -240,6 +242,9 @@ def main() -> None:
     waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
     for one in chosen:
         known = results.by_key.get(one.key)
+        part = part_of(one.path)
+        if given.parts and part is not None and part.name not in given.parts:
+            continue
         if known is None or (given.again and known == "survived"):
             waiting.put(one)
     until = time.monotonic() + given.minutes * 60
