@@ -1,12 +1,12 @@
 """Change the code in one small way at a time, and see whether a test notices.
 
-    python bench/mutation.py --scratch FOLDER [--count 300] [--seed 1] [--minutes 30] [--jobs 1] [--again] [--write]
-                             [--parts facts rules ...]
+    python bench/mutation.py --scratch FOLDER [--count 300] [--seed 1] [--minutes 30] [--jobs 1]
+                             [--again] [--parts facts rules ...] [--write]
 
 Nothing is changed in place: each job works in a copy of the checkout in the scratch folder. What has been done stays
 there, in `results.json`, and is not done again; `--again` tries those once more that no test noticed. `--minutes` ends
-a session, `--parts` tries only some parts, `--write` puts the table into docs/testing.md. Mutants that change nothing anybody could see stand in
-equivalent_mutants.json, each with the reason, and are not counted.
+a session, `--parts` tries only some parts, `--write` puts the table into docs/testing.md. Mutants that change nothing
+anybody could see stand in equivalent_mutants.json, each with the reason, and are not counted.
 """
 
 from __future__ import annotations
