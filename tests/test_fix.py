@@ -203,7 +203,7 @@ torch.nn.Linear(1, 1)(x).backward()
 
 def _replacing(*columns: tuple[int, int]) -> tuple[Finding, Fix]:
     places = [Place("a.py", 1, first, 1, last) for first, last in columns]
-    return Finding(places[0], "wrong"), Fix("Do it", "safe", tuple(Edit(at, str(at.column)) for at in places))
+    return Finding(places[0], "wrong"), Fix("safe", "Do it", tuple(Edit(at, str(at.column)) for at in places))
 
 
 @pytest.mark.parametrize(

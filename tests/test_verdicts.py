@@ -33,12 +33,15 @@ for _ in range(3):
 NEVER_CLEARED = CLEARED_BY_A_HOOK.replace(".register_step_post_hook(", ".register_step_pre_hook(").replace(
     "done.zero_grad()", "None"
 )
-UNREACHED = NEVER_CLEARED + """\
+UNREACHED = (
+    NEVER_CLEARED
+    + """\
     break
 for _ in range(0):
     model(torch.randn(8, 4)).sum().backward()
     optimizer.step()
 """
+)
 TEXT = "`SGD` uses the gradients of all earlier"
 
 Said = Callable[[str], tuple[int, str]]
