@@ -143,6 +143,14 @@ def test_what_other_versions_have_left_goes_and_leaves_no_empty_folder(tmp_path:
     assert [one.name for one in tmp_path.iterdir()] == ["1" * 16]
 
 
+def test_what_was_left_half_written_goes_after_an_hour(tmp_path: Path) -> None:
+    files = [entry(tmp_path, number, age=minutes * 60) for number, minutes in enumerate((50, 70, 70))]
+    written, left = (file.rename(file.with_name(f".{file.name}.7")) for file in files[:2])
+    tidy(tmp_path)
+    assert (written.exists(), left.exists()) == (True, False)
+    assert files[2].exists(), "a whole entry is kept for longer"
+
+
 def test_a_run_keeps_the_bound(tree: Path) -> None:
     cache = tree / ".trainlint_cache"
     run("check")

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.fixing import Check, fixed
+from trainlint.finding import Edit, Finding, Fix, Place
+from trainlint.fixing.rounds import together
 
 TRAINING = """
 model = torch.nn.Linear(4, 1)
@@ -197,6 +199,25 @@ x = Variable(Variable(Variable(torch.ones(1)) + 1).cuda())
 torch.nn.Linear(1, 1)(x).backward()
 """
     assert "x = (torch.ones(1) + 1).cuda()\n" in fixed(check, text)
+
+
+def _replacing(*columns: tuple[int, int]) -> tuple[Finding, Fix]:
+    places = [Place("a.py", 1, first, 1, last) for first, last in columns]
+    return Finding(places[0], "wrong"), Fix("safe", "Do it", tuple(Edit(at, str(at.column)) for at in places))
+
+
+@pytest.mark.parametrize(
+    ("second", "count"),
+    [
+        pytest.param((4, 9), 1, id="overlap"),
+        pytest.param((5, 9), 1, id="touch"),
+        pytest.param((6, 9), 2, id="apart"),
+        pytest.param((2, 3), 1, id="within"),
+        pytest.param((5, 5), 1, id="insertion at the end"),
+    ],
+)
+def test_of_two_edits_that_meet_one_waits(second: tuple[int, int], count: int) -> None:
+    assert len(together([_replacing((1, 5)), _replacing(second)])) == count
 
 
 def test_several_fixes_share_one_import(check: Check) -> None:

@@ -351,6 +351,8 @@ def test_fixes_that_never_end_are_not_made(check: Check, monkeypatch: pytest.Mon
     ran = check("--fix", "train.py")
     assert "still found something to do after 30 rounds" in ran.stderr
     assert Path("train.py").read_text() == OLD
+    told, plain = (one.stdout.partition(b"\n\n")[0] for one in (ran, check("train.py")))
+    assert told == plain, "what is reported is the file as it is"
 
 
 def test_a_file_that_changes_meanwhile_is_left(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -321,6 +321,19 @@ def test_gitlab(project: Project, trainlint: Trainlint, monkeypatch: pytest.Monk
     }
 
 
+@pytest.mark.parametrize(("line", "shown"), [(None, 1), (7, 7)])
+def test_a_problem_of_a_whole_file_stands_in_its_first_line(
+    line: int | None, shown: int, project: Project, trainlint: Trainlint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project({"a.py": "x = 1\n" * 9})
+    problem = Problem("a.py", line, "cannot be read")
+    monkeypatch.setattr(checking, "analyse", lambda *_, **__: Analysis((), (problem,), 1))
+    (issue,) = gitlab_of(trainlint("check", "--output-format", "gitlab").stdout)
+    assert issue["location"]["positions"] == {"begin": {"line": shown}}
+    suites = JUnitXml.fromstring(trainlint("check", "--output-format", "junit").stdout.encode())
+    assert [case._elem.get("line") for suite in suites for case in suite] == [str(shown)]
+
+
 def test_gitlab_knows_a_finding_again_when_lines_move(project: Project, trainlint: Trainlint) -> None:
     body = "before()\ntl101(a)\nbetween()\ntl101(b)\nbetween()\ntl101(b)\n"
     project({"a.py": body})

@@ -299,6 +299,34 @@ def test_only_what_follows_from_a_change_is_evaluated(
     assert seen == evaluated
 
 
+def test_a_change_three_files_away_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the body of one file makes goes into what the body of the next one makes."""
+    files = {
+        "options.py": "from torch import nn\nLAST = nn.Softmax(dim=1)\n",
+        "head.py": "from torch import nn\nimport options\nHEAD = nn.Sequential(nn.Linear(4, 3), options.LAST)\n",
+        "model.py": "from torch import nn\nimport head\nMODEL = nn.Sequential(nn.Linear(4, 4), head.HEAD)\n",
+        "train.py": """\
+import torch
+import model
+
+def train(loader):
+    optimizer = torch.optim.SGD(model.MODEL.parameters(), lr=0.1)
+    for x, y in loader:
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model.MODEL(x), y).backward()
+        optimizer.step()
+""",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert [one["code"] for one in check()["findings"]] == ["TL101"]
+    replaced("options.py", "nn.Softmax(dim=1)", "nn.Identity()")(tmp_path)
+    assert check()["findings"] == []
+    replaced("options.py", "nn.Identity()", "nn.Softmax(dim=-1)")(tmp_path)
+    assert [one["code"] for one in check()["findings"]] == ["TL101"]
+
+
 def _restore(tree: Path) -> None:
     for file in (*tree.glob("*.py"), *tree.glob("pkg/*.py")):
         file.unlink()

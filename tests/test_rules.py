@@ -1,4 +1,4 @@
-"""Every rule's page is its test: a line marked `# error` is found, and no other line is.
+"""Every rule's page is its test: a line marked `# error` is found, as the mark says, and no other line is.
 
 A line marked `# todo: no error` is a known miss: not found, so that mending it changes the page. A line
 `# file: models/net.py` begins another file of the same program.
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.in_process import findings_of_run
+from tests.marks import Mark, misfits, page_marks, unmarked
 from tests.scripts import Runner
 from trainlint.check.analysis import Analysis, Source, analyse
 from trainlint.finding import Finding
@@ -29,7 +30,6 @@ FIX = "Fix"
 SECTIONS = ("Why is this bad?", "Example", "Instead", "When it stays silent", "Known misses", "Source")
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^# file: (\S+)\n", re.MULTILINE)
-ERROR = re.compile(r"# error$")
 TODO = re.compile(r"# todo: no error$", re.MULTILINE)
 
 
@@ -93,26 +93,28 @@ def test_page_has_what_a_reader_needs(entry: Entry) -> None:
     for section in ("Example", "Instead", "When it stays silent", "Known misses"):
         assert any(block.section == section for block in found), f"no Python example under {section!r}"
     for block in found:
-        marked = any(map(ERROR.search, block.text.splitlines()))
+        marked = any(page_marks(block.text, entry.code))
         assert marked == (block.section == "Example") or block.section == FIX, block
         assert (block.section == "Known misses") == bool(TODO.search(block.text)), block
 
 
 @BLOCKS
 def test_page_example(block: Block, tmp_path: Path) -> None:
-    expected = set()
+    marked: dict[Path, list[Mark]] = {}
     for name, text in block.files():
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-        expected |= {(file, n) for n, line in enumerate(text.splitlines(), 1) if ERROR.search(line)}
+        marked[file] = list(page_marks(text, block.entry.code))
     findings = (
         _of_run(tmp_path, block.entry.rule.steps)
         if block.entry.rule.by == "T"
         else checked(*sorted(tmp_path.rglob("*.py"))).findings
     )
     found = {(Path(one.at.path), one.at.line) for one in findings if one.code == block.entry.code}
-    assert found == expected
+    assert found == {(file, mark.line) for file, here in marked.items() for mark in here}
+    for file, here in marked.items():
+        assert misfits(here, (one for one in findings if Path(one.at.path) == file)) == []
 
 
 def _of_run(folder: Path, steps: int) -> list[Finding]:
@@ -166,20 +168,16 @@ def test_page_shows_what_the_fix_does(entry: Entry) -> None:
     examples = [_fixed(entry, block) for block in found if block.section == "Example"]
     for block in found:
         if block.section == FIX:
-            assert {name: _unmarked(text) for name, text in block.files()} in examples
+            assert {name: unmarked(text) for name, text in block.files()} in examples
     assert any(block.section == FIX for block in found)
 
 
 def _fixed(entry: Entry, block: Block) -> dict[str, str]:
     """An example as its rule's fixes leave it."""
-    files = {name: _unmarked(text) for name, text in block.files()}
+    files = {name: unmarked(text) for name, text in block.files()}
     result = fixed(_check_for(entry, files), unsafe=True, writes=False)
     assert not result.report.problems
     return {name: result.texts.raw(name).decode() for name in files}
-
-
-def _unmarked(text: str) -> str:
-    return re.sub(r" *# error$", "", text, flags=re.MULTILINE)
 
 
 def _check_for(entry: Entry | None, files: Mapping[str, str]) -> Check:

@@ -6,18 +6,19 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.marks import Mark, marks, misfits
 from trainlint.check.analysis import Source, analyse
+from trainlint.finding import Finding
 
 SCENARIOS = Path(__file__).parent.parent / "fixtures" / "scenarios"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^# file: (\S+)\n", re.MULTILINE)
-MARK = re.compile(r"# (error|because): (TL\d+(?:, TL\d+)*)")
-
 Marks = set[tuple[str, int, str]]
 """Path, line and code."""
 
@@ -30,15 +31,33 @@ class Scenario:
     files: dict[str, str]
 
     def marked(self, kind: str) -> Marks:
-        """The lines with an `# error: CODE` or a `# because: CODE`."""
+        """The lines with an `# error: CODE`, a `# because: CODE` or an `# info: CODE`."""
         return {
-            (path, number, code)
-            for path, text in self.files.items()
-            for number, line in enumerate(text.splitlines(), 1)
-            for found, codes in MARK.findall(line)
-            if found == kind
-            for code in codes.split(", ")
+            (path, mark.line, mark.code) for path, text in self.files.items() for mark in marks(text, kind)
         }
+
+    def misfits(self, findings: Iterable[Finding]) -> list[Mark]:
+        """Marks that say more of a finding than is true."""
+        found = list(findings)
+        return [
+            mark
+            for path, text in self.files.items()
+            for kind in ("error", "info")
+            for mark in misfits(marks(text, kind), (one for one in found if one.at.path == path))
+        ]
+
+    def because_misfits(self, findings: Iterable[Finding]) -> list[Mark]:
+        """The same for second places of findings."""
+        places = [(one.code, place) for one in findings for place in one.because]
+        return [
+            mark
+            for path, text in self.files.items()
+            for mark in marks(text, "because")
+            if not any(
+                code == mark.code and place.at.path == path and mark.fits(place.at, place.message, None)
+                for code, place in places
+            )
+        ]
 
     def write(self, folder: Path) -> None:
         for path, text in self.files.items():
@@ -73,13 +92,31 @@ def test_scenario(scenario: Scenario, folder: Path) -> None:
     assert analysis.problems == ()
     findings = [one for one in analysis.findings if one.level != "info"]
     assert {(one.at.path, one.at.line, one.code) for one in findings} == scenario.marked("error")
-    because = {(place.at.path, place.at.line, one.code) for one in findings for place in one.because}
-    assert scenario.marked("because") <= because
+    assert scenario.misfits(analysis.findings) == []
+    assert scenario.because_misfits(findings) == []
+    told = scenario.marked("info")
+    codes = {code for _, _, code in told}
+    infos = [one for one in analysis.findings if one.level == "info" and one.code in codes]
+    assert {(one.at.path, one.at.line, one.code) for one in infos} == told
 
 
 def test_names_are_unique() -> None:
     names = [scenario.name for scenario in scenarios()]
     assert len(set(names)) == len(names) >= 90
+
+
+@pytest.mark.parametrize(
+    "line",
+    (
+        "x = 1  # error: TL1O1",
+        "x = 1  # error: TL101[bad]",
+        "x = 1  # because: TL101 col",
+        'x  # info: TL101 "',
+    ),
+)
+def test_a_mark_that_cannot_be_read_is_refused(line: str) -> None:
+    with pytest.raises(ValueError, match="is no mark"):
+        list(marks(line, "error"))
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,8 @@ def _wiping(before: Sequence[Event], step: OptimizerStep) -> tuple[ZeroGrad, Bac
     zero: ZeroGrad | None = None
     for event in reversed(before):
         match event:
+            case ZeroGrad() if step.at in event.calls:
+                continue  # a hook of the step, which has used the gradients by then
             case ZeroGrad() if certainly_clears(event.target, step.optimizer):
                 zero = event
             case Backward():

@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.escapes import may_run_backward
 from trainlint.facts.ask.evidence import of_gradients
 from trainlint.facts.ask.interference import may_touch_anything
-from trainlint.facts.model.events import Backward, OptimizerStep, ZeroGrad
+from trainlint.facts.model.events import Backward, Escape, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
@@ -27,7 +28,7 @@ def check(training: Training) -> Iterator[Finding]:
             else:
                 early.setdefault(id(event), (event, later))
     for number, (step, backward) in early.items():
-        if number not in fine and not may_touch_anything(training, step.loops):
+        if number not in fine and not _has_other_gradients(training, step):
             yield Finding(
                 step.at,
                 f"`{training.name_of(step)}` runs before this batch has gradients, so it uses those of the batch "
@@ -35,3 +36,11 @@ def check(training: Training) -> Iterator[Finding]:
                 (Because(backward.at, "the gradients are only made here"),),
                 evidence=of_gradients(training, step.optimizer),
             )
+
+
+def _has_other_gradients(training: Training, step: OptimizerStep) -> bool:
+    """Whether code that is not known may have run backward before a step."""
+    escapes = training.inside(step.loops[0], Escape) if step.loops else training.events(Escape)
+    return may_touch_anything(training, step.loops) or any(
+        training.is_after(step, escape) and may_run_backward(escape) for escape in escapes
+    )

@@ -1,6 +1,6 @@
 from collections.abc import Iterator, Sequence
 
-from trainlint.facts.ask.attachment import attachment
+from trainlint.facts.ask.escapes import may_run_backward
 from trainlint.facts.ask.stepped import certainly_clears, certainly_steps
 from trainlint.facts.model.events import (
     Backward,
@@ -12,7 +12,6 @@ from trainlint.facts.model.events import (
     ZeroGrad,
 )
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -64,22 +63,10 @@ def _why_nothing_is_clipped(before: list[Event], step: OptimizerStep) -> str | N
         match event:
             case Backward() | ParametersRead():
                 return None
-            case Escape() if _may_run_backward(event):
+            case Escape() if may_run_backward(event):
                 return None
             case OptimizerStep() if event.optimizer is step.optimizer:
                 return LATE
             case ZeroGrad() if certainly_clears(event.target, step.optimizer):
                 return EARLY
     return EARLY
-
-
-def _may_run_backward(escape: Escape) -> bool:
-    """Whether code that is not known is handed an object, or something that gradients flow back from."""
-    for value in (*escape.values, *escape.tensors):
-        if isinstance(value, Object):
-            return True
-        if isinstance(value, Op):
-            way = attachment(value)
-            if way.attached or way.uncertain:
-                return True
-    return False

@@ -20,10 +20,8 @@ def check(training: Training) -> Iterator[Finding]:
                 and event.scaler is not None
                 and not may_be_disabled(event.scaler)
             ):
-                clip = _unscaled_clip(run[:position])
-                for one in run[:position]:
-                    if isinstance(one, Clip) and one is not clip:
-                        right.add(id(one))
+                clip, others = _clips(run[:position])
+                right.update(map(id, others))
                 if clip is not None:
                     wrong.setdefault(id(clip), (clip, event))
     for number, (clip, step) in wrong.items():
@@ -36,17 +34,20 @@ def check(training: Training) -> Iterator[Finding]:
             )
 
 
-def _unscaled_clip(before: list[Event]) -> Clip | None:
-    """The first clipping since the last backward, if nothing was unscaled before it."""
-    clip: Clip | None = None
+def _clips(before: list[Event]) -> tuple[Clip | None, list[Clip]]:
+    """The first clipping since the last backward, if nothing was unscaled before it, and the others that a step uses."""
+    first: Clip | None = None
+    others: list[Clip] = []
     for event in reversed(before):
         match event:
             case Clip():
-                clip = event
+                others += [first] if first is not None else []
+                first = event
             case Unscale():
-                clip = None
+                others += [first] if first is not None else []
+                first = None
             case Backward():
-                return clip
+                return first, others
             case OptimizerStep():
-                return None
-    return None
+                break
+    return None, [*others, first] if first is not None else others

@@ -14,7 +14,8 @@ def concise(report: Report) -> Iterator[Piece]:
         yield Piece(f"{_first_in_line(finding.at.shown)}: ")
         level = finding.level or "error"
         yield Piece(f"{level} {finding.code}", level)
-        yield Piece(f" {printable(finding.message)}\n")
+        verdict = f" ({finding.verdict})" if finding.verdict is not None else ""
+        yield Piece(f" {printable(finding.message)}{verdict}\n")
 
 
 def _first_in_line(path: str) -> str:

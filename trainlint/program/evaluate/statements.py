@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 Signal = str | None
 """How a block ends: None falls through; "return", "break", "continue" and "raise" do not."""
 
+_NEAREST = ("continue", "break", "return", "raise")
+"""Where two branches end in different ways, the program may go on where the first of these leads."""
+
 
 def block(ev: Evaluator, statements: s.Block) -> Signal:
     known, guards = ev.known, len(ev.guards)
@@ -271,7 +274,7 @@ def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
     ev.nodes.append(branch)
     if yes[1] is not None and no[1] is not None:
         ev.merge(guard, yes[2], no[2])
-        return yes[1] if yes[1] == no[1] else "return"
+        return min(yes[1], no[1], key=_NEAREST.index)
     if yes[1] is not None or no[1] is not None:
         gone = yes[1] is not None
         ev.store.write(no[2] if gone else yes[2])
