@@ -87,9 +87,9 @@ def _compared(at: Place, name: str, first: Value, second: Value) -> Iterator[Fin
     if common is not None and _size(common) > max(_size(given), _size(other)):
         yield Finding(
             at,
-            f"{name} compares {_shown(left)} with {_shown(right)}, which broadcasts to {_shown(common)}: every "
-            "prediction is held against every target, and the best that can be learned is the mean. Give both the "
-            "same shape, with `squeeze(-1)` or `unsqueeze(-1)`.",
+            f"{name} compares {_shown(left)} with {_shown(right)}, which broadcasts to {_shown(common)}: "
+            "every prediction is compared with every target, so the model can only learn the mean. Give both "
+            "the same shape, with `squeeze(-1)` or `unsqueeze(-1)`.",
             evidence={
                 "first shape": _shown(left),
                 "second shape": _shown(right),

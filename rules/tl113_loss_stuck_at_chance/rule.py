@@ -36,9 +36,10 @@ def check(run: Recorded) -> Iterator[Finding]:
     gradients = [one.gradient.norm for one in run.facts(ParameterSeen) if one.gradient is not None]
     yield Finding(
         last.at,
-        f"After {steps} steps the loss is {value['value']:.3g}, which is what guessing among {classes} classes gives, and "
-        "the model still takes all of them for equally likely: it has learned nothing from its inputs. Look at what stands "
-        "between the last layer and the loss, at gradients close to 0, and at whether inputs and labels belong together.",
+        f"After {steps} steps the loss is {value['value']:.3g}, which is what guessing among {classes} "
+        "classes gives, and the model still predicts all classes as equally likely: it has learned nothing "
+        "from its inputs. Check the operations between the last layer and the loss, gradients close to 0, "
+        "and whether inputs match their labels.",
         evidence={
             "steps": steps,
             "loss of the latest steps": f"{_lowest(losses):.4g} to {_highest(losses):.4g}",

@@ -34,12 +34,12 @@ def _read(training: Training) -> Iterator[Finding]:
             continue
         logits, targets = (f"[{', '.join(map(str, one))}]" for one in (given, target))
         fits = (given[0], *given[2:]) == target
-        what = "trains on something else, without complaint" if fits else "raises"
+        what = "silently trains on the wrong axis" if fits else "raises"
         yield Finding(
             loss.at,
-            f"The logits are {logits} and the targets {targets}, so the {given[-1]} classes come last, but {loss.name} "
-            f"looks for them in position 1, and {what}. Pass `logits.flatten(0, -2)` with `targets.flatten()`, or "
-            "`logits.movedim(-1, 1)`.",
+            f"The logits are {logits} and the targets {targets}, so the {given[-1]} classes come last, but "
+            f"{loss.name} expects them in dimension 1, and {what}. Pass `logits.flatten(0, -2)` with "
+            "`targets.flatten()`, or `logits.movedim(-1, 1)`.",
             (Because(layer.at, "the classes are the last axis here"),),
         )
 
@@ -62,8 +62,8 @@ def _seen(run: Recorded) -> Iterator[Finding]:
             if _classes_come_last(given, target):
                 yield Finding(
                     failure.at,
-                    f"The logits are {shown(given)} and the targets {shown(target)}, so the {given[-1]} classes come "
-                    "last, but cross-entropy looks for them in position 1, and raises. Pass "
+                    f"The logits are {shown(given)} and the targets {shown(target)}, so the {given[-1]} "
+                    "classes come last, but cross-entropy expects them in dimension 1, and raises. Pass "
                     "`logits.flatten(0, -2)` with `targets.flatten()`, or `logits.movedim(-1, 1)`.",
                     evidence={
                         "logits": shown(given),
@@ -82,15 +82,15 @@ def _seen(run: Recorded) -> Iterator[Finding]:
             continue
         yield Finding(
             loss.at,
-            f"The logits are {shown(given_shape)}, and their classes come last, as `{layer.text}` makes them, but "
-            f"{loss.name} takes position 1 for the classes: it trains on something else, without complaint. Pass "
+            f"The logits are {shown(given_shape)}, with the classes last, as `{layer.text}` returns them, "
+            f"but {loss.name} expects them in dimension 1: it silently trains on the wrong axis. Pass "
             "`logits.flatten(0, -2)` with flat targets, or `logits.movedim(-1, 1)`.",
             (Because(layer.at, "the classes are the last axis here"),),
             evidence={
                 "logits": shown(given_shape),
                 "targets": shown(target_shape),
-                "size of position 1": given_shape[1],
-                "size of the last axis": given_shape[-1],
+                "size of dimension 1": given_shape[1],
+                "size of the last dimension": given_shape[-1],
             },
         )
 

@@ -13,13 +13,13 @@ from trainlint.rule import rule
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
     for backward in training.events(Backward):
-        start = Because(backward.at, "the gradient starts here")
+        start = Because(backward.at, "`backward()` starts here")
         for cut in starving(backward.loss):
             if constant(cut.options.get("requires_grad")) is True and cut.at is not None:
                 yield Finding(
                     cut.at,
-                    f"`{cut.text}` drops the graph and sets `requires_grad` on the copy: `backward()` then runs without "
-                    "complaint, and reaches no parameter. Use the loss itself.",
+                    f"`{cut.text}` drops the graph and sets `requires_grad` on the copy: `backward()` then "
+                    "runs without an error, and reaches no parameter. Use the loss itself.",
                     (start,),
                     evidence=of_cut(training, cut),
                 )
@@ -32,8 +32,9 @@ def check(training: Training) -> Iterator[Finding]:
             if places:
                 yield Finding(
                     event.at,
-                    "this loss has lost its graph, and setting `requires_grad` does not bring it back: `backward()` then "
-                    "runs without complaint, and reaches no parameter. Remove this, and keep the graph.",
+                    "this loss has lost its graph, and setting `requires_grad` does not restore it: "
+                    "`backward()` then runs without an error, and reaches no parameter. Remove this line, "
+                    "and keep the graph.",
                     (*places, start),
                     evidence=of_cut(training, ends[0]),
                 )

@@ -25,8 +25,8 @@ def check(training: Training) -> Iterator[Finding]:
         if not any(_shares(one, graph) or _is_of_one(one, backward.loss) for one in others):
             yield Finding(
                 backward.at,
-                "`retain_graph=True` keeps this step's graph in memory for a second backward pass, and there is none: "
-                "it costs memory and hides an accidental second pass. Leave it out.",
+                "`retain_graph=True` keeps the graph of this step in memory, but there is no second "
+                "`backward()` through it: it costs memory and hides an accidental second backward. Remove it.",
             )
 
 

@@ -44,9 +44,9 @@ def check(run: Recorded) -> Iterator[Finding]:
         told |= {op.uid for op in between if any(one in values for one in op.inputs)}
         yield Finding(
             at,
-            f"The gradient of {_named(parameters)} is exactly zero, in every backward pass: nothing that it does "
-            "changes the loss, so it never learns. Look for a rectifier, clamp or mask behind it that lets nothing "
-            "through, and for a softmax over a single class.",
+            f"The gradient of {_named(parameters)} is exactly zero in every backward pass, so it never "
+            "learns. Look for a ReLU, clamp or mask after it that zeroes everything, and for a softmax over "
+            "a single class.",
             _flat(between),
             subject=path or parameters[0].name,
             evidence={
@@ -113,7 +113,9 @@ def _is_chance(value: Value, depth: int = 0) -> bool:
 def _flat(between: list[Op]) -> tuple[Because, ...]:
     """The operations behind it that can be flat, the nearest to the loss first."""
     flat = [op for op in between if op.name in FLAT and op.at is not None]
-    return tuple(Because(op.at, f"`{op.text}` can be flat") for op in flat[-1:] if op.at is not None)
+    return tuple(
+        Because(op.at, f"the gradient of `{op.text}` can be zero") for op in flat[-1:] if op.at is not None
+    )
 
 
 def _named(parameters: list[ParameterSeen]) -> str:

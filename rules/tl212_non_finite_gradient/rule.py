@@ -55,8 +55,9 @@ def _from_forward(run: Recorded, backward: Backward, evidence: dict[str, object]
         where = _module(run, origin)
         return Finding(
             origin.at,
-            f"`{origin.text}`{where} is the first to make {_kind(value)} out of finite numbers, and the loss is {value}: "
-            "every gradient behind it is lost, and one step with them ruins the model. Look at what goes in.",
+            f"`{origin.text}`{where} is the first operation to return {_kind(value)} for finite inputs, and "
+            f"the loss is {value}: all gradients before it are lost, and one step with them ruins the model. "
+            "Check its inputs.",
             (start,),
             subject=_path(run, origin),
             evidence=evidence,
@@ -68,13 +69,13 @@ def _from_forward(run: Recorded, backward: Backward, evidence: dict[str, object]
         evidence["NaN or infinities in the batch"] = batch.spread.non_finite
     return Finding(
         backward.at,
-        f"The loss is {value}, so every gradient is lost, and one step with them ruins the model."
+        f"The loss is {value}, so all gradients are lost, and one step with them ruins the model."
         + (
-            f" The {batch.role} already holds {batch.spread.non_finite} such numbers."
+            f" The {batch.role} already contains {batch.spread.non_finite} such values."
             if batch and batch.spread
             else ""
         ),
-        (Because(batch.at, "they come in here"),) if batch is not None else (),
+        (Because(batch.at, "they enter the model here"),) if batch is not None else (),
         evidence=evidence,
     )
 
@@ -95,9 +96,9 @@ def _from_backward(
         because.insert(0, Because(only.at, f"`{only.text}` has no finite derivative somewhere, such as at 0"))
     yield Finding(
         at,
-        f"The gradient of `{first.name}` holds NaN or infinity while the loss is finite: one step with it ruins the "
-        "model. Keep the inputs of square roots, norms, logarithms and divisions away from 0, also where a mask hides "
-        "the result.",
+        f"The gradient of `{first.name}` contains NaN or infinity while the loss is finite: one step with it "
+        "ruins the model. Keep the inputs of square roots, norms, logarithms and divisions away from 0, also "
+        "where a mask hides the result.",
         tuple(because),
         subject=first.name,
         evidence=evidence,
@@ -124,7 +125,7 @@ def _origin(loss: Value) -> Op | None:
     pending = [loss]
     seen = {loss.uid}
     for value in pending:
-        is_first = numbers_of(value).get("made of finite numbers") == 1.0 and not any(
+        is_first = numbers_of(value).get("of finite inputs") == 1.0 and not any(
             numbers_of(part).get("not finite") for part in value.parts()
         )
         if isinstance(value, Op) and is_first and value.at is not None:

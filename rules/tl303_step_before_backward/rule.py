@@ -29,8 +29,8 @@ def check(training: Training) -> Iterator[Finding]:
         if number not in fine and not training.may_touch_anything(step.loops):
             yield Finding(
                 step.at,
-                f"`{training.name_of(step)}` runs before this batch has gradients, so it uses those of the batch "
-                "before, or none. Call `step()` after `backward()`.",
-                (Because(backward.at, "the gradients are only made here"),),
+                f"`{training.name_of(step)}` runs before the gradients of this batch are computed, so it "
+                "uses those of the previous batch, or none. Call `step()` after `backward()`.",
+                (Because(backward.at, "the gradients are only computed here"),),
                 evidence=of_gradients(training, step.optimizer),
             )

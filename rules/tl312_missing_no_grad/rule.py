@@ -28,9 +28,10 @@ def check(training: Training) -> Iterator[Finding]:
         if last is not None and all(one is not None and one.training is False for one in modes):
             yield Finding(
                 forward.at,
-                f"`{module.type.removeprefix('torch.')}` is evaluated while autograd records: every batch pays memory "
-                "and time for gradients that nobody uses. Put it under `torch.no_grad()`.",
-                (Because(last.at, "in evaluation since here"),),
+                f"`{module.type.removeprefix('torch.')}` runs inference without `torch.no_grad()`: autograd "
+                "builds a graph for every batch, which costs memory and time, and no `backward()` uses it. "
+                "Wrap the evaluation in `torch.no_grad()`.",
+                (Because(last.at, "in evaluation mode since here"),),
                 evidence=of_evaluation(training, forward),
                 clues={"only_evaluated": not _trains(training, forward.at, used)},
             )

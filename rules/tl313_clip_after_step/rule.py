@@ -7,8 +7,8 @@ from trainlint.facts.values import Object, Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
-LATE = "after the optimizer has used them, so its step is as large as it would be without"
-EARLY = "before `backward()` has made any, so there is nothing to clip"
+LATE = "after the optimizer has used them, so the step is not clipped"
+EARLY = "before `backward()` has computed any, so there is nothing to clip"
 
 
 @rule(Training, level="error")
@@ -38,7 +38,7 @@ def check(training: Training) -> Iterator[Finding]:
         if number not in right:
             yield Finding(
                 clip.at,
-                f"Gradients are clipped {why}. Call it between `backward()` and `step()`.",
+                f"Gradients are clipped {why}. Clip between `backward()` and `step()`.",
                 (Because(step.at, "the optimizer uses the gradients here"),),
             )
 
@@ -50,7 +50,7 @@ def _steps(training: Training, clip: Clip, events: Sequence[Event]) -> list[Opti
 
 
 def _why_nothing_is_clipped(before: list[Event], step: OptimizerStep) -> str | None:
-    """None where there may be gradients that nobody has used or cleared yet."""
+    """None where there may be gradients that have not been used or cleared yet."""
     for event in reversed(before):
         match event:
             case Backward() | ParametersRead():
@@ -65,7 +65,7 @@ def _why_nothing_is_clipped(before: list[Event], step: OptimizerStep) -> str | N
 
 
 def _may_run_backward(escape: Escape) -> bool:
-    """Whether code that is not known is handed an object, or something that gradients flow back from."""
+    """Whether unknown code receives an object, or something that gradients flow back from."""
     for value in (*escape.values, *escape.tensors):
         if isinstance(value, Object):
             return True

@@ -46,15 +46,16 @@ def check(training: Training) -> Iterator[Finding]:
         ):
             continue
         effect = (
-            "the limit of the clipping is that much tighter"
+            "the clipping threshold is too strict by the same factor"
             if clip is not None
-            else "the step is that many times as long"
+            else "the step is too large by the same factor"
         )
         evidence = {"backward passes for one step": times} if times else {}
         yield Finding(
             backward.at,
-            "The gradients of several batches are added up here, each of the mean over a batch, so their sum is as many "
-            f"times too large as there are batches: {effect}. Divide the loss by the number of batches of one step.",
+            "Gradients of several batches accumulate here, each of a mean over its batch, so their sum is "
+            f"too large by the number of batches: {effect}. Divide the loss by the number of accumulation "
+            "steps.",
             (Because(step.at, "the optimizer only steps here"),),
             evidence=evidence,
         )

@@ -28,8 +28,8 @@ def check(training: Training) -> Iterator[Finding]:
         what = {"/": "a division by 0", "div": "a division by 0"}.get(op.name, f"`{op.name}` of 0")
         yield Finding(
             event.at,
-            f"what stands here can be exactly 0, and {what} makes the loss or its gradient infinite or NaN. Keep it away "
-            "from 0, or use the function that does both steps at once.",
+            f"the value here can be exactly 0, and {what} makes the loss or its gradient infinite or NaN. "
+            "Keep it away from 0, or use the function that fuses both steps.",
             because,
             evidence={key: one for key, one in numbers_of(op).items() if key == "not finite"},
         )
