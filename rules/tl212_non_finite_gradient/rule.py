@@ -125,7 +125,7 @@ def _origin(loss: Value) -> Op | None:
     pending = [loss]
     seen = {loss.uid}
     for value in pending:
-        is_first = numbers_of(value).get("of finite inputs") == 1.0 and not any(
+        is_first = numbers_of(value).get("made of finite numbers") == 1.0 and not any(
             numbers_of(part).get("not finite") for part in value.parts()
         )
         if isinstance(value, Op) and is_first and value.at is not None:

@@ -45,7 +45,7 @@ def _read(training: Training) -> Iterator[Finding]:
             model, homes = models[0]
             yield Finding(
                 at,
-                f'Autocast is asked for "{asked[at]}", and `{model.type.removeprefix("torch.")}` stays on '
+                f'Autocast is enabled for "{asked[at]}", but `{model.type.removeprefix("torch.")}` stays on '
                 f"{' and '.join(sorted(homes))}, {SAID}",
                 (Because(model.at, "the model is created here, and never moved there"),) if model.at else (),
             )

@@ -27,9 +27,10 @@ def check(built: Built) -> Iterator[Finding]:
         if sampler is not None:
             yield Finding(
                 built.at,
-                f"`shuffle=True` and `{name}` are given together, and `DataLoader` raises a `ValueError`: the sampler "
-                "alone says in which order samples come. Leave `shuffle` out, and let the sampler shuffle.",
-                (Because(sampler.at, "the sampler is made here"),) if sampler.at is not None else (),
+                f"`shuffle=True` and `{name}` are mutually exclusive, so `DataLoader` raises a `ValueError`: "
+                "the sampler already sets the order of the samples. Remove `shuffle`, and let the sampler "
+                "shuffle.",
+                (Because(sampler.at, "the sampler is created here"),) if sampler.at is not None else (),
                 clues={
                     "name": name,
                     "always": all(

@@ -28,8 +28,8 @@ def check(training: Training) -> Iterator[Finding]:
         if works:
             yield Finding(
                 loader.at,
-                f"`num_workers` is left at 0, so the main process itself does the work of each item "
-                f"(`{works[0]}`) while the device waits. Pass `num_workers=2` or more, as the machine's cores allow.",
+                f"`num_workers` is 0, so the main process prepares each item (`{works[0]}`) while the device "
+                "waits. Pass `num_workers=2` or more, up to the number of CPU cores.",
                 (Because(use.drawn.at, "training waits for the batches here"),),
             )
 

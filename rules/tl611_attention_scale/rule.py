@@ -25,10 +25,10 @@ def check(attended: Attended) -> Iterator[Finding]:
                 continue
             yield Finding(
                 product.at,
-                "These scores are dot products of queries and keys, and nothing divides them by the square root of the "
-                "width: they grow with it, softmax saturates, and its gradients vanish. Multiply with "
-                "`q.size(-1) ** -0.5`, or use `scaled_dot_product_attention`.",
-                (Because(softmax.at, "softmax takes them here"),) if softmax.at is not None else (),
+                "These scores are dot products of queries and keys that are not divided by the square root "
+                "of the head dimension: they grow with it, so softmax saturates and its gradients vanish. "
+                "Multiply by `q.size(-1) ** -0.5`, or use `scaled_dot_product_attention`.",
+                (Because(softmax.at, "softmax is applied here"),) if softmax.at is not None else (),
             )
 
 

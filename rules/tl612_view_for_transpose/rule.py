@@ -29,9 +29,9 @@ def check(training: Training) -> Iterator[Finding]:
             shapes = {"before": list(given.seen.shape), "after": list(view.seen.shape)}
         yield Finding(
             operation.at,
-            f"`{view.name}` keeps the numbers in their order, so this puts parts of other positions where axis 1 is to go, "
-            f"at {position}: the axes are relabelled, not moved. Move them by `transpose(1, 2)` or `permute`, after the "
-            "last axis is split where it is, and before it is merged again.",
+            f"`{view.name}` keeps the elements in memory order, so this mixes positions instead of moving "
+            f"axis 1 to {position}. Use `transpose(1, 2)` or `permute`, after splitting the last axis in "
+            "place, and before merging it again.",
             evidence=shapes,
         )
 

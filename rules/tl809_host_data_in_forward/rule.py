@@ -33,15 +33,15 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         yield Finding(
             read.at,
-            f"{_what(read)} in the forward of `{read.module.type}` hands numbers to Python in each step: the program waits until the "
-            "device has computed them, no gradient flows through them, and `torch.compile` breaks the graph here. Stay "
-            "with tensors, or do it once, outside of the forward.",
+            f"{_what(read)} in the forward of `{read.module.type}` forces a device-to-host sync on every "
+            "step, no gradient flows through the value, and `torch.compile` breaks the graph here. Use "
+            "tensor operations, or do it once, outside of `forward`.",
             evidence=often,
         )
 
 
 def _is_trained(value: Value) -> bool:
-    """Whether a number comes out of parameters, and is no count, which Python has to know where it becomes a shape."""
+    """Whether a number comes out of parameters, and is not a count, which Python needs for a shape."""
     if isinstance(value, Op) and value.name in _COUNTS:
         return attachment(value).attached
     return any(attachment(one).attached for one in made_of(value))
@@ -54,7 +54,7 @@ def _what(read: ToHost) -> str:
 
 
 def _lengths(training: Training) -> frozenset[int]:
-    """Values that torch wants on the host: lengths for packing."""
+    """Values that torch needs on the host: lengths for packing."""
     lengths = [
         value
         for call in training.events(Called)
