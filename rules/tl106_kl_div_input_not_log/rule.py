@@ -22,7 +22,7 @@ def check(loss: LossCall) -> Iterator[Finding]:
                 loss.seen_as(f"{meaning.value} reach"),
                 evidence=of_loss(loss, op),
             )
-    is_told = loss.name != "torch.kl_div"  # which averages nothing by itself
+    is_told = loss.name != "torch.kl_div"  # which does not average by default
     if is_told and constant(loss.setting("reduction", default="mean")) == "mean":
         yield Finding(
             loss.at,

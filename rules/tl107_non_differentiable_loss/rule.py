@@ -16,7 +16,7 @@ def check(training: Training) -> Iterator[Finding]:
     learns = {(one.at, one.calls) for one in backwards if attachment(one.loss).attached}
     for backward in backwards:
         if (backward.at, backward.calls) in learns and not attachment(backward.loss).attached:
-            continue  # of what a model may give, this is its answer where no loss is asked for
+            continue  # one of several outputs of a model: the prediction, not the loss
         for term, ends in stopped(backward.loss):
             if {term.uid, backward.loss.uid} & patched or is_compared(term):
                 continue

@@ -9,7 +9,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 WITH_DEFAULT = ("torch.nn.functional.", "torch.nn.")
-"""Where softmax may be called, or made, without a dimension."""
+"""Where softmax may be called, or created as a layer, without a dimension."""
 
 
 @rule(Training, level="warning")

@@ -126,7 +126,7 @@ def _is_scaled(value: Value | None) -> bool:
 
 
 def _is_summed(run: Recorded, loss: LossCall, first: First) -> bool:
-    """Whether it is the sum itself that is trained on, by an optimizer that takes gradients as large as they are."""
+    """Whether the sum itself is trained on, by an optimizer that does not normalise gradients."""
     optimizers = run.facts(OptimizerSeen)
     plain = bool(optimizers) and all(one.type == "torch.optim.SGD" for one in optimizers)
     as_it_is = any(one.loss is loss.output for one in run.events(Backward))

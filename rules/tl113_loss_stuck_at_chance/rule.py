@@ -53,7 +53,7 @@ def check(run: Recorded) -> Iterator[Finding]:
 
 
 def _steady_rate(run: Recorded) -> float | None:
-    """The learning rate of the only optimizer; None if it has stepped too little, or is still being warmed up."""
+    """The learning rate of the only optimizer; None if it has stepped too little, or is still in its warmup."""
     optimizers = run.facts(OptimizerSeen)
     if len(optimizers) != 1 or optimizers[0].steps < STEPS or not optimizers[0].learning_rates:
         return None
@@ -63,7 +63,7 @@ def _steady_rate(run: Recorded) -> float | None:
 
 
 def _is_at_chance(loss: LossCall) -> bool:
-    """Whether a loss is that of guessing, from scores that are all alike, on labels that are not."""
+    """Whether a loss is that of guessing, from nearly equal scores, on labels that differ."""
     value, given, shape = numbers_of(loss.output), numbers_of(loss.input), shape_of(loss.input)
     classes = int(value.get("classes", 0))
     if (

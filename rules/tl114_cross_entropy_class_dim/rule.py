@@ -15,7 +15,7 @@ SAME_AXES = frozenset(
     "output identity to float double half bfloat16 type type_as clone contiguous dropout relu gelu tanh log_softmax "
     "softmax clamp layer_norm * / + -".split()
 )
-"""Operations that leave every axis where it is, if the shape stays."""
+"""Operations that keep the order of axes, if the shape stays the same."""
 
 
 @rule(Training, level="error")
@@ -24,7 +24,7 @@ def check(run: Training) -> Iterator[Finding]:
 
 
 def _read(training: Training) -> Iterator[Finding]:
-    """Logits and targets whose sizes are written in the source."""
+    """Logits and targets whose sizes are literals in the source."""
     for loss in training.events(LossCall):
         given, target = shape_read(loss.input), shape_read(loss.target)
         if loss.function not in OVER_CLASSES or not given or not target or None in (*given, *target):
@@ -96,7 +96,7 @@ def _seen(run: Recorded) -> Iterator[Finding]:
 
 
 def _classes_come_last(given: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether targets fit the logits but for the place of the classes."""
+    """Whether targets match the logits except for the class dimension."""
     return len(given) > 2 and given[:-1] == target and (given[0], *given[2:]) != target
 
 

@@ -41,8 +41,8 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _ends(event: RequiresGrad) -> list[Op]:
-    """Where the ways from a loss to trainable parameters end, if all of them do."""
+    """Where the paths from a loss to trainable parameters are cut, if all of them are."""
     found = attachment(event.target)
     if found.attached or (found.uncertain and not event.assignment):
-        return []  # to set it on an attached loss does nothing; to assign it would raise
+        return []  # `requires_grad_()` has no effect on an attached loss; an assignment would raise
     return [*found.cuts, *found.unrecorded] or list(without_gradient(event.target))

@@ -52,7 +52,7 @@ def _is_over_batches(training: Training, event: Accumulated) -> bool:
 
 
 def _gone_through(value: Value) -> list[Value]:
-    """What a loop goes through, alone, counted, in part, or beside something else."""
+    """What a loop iterates over: directly, enumerated, sliced, or zipped with something else."""
     if isinstance(value, Op) and value.name in _ORDERS:
         return [inner for one in value.inputs for inner in _gone_through(one)]
     return [value]

@@ -31,7 +31,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _is_of_one(value: Value, loss: Value) -> bool:
-    """Whether both are taken from one thing of which nothing is known, such as a dict of losses."""
+    """Whether both come from one unknown object, such as a dict of losses."""
     holder = _holder(loss)
     return holder is not None and holder is _holder(value)
 

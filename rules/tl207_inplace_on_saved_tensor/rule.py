@@ -28,12 +28,12 @@ def check(run: Training) -> Iterator[Finding]:
 
 
 def _read(training: Training) -> Iterator[Finding]:
-    """What the source alone shows: parameters, and results that the operation itself keeps."""
+    """What the source alone shows: parameters, and results that their own operation saves."""
     for change in training.events(Overwritten):
         if change.records is not True:
             continue
         if change.tensor.name not in SAVES_RESULT:
-            is_seen = training.entry == "program"  # else a caller may have frozen it, or record nothing
+            is_seen = training.entry == "program"  # else a caller may freeze it, or disable gradients
             if is_seen and not training.events(RequiresGrad) and _wants_gradient(change.tensor):
                 yield _leaf(change.at, "This", "")
             continue

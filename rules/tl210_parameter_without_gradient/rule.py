@@ -185,7 +185,7 @@ def _place(run: Recorded, starved: Starved) -> Place | None:
 
 
 def _is_copy(starved: Starved, judged: list[ParameterSeen]) -> bool:
-    """Whether these parameters began as others that are trained: a target network follows them by other means."""
+    """Whether these parameters started equal to trained ones: a target network is updated in another way."""
     trained = {(one.shape, one.start) for one in judged if one.reached and one.start is not None}
     random = [one for one in starved.parameters if one.start is not None and one.start.std > 0]
     return bool(random) and all((one.shape, one.start) in trained for one in random)
@@ -194,7 +194,7 @@ def _is_copy(starved: Starved, judged: list[ParameterSeen]) -> bool:
 def _is_frozen_on_purpose(
     run: Recorded, starved: Starved, modules: dict[tuple[int, str], ModuleSeen]
 ) -> bool:
-    """Whether what runs without autograd looks like a pretrained part: loaded, in evaluation, or from a library."""
+    """Whether what runs under `no_grad` looks like a pretrained part: loaded, in evaluation mode, or from a library."""
     if run.events(ModuleChanged) or starved.module is None:
         return True
     inside = list(_inside(starved.module, modules))
@@ -204,7 +204,7 @@ def _is_frozen_on_purpose(
 def _is_routed(
     starved: Starved, judged: list[ParameterSeen], modules: dict[tuple[int, str], ModuleSeen]
 ) -> bool:
-    """Whether it is one of several in a list that others were called from: which ones may depend on the batch."""
+    """Whether it is one of several in a list of which others were called: which ones may depend on the batch."""
     model, path = starved.parameters[0].model, starved.path
     while path:
         path = path.rpartition(".")[0]

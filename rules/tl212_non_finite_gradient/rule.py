@@ -43,7 +43,7 @@ def check(run: Recorded) -> Iterator[Finding]:
 
 
 def _from_forward(run: Recorded, backward: Backward, evidence: dict[str, object]) -> Finding:
-    """The loss itself is NaN or infinite: something on the way to it made that out of finite numbers."""
+    """The loss itself is NaN or infinite: an earlier operation returned that for finite inputs."""
     value = numbers_of(backward.loss).get("value", math.nan)
     evidence["loss"] = str(value)
     origin = _origin(backward.loss)
@@ -83,7 +83,7 @@ def _from_forward(run: Recorded, backward: Backward, evidence: dict[str, object]
 def _from_backward(
     run: Recorded, broken: list[ParameterSeen], evidence: dict[str, object]
 ) -> Iterator[Finding]:
-    """The loss is finite and gradients are not: a derivative is infinite, or a number overflows on the way back."""
+    """The loss is finite and gradients are not: a derivative is infinite, or a value overflows in the backward pass."""
     first = max(broken, key=lambda one: -1 if one.order is None else one.order)
     optimizer = next((one for one in run.facts(OptimizerSeen) if one.number in first.optimizers), None)
     between = ways(run).between([one.value for one in broken[:1] if one.value is not None])
@@ -121,7 +121,7 @@ def _is_broken(loss: Value) -> bool:
 
 
 def _origin(loss: Value) -> Op | None:
-    """The first operation whose result is not finite although all that it was given is."""
+    """The first operation whose result is not finite although all its inputs are."""
     pending = [loss]
     seen = {loss.uid}
     for value in pending:
@@ -138,7 +138,7 @@ def _origin(loss: Value) -> Op | None:
 
 
 def _may_be_broken(value: Value) -> bool:
-    """Whether a value held NaN or infinities, or was not looked at by itself."""
+    """Whether a value contained NaN or infinities, or was not checked separately."""
     if not isinstance(value, Op) or value.seen is None or value.name == "output":
         return True
     is_one_of_several = (

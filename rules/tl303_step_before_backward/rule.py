@@ -11,7 +11,7 @@ from trainlint.rule import rule
 def check(training: Training) -> Iterator[Finding]:
     early: dict[int, tuple[OptimizerStep, Backward]] = {}
     fine: set[int] = set()
-    # TL302 asks for the same orders, so they are worked out once.
+    # TL302 needs the same orders, so they are computed once.
     for run in training.runs(Backward, OptimizerStep, ZeroGrad):
         for position, event in enumerate(run):
             if not isinstance(event, OptimizerStep) or not training.is_optimizer(event.optimizer):

@@ -13,7 +13,7 @@ from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
 ENOUGH = 20
-"""Backward passes after which an optimizer that has not stepped is not going to."""
+"""Backward passes after which an optimizer that has not stepped will not step."""
 
 
 @rule(Training, level="error")

@@ -39,7 +39,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _trained_with(training: Training, step: OptimizerStep) -> Forward | None:
-    """A recorded call of a model that the optimizer holds, in the loop of the step."""
+    """A recorded call of a model in the optimizer, in the loop of the step."""
     held = {one.uid for module in modules_held(step.optimizer)[0] for one in alternatives(module)}
     if not step.loops:
         return None

@@ -81,13 +81,13 @@ def _is(value: Value, wanted: Object) -> bool:
 
 
 def _lives_on(value: Value | None, loop: int) -> bool:
-    """Whether something is certainly an object that was made before a loop."""
+    """Whether a value certainly is an object that was created before a loop."""
     found = list(alternatives(value))
     return bool(found) and all(isinstance(one, Object) and loop not in one.loops for one in found)
 
 
 def _has_state(optimizer: Object) -> bool:
-    """Plain SGD has no state to lose; of an optimizer that is not known, nobody can say so."""
+    """Plain SGD has no state to lose; an unknown optimizer may have some."""
     if optimizer.type != "torch.optim.SGD":
         return True
     momentum = optimizer.argument(2, "momentum")

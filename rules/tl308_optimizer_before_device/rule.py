@@ -42,7 +42,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _built_before(before: list[Event], moved: Moved) -> Built | None:
-    """The optimizer that was built since the last move of a module, and has not stepped yet."""
+    """The optimizer that was created since the last move of a module, and has not stepped yet."""
     built: Built | None = None
     for event in before:
         match event:

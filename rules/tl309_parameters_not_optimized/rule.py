@@ -49,7 +49,7 @@ def _in_source(training: Training) -> Iterator[Finding]:
 
 def _in_run(recorded: Recorded) -> Iterator[Finding]:
     optimizers = {one.number: one for one in recorded.facts(OptimizerSeen)}
-    if recorded.ending.by_hand:  # a target network follows, or a whole model is updated so
+    if recorded.ending.by_hand:  # a target network, or a whole model, is updated this way
         yield from _mistaken(recorded.facts(ParameterSeen), list(optimizers.values()))
         return
     models: dict[int, list[ParameterSeen]] = {}

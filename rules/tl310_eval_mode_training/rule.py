@@ -50,7 +50,7 @@ def _trained(training: Training) -> list[Forward]:
 
 
 def _are_together(backward: Backward, step: OptimizerStep) -> bool:
-    """Whether the loops around one are around the other too: a backward pass in a loop of its own is for something
+    """Whether the loops around one are around the other too: a backward pass in a separate loop is for something
     else, such as an attack on the model."""
     depth = min(len(backward.loops), len(step.loops))
     return backward.loops[:depth] == step.loops[:depth]

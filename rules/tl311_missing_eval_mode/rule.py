@@ -72,13 +72,13 @@ def _does(layer: Object) -> str:
 
 
 def _may_evaluate(training: Training, forward: Forward) -> bool:
-    """Whether a forward is outside of autograd, or where no backward is."""
+    """Whether a forward runs under `no_grad`, or without any backward."""
     around = training.inside(forward.loops[-1], Backward) if forward.loops else training.events(Backward)
     return forward.records is False or not around
 
 
 def _evaluates(training: Training, forward: Forward, module: Object) -> bool:
-    """Whether a forward only measures: what a model has learned in this program, or what was loaded into it."""
+    """Whether a forward only evaluates a model that was trained or loaded in this program."""
     is_loaded = (
         training.entry == "program"
         and not training.events(Backward)
@@ -92,7 +92,7 @@ def _evaluates(training: Training, forward: Forward, module: Object) -> bool:
 
 
 def _learns(training: Training, module: Object) -> bool:
-    """Whether an optimizer steps a module on losses that are made with it."""
+    """Whether an optimizer steps a module on losses of its outputs."""
     stepped = [
         one
         for step in training.events(OptimizerStep)

@@ -38,6 +38,6 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _trains(training: Training, at: Place | None, used: list[Value]) -> bool:
-    """Whether what runs at a place is trained on another time, as where one function does both."""
+    """Whether the same place also runs in training, as in a function that does both."""
     outputs = [forward.output for forward in training.events(Forward) if forward.at == at]
     return any(is_made_of(one, output) for one in used for output in outputs)

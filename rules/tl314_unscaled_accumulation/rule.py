@@ -62,7 +62,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _accumulated(training: Training) -> Iterator[tuple[Backward, OptimizerStep, int]]:
-    """Backwards that run several times for each step, which step, and how often where that was seen."""
+    """Backward passes that run several times per step, the step, and how often, if known."""
     if isinstance(training, Recorded):
         yield from _seen_accumulated(training)
         return
@@ -107,7 +107,7 @@ def _seen_accumulated(run: Recorded) -> Iterator[tuple[Backward, OptimizerStep, 
 
 
 def _passes(before: Sequence[Event], step: OptimizerStep) -> Iterator[Backward]:
-    """The backwards since the gradients of an optimizer were cleared or used last."""
+    """The backward passes since the gradients of an optimizer were last cleared or used."""
     for event in reversed(before):
         if isinstance(event, Backward):
             yield event

@@ -9,10 +9,10 @@ from trainlint.finding import Finding, Place
 from trainlint.rule import rule
 
 _RESOLUTION = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
-"""The smallest change of 1 that is not rounded away, relative to it."""
+"""The smallest relative change of 1 that is not rounded away."""
 _HALF = ("float16", "bfloat16")
 _MULTIPLIES = frozenset("StepLR MultiStepLR ExponentialLR PolynomialLR ReduceLROnPlateau".split())
-"""Schedulers that multiply the rate that is there, and so leave 0 at 0."""
+"""Schedulers that multiply the current rate, so that 0 stays 0."""
 
 
 @rule(Recorded, level="error", by="T")
@@ -51,7 +51,7 @@ def _is_scheduled(recorded: Recorded) -> bool:
 
 
 def _should_have_moved(one: ParameterSeen) -> bool:
-    """Whether its gradient asks for a change that its dtype can represent."""
+    """Whether its update is large enough for its dtype."""
     if one.gradient is None or one.start is None or one.rate is None:
         return False
     largest = max(abs(one.start.smallest), abs(one.start.largest))

@@ -11,7 +11,7 @@ from trainlint.rule import rule
 _TOO_LARGE = 3.0
 """Update/weight ratio from which on the weight is overwritten; Adam's first steps are up to about 1."""
 _TOO_SMALL = 1e-7
-"""What float32 can just tell from no change: 10,000 such steps are a thousandth of the weight."""
+"""About the smallest change that float32 can represent: 10,000 such steps are a thousandth of the weight."""
 _LAYERS = (
     "torch.nn.Linear",
     "torch.nn.Bilinear",
@@ -60,7 +60,7 @@ def check(recorded: Recorded) -> Iterator[Finding]:
 
 
 def _counts(one: ParameterSeen) -> bool:
-    """Whether it is a weight matrix or kernel with a start of its own and a gradient."""
+    """Whether it is a weight matrix or kernel with a random start and a gradient."""
     elements = 1
     for size in one.shape:
         elements *= size

@@ -39,7 +39,7 @@ def check(training: Training) -> Iterator[Finding]:
         highest = next(limit for most, limit in LIMITS[optimizer.type] if (size or 0) <= most)
         if rate is None or LOWEST <= rate <= highest:
             continue
-        if size is not None and rate < LOWEST:  # a warmup may have just begun
+        if size is not None and rate < LOWEST:  # a warmup may have just started
             training.leave_open(built.at)
             continue
         kind = optimizer.type.rpartition(".")[2]
@@ -58,7 +58,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _rate(training: Training, optimizer: Object) -> float | None:
-    """The rate that it certainly has; in a run, the highest of its groups."""
+    """The learning rate, if it is certain; in a run, the highest of its param groups."""
     seen = seen_optimizer(training, optimizer)
     if seen is not None:
         return max(seen.learning_rates, default=None) or None
@@ -67,7 +67,7 @@ def _rate(training: Training, optimizer: Object) -> float | None:
 
 
 def _size(training: Training, optimizer: Object) -> int | None:
-    """How many numbers it trains, where a run has counted them."""
+    """How many parameters it trains, if a run has counted them."""
     seen = seen_optimizer(training, optimizer)
     if seen is None:
         return None

@@ -16,7 +16,7 @@ PER_SAMPLE = 100
 EPOCHS = 3
 ZERO = 0.01
 LATEST = 3
-"""Losses that have to be at zero."""
+"""How many losses have to be at zero."""
 OVER_CLASSES = frozenset(
     "cross_entropy nll_loss binary_cross_entropy binary_cross_entropy_with_logits".split()
 )
@@ -58,7 +58,7 @@ def _looks_at_other_data(run: Recorded) -> bool:
 
 
 def _last_losses(run: Recorded) -> list[float]:
-    """The latest losses over classes that gradients were computed for; none if there are others."""
+    """The latest classification losses with a backward; none if there are other losses."""
     calls = [one for one in run.events(LossCall) if one.function in OVER_CLASSES]
     found = []
     for backward in run.events(Backward)[-LATEST:]:

@@ -78,7 +78,7 @@ def _stepped_too_often(training: Training) -> Iterator[Finding]:
 
 
 def _counts_to(over: Value | None, end: Value) -> bool:
-    """Whether a loop goes through a range that ends at a value."""
+    """Whether a loop is over a range that ends at a value."""
     if not isinstance(over, Op) or over.name != "range":
         return False
     last = over.inputs[min(1, len(over.inputs) - 1)]

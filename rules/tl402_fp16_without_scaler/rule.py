@@ -56,7 +56,7 @@ def _has_scaler(training: Training, backwards: list[Backward]) -> bool:
 
 def _is_used(training: Training, backward: Backward) -> bool:
     """Whether an optimizer of torch's, or one that is not known, steps with these gradients, and no other code that
-    handed the loss runs backward in its own way."""
+    gets the loss runs backward in its own way."""
     losses = {one.uid for one in alternatives(backward.loss)}
     for escape in training.events(Escape):
         handed = {one.uid for value in escape.values for one in alternatives(value)}

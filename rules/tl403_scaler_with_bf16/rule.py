@@ -46,7 +46,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _is_on(scaler: Object, regions: list[Casting]) -> bool:
-    """Whether a scaler is switched on wherever these regions are."""
+    """Whether a scaler is enabled wherever these regions are."""
     enabled = scaler.argument(5, "enabled")
     if enabled is None:
         return not scaler.is_open

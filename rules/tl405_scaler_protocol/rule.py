@@ -44,7 +44,7 @@ def _scales(training: Training) -> bool:
 
 
 def _past_the_scaler(training: Training, runs: list[Run]) -> Iterator[Finding]:
-    """The loss is scaled, and the optimizer steps by itself."""
+    """The loss is scaled, but the optimizer steps directly."""
     if training.events(ParametersRead):
         return
     steps = training.events(OptimizerStep)
@@ -180,7 +180,7 @@ def _update_right_before(before: Run, update: Event) -> Event | None:
 def _in_every_run(
     runs: list[Run], event: Event, culprit: Callable[[Run, Event], Event | None]
 ) -> Event | None:
-    """What is wrong with an event, if something is each time that it happens in any run."""
+    """What is wrong with an event, if it is wrong each time that it happens in every order."""
     found: Event | None = None
     for run in runs:
         for position, one in enumerate(run):
@@ -193,13 +193,13 @@ def _in_every_run(
 
 
 def _all_scaled(before: Run, step: Event) -> Event | None:
-    """A backward of a scaled loss, if all that a step uses are."""
+    """A backward of a scaled loss, if all backward passes of a step are."""
     backwards = _used(before, step)
     return backwards[0] if backwards and all(_scaler_of(one) is not None for one in backwards) else None
 
 
 def _all_unscaled(before: Run, step: Event) -> Event | None:
-    """A backward of a loss that is not scaled, if all that a step uses are."""
+    """A backward of an unscaled loss, if all backward passes of a step are."""
     backwards = _used(before, step)
     plain = all(not one.by_framework and is_unscaled(one.loss) for one in backwards)
     return backwards[0] if backwards and plain else None
@@ -222,7 +222,7 @@ def _used(before: Run, step: Event) -> list[Backward]:
 
 
 def _scaler_of(backward: Backward) -> Object | None:
-    """The scaler that has scaled a loss; None where it is not known, or off."""
+    """The scaler that has scaled a loss; None where it is not known, or disabled."""
     for scale in scaling(backward.loss):
         if scale.owner is not None and scale.owner.is_a(SCALER) and may_scale(scale.owner):
             return scale.owner

@@ -9,14 +9,14 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 _NORMAL = 2.0**-14
-"""The smallest float16 with all its digits; 2⁻²⁴ is the smallest at all."""
+"""The smallest normal float16; 2⁻²⁴ is the smallest subnormal."""
 _LOST = 0.2
 """Share of exact zeros that counts as loss, in a gradient whose largest element is that small."""
 _AFFECTED = 0.25
 """Share of the weights that must have lost as much."""
 _ELEMENTS = 64
 _HALVINGS = 16
-"""Skipped steps after which the scale that a scaler begins with is down to 1."""
+"""Skipped steps after which the initial scale of a scaler is down to 1."""
 
 
 @rule(Recorded, level="warning", by="T")

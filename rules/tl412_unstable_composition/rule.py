@@ -48,7 +48,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _in(op: Op, guards: Guards) -> tuple[str, str, Op | None] | None:
-    """What to write instead of an operation and the one before it, why, and where that one is if it may be far away."""
+    """What replaces an operation and the one before it, why, and where that one is if it may be far away."""
     if not op.inputs or op.records is False:
         return None
     if op.name == "log":
@@ -71,7 +71,7 @@ def _is_learned(training: Training, op: Op) -> bool:
 
 
 def _is_meant(op: Op) -> bool:
-    """Whether both steps stand in one expression, and a gradient may go through them."""
+    """Whether both steps are in one expression, and a gradient may flow through them."""
     inner = [one for one in op.inputs if isinstance(one, Op)]
     way = attachment(op)
     return (way.attached or way.uncertain) and all(
@@ -135,7 +135,7 @@ def _is_raw_exp(value: Value) -> bool:
 
 
 def _looked_through(value: Value) -> Value | None:
-    """What a value was before operations that keep what it means; None where something was written into it."""
+    """The value before operations that keep its meaning; None if it was changed in place."""
     while isinstance(value, Op) and not value.written:
         if not (value.name in KEEPS or value.name == "output") or not value.inputs:
             return value

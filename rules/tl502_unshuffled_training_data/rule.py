@@ -23,7 +23,7 @@ def check(training: Training) -> Iterator[Finding]:
         if not use.trains or not reads_in_order(loader) or is_one_batch(loader) or loader.at is None:
             continue
         if (use.drawn.at, use.drawn.calls) in shuffled:
-            continue  # another loader takes its place in some rounds
+            continue  # another loader replaces it on some iterations
         made = asked.get(loader.uid)
         dataset = list(alternatives(loader.argument(0, "dataset")))
         if (made is None or made.by_index) and dataset and all(map(_has_an_order, dataset)):

@@ -42,7 +42,7 @@ def check(built: Built) -> Iterator[Finding]:
 
 
 def _certainly_true(value: Value | None) -> Iterator[Guards]:
-    """The conditions under which a value is True, whatever a user of the program asks for."""
+    """The conditions under which a value is True, whatever the command-line options are."""
     for way, one in ways(value):
         if constant(one) is True:
             yield way

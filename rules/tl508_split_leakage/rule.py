@@ -47,7 +47,7 @@ def _data(value: Value) -> Iterator[Value]:
 
 
 def _by_slices(training: Training, calls: list[Called]) -> Iterator[tuple[Op, Place]]:
-    """One part of a tensor trains, the other is held out."""
+    """One part of a tensor is trained on, the other is held out."""
     learned = [one for one in learned_from(training) if isinstance(one, Op) and cut_at(one) is not None]
     if not learned:
         return

@@ -27,7 +27,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _is_host(device: Value) -> bool:
-    """Whether a device is known to be the processor, or an Apple GPU, and no CUDA device."""
+    """Whether a device is known to be the CPU, or an Apple GPU, and not a CUDA device."""
     others = [way for kind in ("cpu", "mps") for way in ways_to_be_on(device, kind)]
     return bool(others) and not any(True for _ in ways_to_be_on(device, "cuda"))
 

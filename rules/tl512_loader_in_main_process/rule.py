@@ -35,6 +35,6 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _reading(loader: Object) -> list[str]:
-    """The dataset of torchvision's that reads and decodes a file for each item."""
+    """The dataset of torchvision that reads and decodes a file for each item."""
     names = [type_of(one).rpartition(".")[2] for one in alternatives(loader.argument(0, "dataset"))]
     return [name for name in names if name in _FROM_FILES]

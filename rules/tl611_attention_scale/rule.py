@@ -33,7 +33,7 @@ def check(attended: Attended) -> Iterator[Finding]:
 
 
 def are_projected(product: Op) -> bool:
-    """Whether a product is one of queries and keys that linear layers have made, and that nothing has scaled since."""
+    """Whether a matmul is of queries and keys from linear layers that nothing has scaled since."""
     if product.name not in MIXES:
         return False
     given = product.inputs[1:] if plain(product) in ("einsum", "baddbmm") else product.inputs[:2]

@@ -23,7 +23,7 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         given = view.inputs[0]
         if isinstance(given, Op) and given.name == "pad":
-            continue  # rows of another length: what is shifted by that is meant
+            continue  # rows of another length: the shift is on purpose
         shapes = {}
         if view.seen is not None and isinstance(given, Op) and given.seen is not None:
             shapes = {"before": list(given.seen.shape), "after": list(view.seen.shape)}
@@ -37,7 +37,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _cut_from(view: Op) -> Op | None:
-    """What a view was cut out of, as where rows are shifted: a view with one more column, its end, and a view of that."""
+    """What a view was sliced from, as in a relative shift: a view with one more column, a slice, and a view of that."""
     cut = view.inputs[0] if view.inputs else None
     whole = cut.inputs[0] if isinstance(cut, Op) and cut.name in ("getitem", "narrow") else None
     return whole if isinstance(whole, Op) else None

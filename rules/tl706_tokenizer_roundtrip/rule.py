@@ -6,7 +6,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 _UNKNOWN = 0.4
-"""Share of tokens, and of letters, that must be unknown: small vocabularies of words leave some out on purpose."""
+"""Share of tokens, and of letters, that must be unknown: small word vocabularies omit some on purpose."""
 _LOST = 0.1
 """Share of letters that must have become no token."""
 _FEW = 16

@@ -11,7 +11,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 _HOT = 0.5
-"""Share of the time of all modules that makes one of them the place to look at."""
+"""Share of the time of all modules from which on one of them is reported."""
 _FEWEST = 4
 """Modules below which one always has a large share."""
 _LONG = 0.02

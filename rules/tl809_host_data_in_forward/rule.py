@@ -27,7 +27,7 @@ def check(training: Training) -> Iterator[Finding]:
         if read.name in _PLAIN and not _is_trained(read.tensor):
             continue
         if not has_parameters(read.module) and not training.events(Backward):
-            continue  # what comes after a model, in evaluation
+            continue  # postprocessing after a model, in evaluation
         often = training.each_time(read, [one for one in training.events(Forward) if one.records])
         if often is None:
             continue

@@ -41,7 +41,7 @@ def _is_of_old(training: Training, layer: Object) -> bool:
 
 
 def _is_plain(layer: Object) -> bool:
-    """Whether a normalisation was, or may have been, built without parameters."""
+    """Whether a normalisation was, or may have been, created without parameters."""
     if "Norm" not in layer.type:
         return False
     names = (
