@@ -214,10 +214,10 @@ def test_files_that_cannot_be_read_count_when_they_changed(project: Project, tra
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--changed-only", "nope"], "--changed-only: git knows no revision `nope` here"),
-        (["--changed-only=--output=x"], "git knows no revision `--output=x` here"),
-        (["--changed-only=HEAD:a.py"], "git knows no revision `HEAD:a.py` here"),
-        (["--changed-only", "nope...HEAD"], "git knows no revision `nope...HEAD` here"),
+        (["--changed-only", "nope"], "--changed-only: git does not know the revision `nope` here"),
+        (["--changed-only=--output=x"], "git does not know the revision `--output=x` here"),
+        (["--changed-only=HEAD:a.py"], "git does not know the revision `HEAD:a.py` here"),
+        (["--changed-only", "nope...HEAD"], "git does not know the revision `nope...HEAD` here"),
         (["--changed-only", "lonely...HEAD"], "`lonely...HEAD` has no common ancestor"),
         (["--changed-only", "-"], "standard input is none"),
     ],
@@ -240,7 +240,7 @@ def test_outside_of_a_repository(project: Project, trainlint: Trainlint) -> None
     root = project({"a.py": "tl101()\n"})
     outcome = trainlint("check", "--changed-only")
     assert outcome.exit_code == 2
-    assert outcome.stderr == f"error: --changed-only needs a git repository, and {root} is in none\n"
+    assert outcome.stderr == f"error: --changed-only needs a git repository, but {root} is not in one\n"
 
 
 def test_without_git(project: Project, trainlint: Trainlint, monkeypatch: pytest.MonkeyPatch) -> None:

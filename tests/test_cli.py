@@ -396,5 +396,5 @@ def test_explain_says_what_to_do_with_the_beginning_of_a_code(trainlint: Trainli
     said = trainlint("explain", "tl3")
     assert (said.exit_code, said.stderr) == (
         2,
-        "error: `tl3` begins several codes: `trainlint rules tl3` lists them\n",
+        "error: `tl3` is the prefix of several codes: `trainlint rules tl3` lists them\n",
     )

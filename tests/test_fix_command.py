@@ -164,7 +164,7 @@ def test_where_there_is_no_room_files_stay_and_are_reported_as_they_are(check: C
     out, err = ran.communicate()
     assert ran.returncode == 1
     assert [line.partition(": ")[2] for line in err.splitlines()] == [
-        f"{name}: is left as it was: cannot be written: File too large" for name in ("a.py", "b.py")
+        f"{name}: is not fixed: cannot be written: File too large" for name in ("a.py", "b.py")
     ]
     assert all(
         said in out
@@ -201,7 +201,7 @@ def test_a_file_that_is_read_only_is_left_and_the_others_are_fixed(check: Check)
     Path("a.py").chmod(0o444)
     ran = check("--fix", "a.py", "b.py")
     assert ran.code == 1
-    assert "a.py: is left as it was: it is read-only" in ran.stderr
+    assert "a.py: is not fixed: it is read-only" in ran.stderr
     assert (Path("a.py").read_text(), Path("b.py").read_text()) == (OLD, NEW)
 
 
@@ -254,7 +254,7 @@ def test_unsafe_fixes_are_asked_for(check: Check) -> None:
 
 def test_unsafe_fixes_alone_are_refused(check: Check) -> None:
     Path("a.py").write_text(UNSAFE)
-    said = "error: --unsafe-fixes says what --fix and --diff may do: it goes with one of them\n"
+    said = "error: --unsafe-fixes needs --fix or --diff\n"
     assert check("--unsafe-fixes", "a.py") == Ran(2, b"", said)
 
 
@@ -339,7 +339,7 @@ def test_a_fix_that_would_break_the_file_is_not_made(check: Check, monkeypatch: 
     Path("train.py").write_text(OLD)
     ran = CliRunner().invoke(app, ["check", "--no-cache", "--fix", "train.py"])
     assert ran.exit_code == 1
-    assert "train.py: is left as it was: the fixes of TL209 would leave it invalid" in ran.stderr
+    assert "train.py: is not fixed: the fixes of TL209 would leave it invalid" in ran.stderr
     assert Path("train.py").read_text() == OLD
     assert "TL209" in ran.stdout, "what is not fixed is still found"
 
@@ -363,7 +363,7 @@ def test_a_file_that_changes_meanwhile_is_left(check: Check, monkeypatch: pytest
 
     monkeypatch.setattr(fix_report, "_written", late)
     ran = check("--fix", "train.py")
-    assert "train.py: is left as it was: it has changed while it was fixed" in ran.stderr
+    assert "train.py: is not fixed: it was changed by another program meanwhile" in ran.stderr
     assert ran.code == 2
     assert file.read_text() == "x = 1\n"
 

@@ -26,7 +26,10 @@ def judged(training: Training, problems: dict[Problem, None]) -> Iterator[Findin
             yield from _findings(entry, training)
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
-            said = f"rule {entry.code} failed, which is a bug in it: {error!r} ({Path(where.filename).name}:{where.lineno})"
+            said = (
+                f"rule {entry.code} failed, which is a bug in trainlint: {error!r} "
+                f"({Path(where.filename).name}:{where.lineno})"
+            )
             problems[Problem(training.path, None, said)] = None
 
 
