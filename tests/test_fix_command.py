@@ -339,7 +339,7 @@ def test_a_fix_that_would_break_the_file_is_not_made(check: Check, monkeypatch: 
     Path("train.py").write_text(OLD)
     ran = CliRunner().invoke(app, ["check", "--no-cache", "--fix", "train.py"])
     assert ran.exit_code == 1
-    assert "train.py: is not fixed: the fixes of TL209 would leave it invalid" in ran.stderr
+    assert "train.py: is not fixed: the fixes of TL209 would make it invalid Python" in ran.stderr
     assert Path("train.py").read_text() == OLD
     assert "TL209" in ran.stdout, "what is not fixed is still found"
 
@@ -348,7 +348,7 @@ def test_fixes_that_never_end_are_not_made(check: Check, monkeypatch: pytest.Mon
     _fixing_by(monkeypatch, "torch.autograd.Variable(_x + 0)")
     Path("train.py").write_text(OLD)
     ran = check("--fix", "train.py")
-    assert "still found something to do after 30 rounds" in ran.stderr
+    assert "still fixes to apply after 30 passes" in ran.stderr
     assert Path("train.py").read_text() == OLD
 
 

@@ -266,8 +266,8 @@ def test_notebooks_without_code_are_clean(check: Check, text: str) -> None:
         (b'{"cells": 3}', 1, "is not a notebook: its `cells` is not a list"),
         (b'{"cells": ["x"]}', 1, "is not a notebook: a cell or a worksheet is not an object"),
         (b'{"cells": [{"cell_type": "code", "source": [1]}]}', None, "the source of cell 1 is not text"),
-        (notebook("é = 1").encode("latin-1"), None, "is not UTF-8, which notebooks are"),
-        (notebook("x = 1").encode("utf-16"), None, "is not UTF-8, which notebooks are"),
+        (notebook("é = 1").encode("latin-1"), None, "is not UTF-8, which notebooks must be"),
+        (notebook("x = 1").encode("utf-16"), None, "is not UTF-8, which notebooks must be"),
         (b'{"cells": ' + b"[" * 100_000, None, "is "),
     ],
 )
