@@ -35,9 +35,9 @@ def check(training: Training) -> Iterator[Finding]:
             )
             yield Finding(
                 moved.at,
-                f"The model is moved after `{kind}` was built from its parameters. {harm} Move the model "
+                f"The model is moved after `{kind}` was created from its parameters. {harm} Move the model "
                 "first.",
-                (Because(built.at, "the optimizer is built here"),),
+                (Because(built.at, "the optimizer is created here"),),
             )
 
 

@@ -38,8 +38,8 @@ def check(training: Training) -> Iterator[Finding]:
             scaler.at,
             "This scaler scales losses that are computed in bfloat16, which has the range of float32, so "
             "gradients do not underflow: each step only pays for unscaling and the check for infinities, and "
-            "is skipped where the scaled loss overflows. Remove the scaler, or enable it (`enabled=`) for "
-            "float16 alone.",
+            "is skipped where the scaled loss overflows. Remove the scaler, or enable it (`enabled=`) only "
+            "for float16.",
             tuple(Because(at, "autocast computes in bfloat16 here") for at in places if at is not None),
             evidence={"autocast": "bfloat16"} if isinstance(training, Recorded) else {},
         )

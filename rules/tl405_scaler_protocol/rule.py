@@ -117,7 +117,7 @@ def _without_update(training: Training, runs: list[Run]) -> Iterator[Finding]:
         if True in again and False not in again:
             yield Finding(
                 step.at,
-                "`update()` of this scaler is never called, so its next `step()` raises. Call "
+                "This scaler steps again without `update()` in between, so its next `step()` raises. Call "
                 "`scaler.update()` after the last `scaler.step(...)` of each iteration.",
                 (Because(step.scaler.at, "the scaler is created here"),)
                 if step.scaler.at is not None

@@ -30,8 +30,8 @@ def check(training: Training) -> Iterator[Finding]:
         yield Finding(
             operation.at,
             f"`{view.name}` keeps the elements in memory order, so this mixes positions instead of moving "
-            f"axis 1 to {position}. Use `transpose(1, 2)` or `permute`, after splitting the last axis in "
-            "place, and before merging it again.",
+            f"axis 1 to position {position}. Use `transpose(1, 2)` or `permute`, after splitting the last "
+            "axis in place, and before merging it again.",
             evidence=shapes,
         )
 

@@ -33,7 +33,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _labelled(forward: Forward, known: Batches) -> Iterator[Finding]:
-    """A model of Hugging Face's that shifts its labels is given labels that are shifted already."""
+    """A Hugging Face model that shifts its labels gets labels that are shifted already."""
     for output in alternatives(forward.output):
         call = output.inputs[0] if isinstance(output, Op) and output.inputs else None
         if not isinstance(call, Op) or not shifts_labels(call.name):

@@ -74,7 +74,7 @@ def _shown(found: Padded) -> str:
 
 
 def _of_labels(forward: Forward, known: Batches) -> Iterator[Finding]:
-    """A model of Hugging Face's is given the padded ids of a tokenizer as labels."""
+    """A Hugging Face model gets the padded ids of a tokenizer as labels."""
     for output in alternatives(forward.output):
         call = output.inputs[0] if isinstance(output, Op) and output.inputs else None
         model = forward.module

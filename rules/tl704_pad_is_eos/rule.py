@@ -50,7 +50,7 @@ def _masked(training: Training) -> Iterator[tuple[Place, Value, str]]:
 
 
 def _makes_own_labels(training: Training) -> bool:
-    """Whether a model of Hugging Face's is given tokens and no labels: then the labels of a collator are not used."""
+    """Whether a Hugging Face model gets tokens and no labels: then the labels of a collator are not used."""
     for forward in training.events(Forward):
         for output in alternatives(forward.output):
             call = output.inputs[0] if isinstance(output, Op) and output.inputs else None
