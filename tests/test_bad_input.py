@@ -339,4 +339,4 @@ def test_a_rule_that_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert places(report) == [FOUND]
     (error,) = report["errors"]
     assert error["path"] == "known_bad.py"
-    assert error["message"].startswith("rule TL001 failed, which is a bug in it: KeyError('oh no')")
+    assert error["message"].startswith("rule TL001 failed, which is a bug in trainlint: KeyError('oh no')")

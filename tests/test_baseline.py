@@ -102,8 +102,8 @@ def test_entries_of_no_more_use_are_counted_and_removed(project: Project, trainl
     project({"a.py": "tl101()\n", "c.py": "tl101()  # trainlint: ignore\n"})
     (root / "b.py").unlink()
     assert trainlint("check", "--baseline", "known.json").stdout == (
-        "Found nothing in 2 files (1 suppressed, 1 in the baseline).\n"
-        "3 entries of the baseline match nothing any more: --write-baseline removes what is settled.\n"
+        "Found nothing in 2 files (1 suppressed, 1 in the baseline).\n3 entries of the baseline match no "
+        "finding any more: --write-baseline removes such entries.\n"
     )
     write_baseline(trainlint)
     assert withheld(trainlint) == {"known": 1, "gone": 0, "unchanged": None}
@@ -176,7 +176,7 @@ VALID = {"path": "a.py", "code": "TL101", "text": "tl101()", "around": "0"}
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "known.json: there is no such baseline: make one with --write-baseline"),
+        (None, "known.json: the baseline does not exist: create one with --write-baseline"),
         ("", "known.json: is not a baseline, or a damaged one"),
         ('{"trainlint_baseline": 1, "findings": [', "is not a baseline, or a damaged one"),
         ("[" * 100_000, "is not a baseline, or a damaged one"),
@@ -231,7 +231,7 @@ def test_what_makes_no_baseline(project: Project, trainlint: Trainlint) -> None:
     refused(trainlint("check", "--write-baseline"), "--write-baseline needs a file")
     refused(
         trainlint("check", "--baseline", "k.json", "--write-baseline", "--changed-only"),
-        "a baseline is of everything",
+        "--write-baseline cannot be combined with --changed-only",
     )
     refused(trainlint("check", "--baseline", "none/k.json", "--write-baseline"), "cannot be written")
     refused(trainlint("check", "--baseline", "."), "cannot be read")

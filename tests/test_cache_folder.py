@@ -103,7 +103,8 @@ def test_what_is_not_of_the_cache_stays(project: Project, trainlint: Trainlint) 
     entry(root, 1)
     tidy(root)
     assert trainlint("clean", "--cache-dir", ".").stdout == (
-        "Removed 1 entry (0.0 kB) from ..\nThe folder stays: it holds something that is not of the cache.\n"
+        "Removed 1 entry (0.0 kB) from ..\nThe folder was not removed: it contains files that are not part of the "
+        "cache.\n"
     )
     left = {str(file.relative_to(root)) for file in root.rglob("*") if file.is_file()}
     assert left == set(files)

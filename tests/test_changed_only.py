@@ -214,12 +214,12 @@ def test_files_that_cannot_be_read_count_when_they_changed(project: Project, tra
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--changed-only", "nope"], "--changed-only: git knows no revision `nope` here"),
-        (["--changed-only=--output=x"], "git knows no revision `--output=x` here"),
-        (["--changed-only=HEAD:a.py"], "git knows no revision `HEAD:a.py` here"),
-        (["--changed-only", "nope...HEAD"], "git knows no revision `nope...HEAD` here"),
+        (["--changed-only", "nope"], "--changed-only: git does not know the revision `nope`"),
+        (["--changed-only=--output=x"], "git does not know the revision `--output=x`"),
+        (["--changed-only=HEAD:a.py"], "git does not know the revision `HEAD:a.py`"),
+        (["--changed-only", "nope...HEAD"], "git does not know the revision `nope...HEAD`"),
         (["--changed-only", "lonely...HEAD"], "`lonely...HEAD` has no common ancestor"),
-        (["--changed-only", "-"], "standard input is none"),
+        (["--changed-only", "-"], "not with standard input"),
     ],
 )
 def test_what_git_does_not_know_is_refused(
@@ -240,7 +240,7 @@ def test_outside_of_a_repository(project: Project, trainlint: Trainlint) -> None
     root = project({"a.py": "tl101()\n"})
     outcome = trainlint("check", "--changed-only")
     assert outcome.exit_code == 2
-    assert outcome.stderr == f"error: --changed-only needs a git repository, and {root} is in none\n"
+    assert outcome.stderr == f"error: --changed-only needs a git repository, but {root} is not in one\n"
 
 
 def test_without_git(project: Project, trainlint: Trainlint, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,7 +248,7 @@ def test_without_git(project: Project, trainlint: Trainlint, monkeypatch: pytest
     monkeypatch.setenv("PATH", "")
     outcome = trainlint("check", "--changed-only")
     assert outcome.exit_code == 2
-    assert "needs git, and there is none" in outcome.stderr
+    assert "needs git, which is not on the PATH" in outcome.stderr
 
 
 def test_facts_are_read_from_unchanged_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

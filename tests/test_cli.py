@@ -178,7 +178,7 @@ def test_a_file_that_cannot_be_read_exits_with_2_unless_something_is_found(
         (["check", "--ignore", "missing-zero-gard"], "did you mean `missing-zero-grad`?"),
         (["check", "--stdin-filename", "a.py"], "--stdin-filename needs `-` among the paths"),
         (["check", "--config", "none.toml"], "none.toml: cannot be read"),
-        (["check", "--statistics", "--output-format", "json"], "--statistics is for people"),
+        (["check", "--statistics", "--output-format", "json"], "--statistics is a text format"),
         (["check", "--output-file", "none/out.txt"], "none/out.txt: cannot be written"),
         (["explain", "missing-zero-gard"], "did you mean `missing-zero-grad`?"),
     ],
@@ -403,5 +403,5 @@ def test_explain_says_what_to_do_with_the_beginning_of_a_code(trainlint: Trainli
     said = trainlint("explain", "tl3")
     assert (said.exit_code, said.stderr) == (
         2,
-        "error: `tl3` begins several codes: `trainlint rules tl3` lists them\n",
+        "error: `tl3` is the prefix of several codes: `trainlint rules tl3` lists them\n",
     )

@@ -98,8 +98,8 @@ def test_per_file_ignores_start_from_the_configuration(
         ('ignore = ["missing-zero-gard"]', "did you mean `missing-zero-grad`?"),
         ('extend-select = ["XY1"]', "no rule is called `XY1`"),
         ('per-file-ignores = {"a.py" = ["NONE"]}', "no rule is called `NONE`"),
-        ('exclude = ["sub/", "!"]', "`!` is not a pattern"),
-        ('per-file-ignores = {"!" = ["ALL"]}', "`!` is not a pattern"),
+        ('exclude = ["sub/", "!"]', "`!` is not a valid .gitignore pattern"),
+        ('per-file-ignores = {"!" = ["ALL"]}', "`!` is not a valid .gitignore pattern"),
         ("select = [", "is not valid TOML"),
     ],
 )

@@ -165,7 +165,7 @@ def test_where_there_is_no_room_files_stay_and_are_reported_as_they_are(check: C
     out, err = ran.communicate()
     assert ran.returncode == 1
     assert [line.partition(": ")[2] for line in err.splitlines()] == [
-        f"{name}: is left as it was: cannot be written: File too large" for name in ("a.py", "b.py")
+        f"{name}: is not fixed: cannot be written: File too large" for name in ("a.py", "b.py")
     ]
     assert all(
         said in out
@@ -202,7 +202,7 @@ def test_a_file_that_is_read_only_is_left_and_the_others_are_fixed(check: Check)
     Path("a.py").chmod(0o444)
     ran = check("--fix", "a.py", "b.py")
     assert ran.code == 1
-    assert "a.py: is left as it was: it is read-only" in ran.stderr
+    assert "a.py: is not fixed: it is read-only" in ran.stderr
     assert (Path("a.py").read_text(), Path("b.py").read_text()) == (OLD, NEW)
 
 
@@ -255,7 +255,7 @@ def test_unsafe_fixes_are_asked_for(check: Check) -> None:
 
 def test_unsafe_fixes_alone_are_refused(check: Check) -> None:
     Path("a.py").write_text(UNSAFE)
-    said = "error: --unsafe-fixes says what --fix and --diff may do: it goes with one of them\n"
+    said = "error: --unsafe-fixes needs --fix or --diff\n"
     assert check("--unsafe-fixes", "a.py") == Ran(2, b"", said)
 
 
@@ -340,7 +340,7 @@ def test_a_fix_that_would_break_the_file_is_not_made(check: Check, monkeypatch: 
     Path("train.py").write_text(OLD)
     ran = CliRunner().invoke(app, ["check", "--no-cache", "--fix", "train.py"])
     assert ran.exit_code == 1
-    assert "train.py: is left as it was: the fixes of TL209 would leave it invalid" in ran.stderr
+    assert "train.py: is not fixed: the fixes of TL209 would make it invalid Python" in ran.stderr
     assert Path("train.py").read_text() == OLD
     assert "TL209" in ran.stdout, "what is not fixed is still found"
 
@@ -349,7 +349,7 @@ def test_fixes_that_never_end_are_not_made(check: Check, monkeypatch: pytest.Mon
     _fixing_by(monkeypatch, "torch.autograd.Variable(_x + 0)")
     Path("train.py").write_text(OLD)
     ran = check("--fix", "train.py")
-    assert "still found something to do after 30 rounds" in ran.stderr
+    assert "still fixes to apply after 30 passes" in ran.stderr
     assert Path("train.py").read_text() == OLD
     told, plain = (one.stdout.partition(b"\n\n")[0] for one in (ran, check("train.py")))
     assert told == plain, "what is reported is the file as it is"
@@ -366,7 +366,7 @@ def test_a_file_that_changes_meanwhile_is_left(check: Check, monkeypatch: pytest
 
     monkeypatch.setattr(fix_report, "_written", late)
     ran = check("--fix", "train.py")
-    assert "train.py: is left as it was: it has changed while it was fixed" in ran.stderr
+    assert "train.py: is not fixed: it was changed by another program meanwhile" in ran.stderr
     assert ran.code == 2
     assert file.read_text() == "x = 1\n"
 

@@ -91,9 +91,9 @@ def test_suppressed_findings_are_counted_and_otherwise_silent(project: Project, 
         ("ignore[TL101, missing-zero-grad]", "`missing-zero-grad` in this ignore matches nothing"),
         ("ignore[TL999]", "no rule is called `TL999`"),
         ("ignore[missing-zero-gard]", "did you mean `missing-zero-grad`?"),
-        ("ignore[]", "names no rule between its brackets"),
+        ("ignore[]", "has no rule in its brackets"),
         ("ignore TL101", "write `ignore[TL101]`"),
-        ("ignroe[TL101]", "`trainlint: ignroe` means nothing; did you mean `ignore`?"),
+        ("ignroe[TL101]", "`trainlint: ignroe` is not a directive; did you mean `ignore`?"),
     ],
 )
 def test_a_comment_that_silences_nothing_is_reported(

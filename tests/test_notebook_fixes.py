@@ -91,7 +91,7 @@ def test_mode_stays_and_what_is_read_only_is_left(check: Check) -> None:
     assert sources("a.ipynb") == [TRAINS, NEW]
     assert stat.S_IMODE(Path("a.ipynb").stat().st_mode) == 0o640
     assert sources("b.ipynb") == [TRAINS, OLD]
-    assert "b.ipynb: is left as it was: it is read-only" in ran.stderr
+    assert "b.ipynb: is not fixed: it is read-only" in ran.stderr
 
 
 def test_lines_go_and_lines_come(check: Check) -> None:
@@ -143,7 +143,7 @@ def test_what_becomes_idle_goes_from_its_own_cell(check: Check) -> None:
 def test_what_is_not_python_as_it_stands_is_left(check: Check, source: str) -> None:
     Path("nb.ipynb").write_text(notebook(TRAINS, source, OLD))
     ran = check("--fix", "nb.ipynb")
-    assert "is left as it was" not in ran.stderr
+    assert "is not fixed" not in ran.stderr
     assert sources()[2] == NEW
 
 

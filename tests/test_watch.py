@@ -132,8 +132,8 @@ def test_changes_of_other_files_are_no_changes() -> None:
     [
         (["missing.py"], "missing.py: no such file or folder"),
         (["missing/a.py"], "missing/a.py: no such file or folder"),
-        (["-"], "--watch looks at files on disk"),
-        (["--write-baseline", "--baseline", "b.json"], "leave --write-baseline out"),
+        (["-"], "--watch only works with files on disk"),
+        (["--write-baseline", "--baseline", "b.json"], "--watch cannot be combined with --write-baseline"),
         (["--config", "none.toml"], "none.toml: cannot be read"),
     ],
 )

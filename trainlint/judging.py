@@ -79,4 +79,5 @@ def _said(entry: Entry, training: Training) -> Iterator[Finding | Open]:
 
 def _failed(entry: Entry, error: Exception) -> str:
     where = traceback.extract_tb(error.__traceback__)[-1]
-    return f"rule {entry.code} failed, which is a bug in it: {error!r} ({Path(where.filename).name}:{where.lineno})"
+    at = f"{Path(where.filename).name}:{where.lineno}"
+    return f"rule {entry.code} failed, which is a bug in trainlint: {error!r} ({at})"

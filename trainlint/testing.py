@@ -42,9 +42,7 @@ def assert_trains(
         trained = copy.deepcopy(model).train()
         parameters = [one for one in trained.parameters() if one.requires_grad]
         if not parameters:
-            raise AssertionError(
-                "this model has no parameter that requires a gradient: there is nothing to train"
-            )
+            raise AssertionError("this model has no parameter that requires grad: there is nothing to train")
         optimizer = torch.optim.AdamW(parameters, lr=_LEARNING_RATE)
         with record() as trace:
             for _ in range(2):
@@ -60,9 +58,9 @@ def assert_trains(
     ]
     if wrong:
         codes = ", ".join(sorted({one.code for one in wrong}))
-        raise AssertionError(f"this model does not train as it should ({codes})\n\n{report}")
+        raise AssertionError(f"this model does not train correctly ({codes})\n\n{report}")
     if not loss.requires_grad:
-        raise AssertionError(f"the loss carries no gradient: no parameter is reached from it\n\n{report}")
+        raise AssertionError(f"the loss does not require grad: no parameter is reachable from it\n\n{report}")
     if not any(one.grad is not None and one.grad.any() for one in parameters):
         raise AssertionError(f"every gradient is zero: no parameter learns\n\n{report}")
 

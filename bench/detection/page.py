@@ -16,28 +16,28 @@ from verdicts import Trial
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 _HOW = """\
-Programs that nobody here wrote get one bug each by a scripted edit, an old text that must occur exactly once and a \
-new one. The changed copy is checked with `trainlint check`, and one step of it is recorded with \
-`trainlint run --trace`, both with no options that concern rules. A bug counts as found **in source** or **in a \
-run** if a rule that names this very bug says so there, and does not say so of the unchanged program; a finding of \
-a run counts only if the run showed it (`confirmed` or `observed`). The rules that count are written beside each \
+Each copy of a third-party program gets one bug by a scripted edit: an old text that must occur exactly once, and a \
+new one. The copy is checked with `trainlint check`, and one step of it is recorded with \
+`trainlint run --trace`, both with the default rules. A bug counts as found **in source** or **in a \
+run** if a rule for this very bug reports it there, and does not report the unchanged program; a finding of \
+a run counts only if it is `confirmed` or `observed`. The rules that count are listed with each \
 bug in `bench/detection/bugs/`.
 
-These programs were also used while the rules were being written, and some rules and this list of bugs were mended \
-after a first look at what was missed: read the numbers as what trainlint finds on code that it has seen, not as a \
-forecast. Bugs that turned out to do no harm where they were put (zero weights that learn at the second step, a tensor \
-on another device that nothing minds) were replaced or left out. For four kinds \
+These programs were also used during development, and some rules and this list of bugs were changed \
+after a first look at the misses: the numbers are for code that was known during development, and not a \
+forecast. Bugs without harm at their place (zero weights that learn at the second step, a tensor \
+on another device that causes no error) were replaced or removed. For four kinds \
 (`requires_grad` on a cut loss, a step before `backward`, a missing `backward` beside others, one inverted padding mask) \
-more rules were let count than at \
-first, because their messages do lead to the bug.
+more rules count than at \
+first, because their messages lead to the bug.
 
 Data sets are replaced by small synthetic ones (`bench/detection/shims/`), sizes are small, and everything runs on \
-the CPU, so that a program takes seconds. There is no accelerator: where a bug needs a second device, `meta` stands for \
-it. The programs of others are not part of this repository. Two programs are our own, around models of Hugging Face's \
+the CPU, so that a program takes seconds. There is no accelerator: where a bug needs a second device, `meta` replaces \
+it. Third-party programs are not part of this repository. Two programs are our own, around Hugging Face models \
 with random weights, and one calls the Lightning module of a template. Two of the others are adapted by an \
-edit each to what is installed here; one of these edits, `weights_only=False`, is what TL913 names below.
+edit each to the installed versions; one of these edits, `weights_only=False`, causes the finding of TL913 below.
 
-Repeat it with the clones in one folder, each as `OWNER+NAME`, where `pip install gymnasium lightning` has added to what development needs:
+To repeat it, put the clones into one folder, each as `OWNER+NAME`, and add `pip install gymnasium lightning` to the development environment:
 
 ```
 python bench/detection/run.py --clones /path/to/clones --output docs/detection.md
@@ -89,7 +89,7 @@ def _by(names: Sequence[str], trials: Sequence[Trial], title: str) -> str:
         )
         rows.append([name, str(len(these)), *_counts(these), ", ".join(rules)])
     rows.append(["**all**", str(len(trials)), *_counts(trials), ""])
-    return _table([title, "bugs", "in source", "in a run", "by either", "rules that named it"], rows)
+    return _table([title, "bugs", "in source", "in a run", "by either", "rules that found it"], rows)
 
 
 def _counts(trials: Sequence[Trial]) -> list[str]:
@@ -113,7 +113,7 @@ def _missed(trials: Sequence[Trial]) -> str:
         if not one.by_either
     ]
     return (
-        _table(["bug", "program", "why", "how the run ended", "other rules that spoke up"], rows)
+        _table(["bug", "program", "why", "how the run ended", "other rules with a finding"], rows)
         if rows
         else "Nothing."
     )

@@ -20,7 +20,7 @@ def check(loss: LossCall) -> Iterator[Finding]:
             yield Finding(
                 op.at,
                 f"`{op.text}` turns logits into probabilities, but {loss.name} applies log-softmax itself: "
-                "the gradients nearly vanish and the loss stays high. Pass the logits.",
+                "gradients nearly vanish and the loss stays high. Pass the logits.",
                 loss.seen_as("probabilities reach"),
                 evidence=of_loss(loss, op),
                 clues={"applied": applied(op)},

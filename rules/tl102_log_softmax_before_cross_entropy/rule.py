@@ -16,8 +16,8 @@ def check(loss: LossCall) -> Iterator[Finding]:
         if meaning is Meaning.LOG_PROBABILITIES and op.at is not None and op is not loss.output:
             yield Finding(
                 op.at,
-                f"`{op.text}` is applied again inside {loss.name}. That changes nothing, but one of the two is "
-                "waste: pass the logits, or use `nn.NLLLoss`.",
+                f"{loss.name} applies log-softmax itself, so `{op.text}` is redundant: it costs time and "
+                "changes nothing. Pass the logits, or use `nn.NLLLoss`.",
                 loss.seen_as("log-probabilities reach"),
                 evidence=of_loss(loss, op),
             )

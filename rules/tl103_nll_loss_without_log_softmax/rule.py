@@ -10,8 +10,8 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 HARM = {
-    Meaning.LOGITS: "the loss has no lower bound, so the weights grow without end",
-    Meaning.PROBABILITIES: "the gradient vanishes where the model is sure and wrong",
+    Meaning.LOGITS: "the loss has no lower bound, so the weights diverge",
+    Meaning.PROBABILITIES: "the gradient vanishes where the model is confidently wrong",
 }
 
 
@@ -24,8 +24,8 @@ def check(loss: LossCall) -> Iterator[Finding]:
         if meaning is not Meaning.LOG_PROBABILITIES and op.at is not None:
             yield Finding(
                 op.at,
-                f"{loss.name} takes no logarithm, but `{op.text}` gives it {meaning.value}: {HARM[meaning]}. "
-                "Apply `log_softmax` to the logits, or use cross-entropy on them.",
+                f"{loss.name} does not apply log-softmax, but `{op.text}` gives it {meaning.value}: "
+                f"{HARM[meaning]}. Apply `log_softmax` to the logits, or use cross-entropy on them.",
                 loss.seen_as(f"{meaning.value} reach"),
                 evidence=of_loss(loss, op),
             )
@@ -33,14 +33,14 @@ def check(loss: LossCall) -> Iterator[Finding]:
     if not found and largest > 0 and not _has_logarithm(loss.input):
         yield Finding(
             loss.at,
-            f"{loss.name} takes log-probabilities, which are never above 0, but it is given values up to "
-            f"{largest:.3g} that no logarithm has made: {HARM[Meaning.LOGITS]}. Apply `log_softmax`, or use "
+            f"{loss.name} takes log-probabilities, which are at most 0, but it gets values up to "
+            f"{largest:.3g} without a log-softmax: {HARM[Meaning.LOGITS]}. Apply `log_softmax`, or use "
             "cross-entropy on the logits.",
             evidence=of_loss(loss),
         )
 
 
 def _has_logarithm(value: Value | None) -> bool:
-    """Whether a logarithm was taken anywhere on the way; log-probabilities may have been weighted since."""
+    """Whether a logarithm was applied anywhere on the way; log-probabilities may have been weighted since."""
     origins = reached([value] if value is not None else [])
     return any(isinstance(one, Op) and "log" in one.name for one in origins)

@@ -17,8 +17,8 @@ def check(loss: LossCall) -> Iterator[Finding]:
         if meaning is Meaning.PROBABILITIES and op.at is not None:
             yield Finding(
                 op.at,
-                f"`{op.text}` makes probabilities, but {loss.name} applies the sigmoid itself: predictions cannot leave "
-                "[0.5, 0.73]. Pass the logits.",
+                f"`{op.text}` turns logits into probabilities, but {loss.name} applies the sigmoid itself: "
+                "predictions are confined to [0.5, 0.73]. Pass the logits.",
                 loss.seen_as("probabilities reach"),
                 evidence=of_loss(loss, op),
                 clues={"applied": applied(op)},

@@ -17,17 +17,17 @@ def check(loss: LossCall) -> Iterator[Finding]:
         if meaning is not Meaning.LOG_PROBABILITIES and op.at is not None:
             yield Finding(
                 op.at,
-                f"{loss.name} expects log-probabilities as its input, but `{op.text}` gives it {meaning.value}: "
-                "the result is no divergence and can be negative. Use `log_softmax`.",
+                f"{loss.name} expects log-probabilities as its input, but `{op.text}` gives it "
+                f"{meaning.value}: the result is not a KL divergence and can be negative. Use `log_softmax`.",
                 loss.seen_as(f"{meaning.value} reach"),
                 evidence=of_loss(loss, op),
             )
-    is_told = loss.name != "torch.kl_div"  # which averages nothing by itself
+    is_told = loss.name != "torch.kl_div"  # which does not average by default
     if is_told and constant(loss.setting("reduction", default="mean")) == "mean":
         yield Finding(
             loss.at,
-            f"{loss.name} averages over all elements, not over samples, which is not the KL divergence: "
-            'it is too small by the number of classes. Write `reduction="batchmean"`.',
+            f"{loss.name} averages over all elements instead of over samples, so the result is the KL "
+            'divergence divided by the number of classes. Pass `reduction="batchmean"`.',
             level="warning",
             evidence=of_loss(loss),
         )

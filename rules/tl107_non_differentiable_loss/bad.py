@@ -1,4 +1,4 @@
-"""The predictions are rounded before the loss, so no gradient gets through."""
+"""The predictions are rounded before the loss, so no gradient reaches the model."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""The loss is on the raw predictions; they are rounded where they are used."""
+"""The loss is computed from the raw predictions; they are rounded where they are used."""
 
 import torch
 import torch.nn.functional as F

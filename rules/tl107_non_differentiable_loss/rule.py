@@ -16,7 +16,7 @@ def check(training: Training) -> Iterator[Finding]:
     learns = {(one.at, one.calls) for one in backwards if attachment(one.loss).attached}
     for backward in backwards:
         if (backward.at, backward.calls) in learns and not attachment(backward.loss).attached:
-            continue  # of what a model may give, this is its answer where no loss is asked for
+            continue  # one of several outputs of a model: the prediction, not the loss
         for term, ends in stopped(backward.loss):
             if {term.uid, backward.loss.uid} & patched or is_compared(term):
                 continue
@@ -24,8 +24,9 @@ def check(training: Training) -> Iterator[Finding]:
                 if end.at is not None:
                     yield Finding(
                         end.at,
-                        f"`{end.text or end.name}` has no gradient, and nothing else ties this loss to the model: no "
-                        "parameter can learn from it. Put the loss on the scores that this is made from.",
-                        (Because(backward.at, "the gradient starts here"),),
+                        f"`{end.text or end.name}` is not differentiable, and the loss depends on the model "
+                        "in no other way: no parameter gets a gradient. Compute the loss from the scores "
+                        "before this operation.",
+                        (Because(backward.at, "the loss is computed here"),),
                         evidence=of_cut(training, end),
                     )

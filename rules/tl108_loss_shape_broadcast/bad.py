@@ -1,4 +1,4 @@
-"""Predictions of shape [128, 1] against targets of shape [128]: all that can be learned is the mean."""
+"""Predictions of shape [128, 1] and targets of shape [128]: the model can only learn the mean."""
 
 import torch
 from torch import nn

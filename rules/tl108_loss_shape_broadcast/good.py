@@ -1,4 +1,4 @@
-"""Predictions and targets of one shape, [128]."""
+"""Predictions and targets of the same shape, [128]."""
 
 import torch
 from torch import nn

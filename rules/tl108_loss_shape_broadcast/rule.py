@@ -18,7 +18,7 @@ OF_DIFFERENCE = ("**", "square", "abs", "absolute")
 FROM_A_MODEL = ("output", "linear", "module")
 
 MANY = 7919
-"""Stands for a size that is not known, which is that of the batch on both sides."""
+"""An unknown size, which is the batch size on both sides."""
 
 Shape = tuple[int, ...]
 
@@ -43,7 +43,7 @@ def check(run: Training) -> Iterator[Finding]:
 
 
 def _refused(failure: Failure) -> Iterator[Finding]:
-    """A loss that does not broadcast, and has raised."""
+    """A loss whose shapes do not broadcast, and that has raised."""
     first, second = failure.inputs[0][0], failure.inputs[1][0]
     if len(first) != len(second) and _broadcast(first, second) is not None:
         yield Finding(
@@ -65,7 +65,7 @@ def _will_be_refused(at: Place, name: str, first: Value, second: Value) -> Itera
 
 
 def _sizes_of(value: Value) -> Sizes | None:
-    """The shape of a tensor in a run, or as it can be read."""
+    """The shape of a tensor, from a run or from the source."""
     found = shape_of(value)
     return found if found is not None else shape_read(value)
 
@@ -87,9 +87,9 @@ def _compared(at: Place, name: str, first: Value, second: Value) -> Iterator[Fin
     if common is not None and _size(common) > max(_size(given), _size(other)):
         yield Finding(
             at,
-            f"{name} compares {_shown(left)} with {_shown(right)}, which broadcasts to {_shown(common)}: every "
-            "prediction is held against every target, and the best that can be learned is the mean. Give both the "
-            "same shape, with `squeeze(-1)` or `unsqueeze(-1)`.",
+            f"{name} compares {_shown(left)} with {_shown(right)}, which broadcasts to {_shown(common)}: "
+            "every prediction is compared with every target, so the model can only learn the mean. Give both "
+            "the same shape, with `squeeze(-1)` or `unsqueeze(-1)`.",
             evidence={
                 "first shape": _shown(left),
                 "second shape": _shown(right),
@@ -103,7 +103,7 @@ def _compared(at: Place, name: str, first: Value, second: Value) -> Iterator[Fin
 
 
 def _difference(term: Value) -> Op | None:
-    """The difference in `((model(x) - y) ** 2).mean()`, where one side comes straight from a model and the other is
+    """The difference in `((model(x) - y) ** 2).mean()`, where one side is the output of a model and the other is
     data."""
     while isinstance(term, Op) and term.name in AVERAGES and term.inputs:
         term = term.inputs[0]
@@ -125,7 +125,7 @@ def _difference(term: Value) -> Op | None:
 
 
 def _is_data(value: Op) -> bool:
-    """Whether nothing that is trained goes into a tensor."""
+    """Whether a tensor does not depend on trained parameters."""
     if value.attached is not None:
         return not value.attached
     way = attachment(value)
@@ -133,7 +133,7 @@ def _is_data(value: Op) -> bool:
 
 
 def _broadcast(first: Shape, second: Shape) -> Shape | None:
-    """The shape that two shapes are stretched to; None where they do not fit."""
+    """The shape that two shapes broadcast to; None where they do not broadcast."""
     length = max(len(first), len(second))
     padded = [(1,) * (length - len(one)) + one for one in (first, second)]
     pairs = list(zip(*padded, strict=True))

@@ -1,4 +1,4 @@
-"""Log-softmax is left to guess its dimension: for three dimensions that is the batch."""
+"""Log-softmax without `dim`: for three dimensions torch picks the batch."""
 
 import torch
 import torch.nn.functional as F

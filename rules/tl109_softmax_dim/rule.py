@@ -9,7 +9,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 WITH_DEFAULT = ("torch.nn.functional.", "torch.nn.")
-"""Where softmax may be called, or made, without a dimension."""
+"""Where softmax may be called, or created as a layer, without a dimension."""
 
 
 @rule(Training, level="warning")
@@ -21,8 +21,8 @@ def check(training: Training) -> Iterator[Finding]:
         if op.name in SOFTMAXES and is_known and _is_left_out(_dim(op)):
             yield Finding(
                 at,
-                f"{op.name} without `dim` guesses one from the number of dimensions: 1 for two and four, but 0, the "
-                "batch, for three. Say which dimension holds the classes, often `dim=-1`.",
+                f"{op.name} is called without `dim`: torch picks dimension 1 for 2-D and 4-D inputs, but 0, "
+                "the batch, for 3-D ones. Pass the dimension of the classes, often `dim=-1`.",
                 evidence=_shape(op),
             )
     for loss in training.events(LossCall):

@@ -5,4 +5,4 @@ from trainlint.fix import Proposal, SwapArguments, safe
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
-    yield safe("Give the prediction first", SwapArguments(finding.at))
+    yield safe("Pass the prediction first", SwapArguments(finding.at))

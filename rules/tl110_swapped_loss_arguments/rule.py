@@ -18,7 +18,8 @@ def check(loss: LossCall) -> Iterator[Finding]:
     if is_data(first) and is_prediction(second):
         yield Finding(
             loss.at,
-            f"`{loss.output.text}` is given the target first and the prediction second, but {loss.name} takes them the "
-            "other way round: where the shapes agree, it silently trains on something else. Swap the two.",
+            f"`{loss.output.text}` gets the target first and the prediction second, but {loss.name} expects "
+            "the prediction first: where the shapes agree, it silently computes a different loss. Swap the "
+            "two arguments.",
             evidence=of_arguments(first, second),
         )

@@ -1,4 +1,4 @@
-"""The share of wrong answers is meant to be minimised."""
+"""The error rate is used as the loss."""
 
 import torch
 from torch import nn

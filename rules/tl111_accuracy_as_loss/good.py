@@ -1,4 +1,4 @@
-"""The model is trained by its scores, and judged by its accuracy."""
+"""The model is trained on its scores, and evaluated by its accuracy."""
 
 import torch
 import torch.nn.functional as F

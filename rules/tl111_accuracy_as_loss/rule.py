@@ -19,9 +19,9 @@ def check(training: Training) -> Iterator[Finding]:
                 if end.at is not None:
                     yield Finding(
                         end.at,
-                        "the share of right answers is a count: it does not change when a weight changes a little, so it "
-                        "has no gradient to learn from. Train on a loss of the scores, such as `F.cross_entropy`, and "
-                        "only print the accuracy.",
-                        (Because(backward.at, "the gradient starts here"),),
+                        "accuracy is piecewise constant, so it has no gradient and the model learns nothing "
+                        "from it. Train on a differentiable loss of the scores, such as `F.cross_entropy`, "
+                        "and only log the accuracy.",
+                        (Because(backward.at, "the loss is computed here"),),
                         evidence=of_cut(training, end),
                     )

@@ -1,4 +1,4 @@
-"""Pixels from 0 to 255 go into the model as they are: the first loss is far above that of guessing."""
+"""Unscaled pixels from 0 to 255: the first loss is far above that of guessing."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Inputs of mean 0 and deviation 1: the first loss is that of guessing."""
+"""Inputs with mean 0 and standard deviation 1: the first loss is that of guessing."""
 
 import torch
 from torch import nn

@@ -48,17 +48,17 @@ def check(run: Recorded) -> Iterator[Finding]:
                 loss,
                 first,
                 f"The first loss is {first.value:.3g}, but guessing among {first.classes} classes gives "
-                f"{first.chance:.3g}: before it has learned anything, the model is sure and wrong. Look at the scale of "
-                "its inputs and of its last layer, and at the labels.",
+                f"{first.chance:.3g}: the untrained model is confidently wrong. Check the scale of its "
+                "inputs and of its last layer, and the labels.",
             )
         elif reduction == "sum" and _is_summed(run, loss, first):
             yield _finding(
                 run,
                 loss,
                 first,
-                f"The first loss is {first.value:.3g}, which is {first.chance:.3g}, the loss of guessing, "
-                f"times the {first.samples} samples: it is summed, so plain SGD takes steps that grow with the batch. "
-                "Average it.",
+                f"The first loss is {first.value:.3g}, which is the loss of guessing, {first.chance:.3g}, "
+                f"times the {first.samples} samples: it is summed, so the steps of plain SGD grow with the "
+                "batch size. Average the loss.",
             )
 
 
@@ -126,7 +126,7 @@ def _is_scaled(value: Value | None) -> bool:
 
 
 def _is_summed(run: Recorded, loss: LossCall, first: First) -> bool:
-    """Whether it is the sum itself that is trained on, by an optimizer that takes gradients as large as they are."""
+    """Whether the sum itself is trained on, by an optimizer that does not normalise gradients."""
     optimizers = run.facts(OptimizerSeen)
     plain = bool(optimizers) and all(one.type == "torch.optim.SGD" for one in optimizers)
     as_it_is = any(one.loss is loss.output for one in run.events(Backward))

@@ -36,9 +36,10 @@ def check(run: Recorded) -> Iterator[Finding]:
     gradients = [one.gradient.norm for one in run.facts(ParameterSeen) if one.gradient is not None]
     yield Finding(
         last.at,
-        f"After {steps} steps the loss is {value['value']:.3g}, which is what guessing among {classes} classes gives, and "
-        "the model still takes all of them for equally likely: it has learned nothing from its inputs. Look at what stands "
-        "between the last layer and the loss, at gradients close to 0, and at whether inputs and labels belong together.",
+        f"After {steps} steps the loss is {value['value']:.3g}, which is what guessing among {classes} "
+        "classes gives, and the model still predicts all classes as equally likely: it has learned nothing "
+        "from its inputs. Check the operations between the last layer and the loss, gradients close to 0, "
+        "and whether inputs match their labels.",
         evidence={
             "steps": steps,
             "loss of the latest steps": f"{_lowest(losses):.4g} to {_highest(losses):.4g}",
@@ -52,7 +53,7 @@ def check(run: Recorded) -> Iterator[Finding]:
 
 
 def _steady_rate(run: Recorded) -> float | None:
-    """The learning rate of the only optimizer; None if it has stepped too little, or is still being warmed up."""
+    """The learning rate of the only optimizer; None if it has stepped too little, or is still in its warmup."""
     optimizers = run.facts(OptimizerSeen)
     if len(optimizers) != 1 or optimizers[0].steps < STEPS or not optimizers[0].learning_rates:
         return None
@@ -62,7 +63,7 @@ def _steady_rate(run: Recorded) -> float | None:
 
 
 def _is_at_chance(loss: LossCall) -> bool:
-    """Whether a loss is that of guessing, from scores that are all alike, on labels that are not."""
+    """Whether a loss is that of guessing, from nearly equal scores, on labels that differ."""
     value, given, shape = numbers_of(loss.output), numbers_of(loss.input), shape_of(loss.input)
     classes = int(value.get("classes", 0))
     if (

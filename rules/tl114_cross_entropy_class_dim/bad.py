@@ -1,4 +1,4 @@
-"""Logits of shape [64, 8, 8], batch, position, class: cross-entropy takes the positions for the classes."""
+"""Logits of shape [64, 8, 8], batch, position, class: cross-entropy treats the positions as classes."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The classes moved to position 1, where cross-entropy looks for them."""
+"""The classes are moved to dimension 1, where cross-entropy expects them."""
 
 import torch
 from torch import nn

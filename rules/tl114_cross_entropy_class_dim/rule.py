@@ -15,7 +15,7 @@ SAME_AXES = frozenset(
     "output identity to float double half bfloat16 type type_as clone contiguous dropout relu gelu tanh log_softmax "
     "softmax clamp layer_norm * / + -".split()
 )
-"""Operations that leave every axis where it is, if the shape stays."""
+"""Operations that keep the order of axes, if the shape stays the same."""
 
 
 @rule(Training, level="error")
@@ -24,7 +24,7 @@ def check(run: Training) -> Iterator[Finding]:
 
 
 def _read(training: Training) -> Iterator[Finding]:
-    """Logits and targets whose sizes are written in the source."""
+    """Logits and targets whose sizes are literals in the source."""
     for loss in training.events(LossCall):
         given, target = shape_read(loss.input), shape_read(loss.target)
         if loss.function not in OVER_CLASSES or not given or not target or None in (*given, *target):
@@ -34,12 +34,12 @@ def _read(training: Training) -> Iterator[Finding]:
             continue
         logits, targets = (f"[{', '.join(map(str, one))}]" for one in (given, target))
         fits = (given[0], *given[2:]) == target
-        what = "trains on something else, without complaint" if fits else "raises"
+        what = "silently trains on the wrong axis" if fits else "raises"
         yield Finding(
             loss.at,
-            f"The logits are {logits} and the targets {targets}, so the {given[-1]} classes come last, but {loss.name} "
-            f"looks for them in position 1, and {what}. Pass `logits.flatten(0, -2)` with `targets.flatten()`, or "
-            "`logits.movedim(-1, 1)`.",
+            f"The logits are {logits} and the targets {targets}, so the {given[-1]} classes come last, but "
+            f"{loss.name} expects them in dimension 1, and {what}. Pass `logits.flatten(0, -2)` with "
+            "`targets.flatten()`, or `logits.movedim(-1, 1)`.",
             (Because(layer.at, "the classes are the last axis here"),),
         )
 
@@ -62,8 +62,8 @@ def _seen(run: Recorded) -> Iterator[Finding]:
             if _classes_come_last(given, target):
                 yield Finding(
                     failure.at,
-                    f"The logits are {shown(given)} and the targets {shown(target)}, so the {given[-1]} classes come "
-                    "last, but cross-entropy looks for them in position 1, and raises. Pass "
+                    f"The logits are {shown(given)} and the targets {shown(target)}, so the {given[-1]} "
+                    "classes come last, but cross-entropy expects them in dimension 1, and raises. Pass "
                     "`logits.flatten(0, -2)` with `targets.flatten()`, or `logits.movedim(-1, 1)`.",
                     evidence={
                         "logits": shown(given),
@@ -82,21 +82,21 @@ def _seen(run: Recorded) -> Iterator[Finding]:
             continue
         yield Finding(
             loss.at,
-            f"The logits are {shown(given_shape)}, and their classes come last, as `{layer.text}` makes them, but "
-            f"{loss.name} takes position 1 for the classes: it trains on something else, without complaint. Pass "
+            f"The logits are {shown(given_shape)}, with the classes last, as `{layer.text}` returns them, "
+            f"but {loss.name} expects them in dimension 1: it silently trains on the wrong axis. Pass "
             "`logits.flatten(0, -2)` with flat targets, or `logits.movedim(-1, 1)`.",
             (Because(layer.at, "the classes are the last axis here"),),
             evidence={
                 "logits": shown(given_shape),
                 "targets": shown(target_shape),
-                "size of position 1": given_shape[1],
-                "size of the last axis": given_shape[-1],
+                "size of dimension 1": given_shape[1],
+                "size of the last dimension": given_shape[-1],
             },
         )
 
 
 def _classes_come_last(given: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether targets fit the logits but for the place of the classes."""
+    """Whether targets match the logits except for the class dimension."""
     return len(given) > 2 and given[:-1] == target and (given[0], *given[2:]) != target
 
 

@@ -1,4 +1,4 @@
-"""Logits are cut at 0.5, as if they were probabilities."""
+"""Logits are compared with 0.5, as if they were probabilities."""
 
 import torch
 import torch.nn.functional as F

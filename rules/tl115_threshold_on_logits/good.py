@@ -1,4 +1,4 @@
-"""Logits are cut at 0, where the probability is one half."""
+"""Logits are compared with 0, where the probability is 0.5."""
 
 import torch
 import torch.nn.functional as F

@@ -28,8 +28,8 @@ def check(training: Training) -> Iterator[Finding]:
                 seen = {key: one for key, one in numbers_of(scores).items() if key in ("smallest", "largest")}
                 yield Finding(
                     event.at,
-                    "these are logits, not probabilities: the probability is 0.5 where the logit is 0, so a cut at 0.5 "
-                    "asks for 62 % and counts too few positives. Compare with 0, or apply `torch.sigmoid` first.",
+                    "these are logits, not probabilities: a logit of 0.5 is a probability of 0.62, so this "
+                    "threshold finds too few positives. Compare with 0, or apply `torch.sigmoid` first.",
                     (Because(loss.at, f"{loss.name} trains them as logits here"),),
                     evidence=seen,
                 )

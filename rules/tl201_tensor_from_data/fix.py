@@ -18,4 +18,4 @@ def fix(finding: Finding) -> Iterator[Proposal]:
     if finding.clues.get("of_list"):
         yield unsafe("Stack the tensors", Rewrite(finding.at, _LISTS))
     else:
-        yield unsafe("Keep the tensor itself", Rewrite(finding.at, _TENSORS))
+        yield unsafe("Use the original tensor", Rewrite(finding.at, _TENSORS))

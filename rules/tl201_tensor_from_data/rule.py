@@ -18,9 +18,10 @@ def check(training: Training) -> Iterator[Finding]:
             if cut.name in REBUILDS and cut.at is not None and not hidden:
                 yield Finding(
                     cut.at,
-                    f"`{cut.text}` makes a new tensor out of the values alone: no gradient passes it, and the parameters "
-                    "behind it never learn from this loss. Keep the tensor itself, with `reshape`, `to` and the like.",
-                    (Because(backward.at, "the gradient starts here"),),
+                    f"`{cut.text}` copies the values into a new tensor without a graph: the parameters "
+                    "before it get no gradient from this loss. Keep the original tensor, and change it with "
+                    "`reshape`, `to` and the like.",
+                    (Because(backward.at, "`backward()` starts here"),),
                     evidence=of_cut(training, cut),
                     clues={"of_list": any(isinstance(one, Items) for one in cut.inputs)},
                 )

@@ -10,5 +10,5 @@ _NUMBERS = (("_x.item()", "_x"), ("float(_x)", "_x"), ("_x.numpy()", "_x"))
 def fix(finding: Finding) -> Iterator[Proposal]:
     if finding.clues.get("cut") in ("detach", "data"):
         yield safe("Keep the graph", Rewrite(finding.at, _TENSORS))
-    else:  # what was a number and becomes a tensor may be used for more than the loss
+    else:  # the number becomes a tensor, and may be used for more than the loss
         yield unsafe("Keep the tensor, with its graph", Rewrite(finding.at, _NUMBERS))

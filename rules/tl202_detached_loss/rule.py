@@ -22,16 +22,16 @@ def check(training: Training) -> Iterator[Finding]:
             if is_cut and cut.at is not None and not _has_had_its_own(training, backward, cut):
                 yield Finding(
                     cut.at,
-                    f"`{cut.text}` cuts the loss off from the model: what is left has no gradient, and the parameters "
-                    "behind it never learn from it. Detach only what is logged.",
-                    (Because(backward.at, "the gradient starts here"),),
+                    f"`{cut.text}` detaches the loss from the model: the parameters before it get no "
+                    "gradient. Detach only what is logged.",
+                    (Because(backward.at, "`backward()` starts here"),),
                     evidence=of_cut(training, cut),
                     clues={"cut": cut.name},
                 )
 
 
 def _has_had_its_own(training: Training, backward: Backward, cut: Op) -> bool:
-    """Whether another backward goes through what is cut off: then the model learns from it there."""
+    """Whether another backward goes through what is detached: then the model learns from it there."""
     return any(
         is_made_of(other.loss, cut.inputs[0], with_graph=True)
         for other in training.events(Backward)

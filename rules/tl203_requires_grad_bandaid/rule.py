@@ -13,13 +13,13 @@ from trainlint.rule import rule
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
     for backward in training.events(Backward):
-        start = Because(backward.at, "the gradient starts here")
+        start = Because(backward.at, "`backward()` starts here")
         for cut in starving(backward.loss):
             if constant(cut.options.get("requires_grad")) is True and cut.at is not None:
                 yield Finding(
                     cut.at,
-                    f"`{cut.text}` drops the graph and sets `requires_grad` on the copy: `backward()` then runs without "
-                    "complaint, and reaches no parameter. Use the loss itself.",
+                    f"`{cut.text}` drops the graph and sets `requires_grad` on the copy: `backward()` then "
+                    "runs without an error, and reaches no parameter. Use the loss itself.",
                     (start,),
                     evidence=of_cut(training, cut),
                 )
@@ -32,16 +32,17 @@ def check(training: Training) -> Iterator[Finding]:
             if places:
                 yield Finding(
                     event.at,
-                    "this loss has lost its graph, and setting `requires_grad` does not bring it back: `backward()` then "
-                    "runs without complaint, and reaches no parameter. Remove this, and keep the graph.",
+                    "this loss has lost its graph, and setting `requires_grad` does not restore it: "
+                    "`backward()` then runs without an error, and reaches no parameter. Remove this line, "
+                    "and keep the graph.",
                     (*places, start),
                     evidence=of_cut(training, ends[0]),
                 )
 
 
 def _ends(event: RequiresGrad) -> list[Op]:
-    """Where the ways from a loss to trainable parameters end, if all of them do."""
+    """Where the paths from a loss to trainable parameters are cut, if all of them are."""
     found = attachment(event.target)
     if found.attached or (found.uncertain and not event.assignment):
-        return []  # to set it on an attached loss does nothing; to assign it would raise
+        return []  # `requires_grad_()` has no effect on an attached loss; an assignment would raise
     return [*found.cuts, *found.unrecorded] or list(without_gradient(event.target))

@@ -15,8 +15,8 @@ def check(training: Training) -> Iterator[Finding]:
             if op.at is not None:
                 yield Finding(
                     op.at,
-                    f"`{op.text}` runs while gradients are switched off, but its result is trained on: `backward()` "
-                    "raises, or reaches no parameter. Move it out of `no_grad`.",
-                    (Because(backward.at, "the gradient starts here"),),
+                    f"`{op.text}` runs with gradients disabled, but the loss is computed from its result: "
+                    "`backward()` raises, or reaches no parameter. Move it out of `no_grad`.",
+                    (Because(backward.at, "`backward()` starts here"),),
                     evidence=of_cut(training, op),
                 )

@@ -7,4 +7,4 @@ _ADDED = (("_total += _loss", "_total += _loss.detach()"), ("_total + _loss", "_
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
-    yield safe("Add the loss without its graph", Rewrite(finding.at, _ADDED))
+    yield safe("Detach the loss before adding it", Rewrite(finding.at, _ADDED))

@@ -32,14 +32,14 @@ def check(training: Training) -> Iterator[Finding]:
         if not any(is_made_of(loss, event.result, with_graph=True) for loss in (*trained_on, *returned)):
             yield Finding(
                 event.at,
-                f"`{event.total}` keeps the graph of every round's loss alive, so memory grows with each one. "
-                "Add `.item()` or `.detach()`.",
+                f"`{event.total}` keeps the graph of every iteration's loss alive, so memory grows with each "
+                "iteration. Add `.item()` or `.detach()`.",
                 evidence=of_sum(training, event),
             )
 
 
 def _is_over_batches(training: Training, event: Accumulated) -> bool:
-    """Whether a round may be a batch: not if each is one layer or parameter of a model, or only a number, with no loss
+    """Whether an iteration may be a batch: not if each is one layer or parameter of a model, or only a number, with no loss
     and no batch in sight. Then the sum is part of one step."""
     loop = training.loops.get(event.loops[-1]) if event.loops else None
     if loop is None or loop.over is None:
@@ -54,5 +54,5 @@ def _is_over_batches(training: Training, event: Accumulated) -> bool:
 
 
 def _gone_through(value: Value) -> tuple[Value, ...]:
-    """What a loop goes through, counted, in part, or beside something else."""
+    """What a loop iterates over: directly, enumerated, sliced, or zipped with something else."""
     return value.inputs if isinstance(value, Op) and value.name in _ORDERS else ()

@@ -1,4 +1,4 @@
-"""The graph of each step is kept for a second backward pass that never comes."""
+"""The graph of each step is kept for a second backward pass that does not exist."""
 
 import weakref
 

@@ -25,13 +25,13 @@ def check(training: Training) -> Iterator[Finding]:
         if not any(_shares(one, graph) or _is_of_one(one, backward.loss) for one in others):
             yield Finding(
                 backward.at,
-                "`retain_graph=True` keeps this step's graph in memory for a second backward pass, and there is none: "
-                "it costs memory and hides an accidental second pass. Leave it out.",
+                "`retain_graph=True` keeps the graph of this step in memory, but there is no second "
+                "`backward()` through it: it costs memory and hides an accidental second backward. Remove it.",
             )
 
 
 def _is_of_one(value: Value, loss: Value) -> bool:
-    """Whether both are taken from one thing of which nothing is known, such as a dict of losses."""
+    """Whether both come from one unknown object, such as a dict of losses."""
     holder = _holder(loss)
     return holder is not None and holder is _holder(value)
 

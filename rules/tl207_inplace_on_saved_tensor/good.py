@@ -1,4 +1,4 @@
-"""`hidden = hidden + 1` makes a new tensor, and the sigmoid keeps its own."""
+"""`hidden = hidden + 1` creates a new tensor, and the saved output of the sigmoid is not changed."""
 
 import torch
 from torch import nn

@@ -29,12 +29,12 @@ def check(run: Training) -> Iterator[Finding]:
 
 
 def _read(training: Training) -> Iterator[Finding]:
-    """What the source alone shows: parameters, and results that the operation itself keeps."""
+    """What the source alone shows: parameters, and results that their own operation saves."""
     for change in training.events(Overwritten):
         if change.records is not True:
             continue
         if change.tensor.name not in SAVES_RESULT:
-            is_seen = training.entry == "program"  # else a caller may have frozen it, or record nothing
+            is_seen = training.entry == "program"  # else a caller may freeze it, or disable gradients
             if is_seen and not training.events(RequiresGrad) and _wants_gradient(change.tensor):
                 yield _leaf(change.at, "This", "")
             continue
@@ -42,24 +42,25 @@ def _read(training: Training) -> Iterator[Finding]:
         if backward is not None and change.tensor.at is not None:
             yield Finding(
                 change.at,
-                f"`{change.tensor.text}` keeps its result for the backward pass, and this overwrites it, so `backward()` "
-                "raises. Write it out of place, as in `x = x + 1` for `x += 1`.",
+                f"autograd saves the result of `{change.tensor.text}` for the backward pass, and this "
+                "overwrites it, so `backward()` raises. Write it out of place, as in `x = x + 1` for `x += "
+                "1`.",
                 (
-                    Because(change.tensor.at, "this result is kept"),
-                    Because(backward.at, "and this backward needs it as it was"),
+                    Because(change.tensor.at, "this result is saved"),
+                    Because(backward.at, "and this backward needs the old values"),
                 ),
             )
     for one in stale(training):
         yield _stepped(
-            one.step.at, (Because(one.backward.at, "and this backward needs them as they were"),), {}
+            one.step.at, (Because(one.backward.at, "and this backward needs the old weights"),), {}
         )
 
 
 def _stepped(at: Place, because: tuple[Because, ...], evidence: dict[str, object]) -> Finding:
     return Finding(
         at,
-        "This step changes weights that a later `backward()` still needs as they were, so that raises. Run every "
-        "`backward()` of a forward pass before the step, or call the model again after it.",
+        "This step changes weights in place that a later `backward()` needs unchanged, so that `backward()` "
+        "raises. Run every `backward()` of a forward pass before the step, or call the model again after it.",
         because,
         evidence=evidence,
     )
@@ -99,8 +100,9 @@ def _seen(run: Recorded) -> Iterator[Finding]:
 def _leaf(at: Place, text: str, message: str) -> Finding:
     return Finding(
         at,
-        f"{text} changes a tensor in place that itself wants a gradient, which autograd refuses. Do it under "
-        "`torch.no_grad()` if it initialises or updates a parameter, and out of place if it is part of the model.",
+        f"{text} changes a leaf tensor that requires grad in place, so autograd raises. Do it under "
+        "`torch.no_grad()` if it initialises or updates a parameter, and out of place if it is part of the "
+        "model.",
         evidence={"error": message.splitlines()[0][:160]} if message else {},
     )
 
@@ -120,17 +122,17 @@ def _saved(run: Recorded, failure: Failure) -> Finding:
     if at is None:
         return Finding(
             failure.at,
-            "A tensor that this `backward()` needs was changed in place after it was saved. Write the change out of "
-            "place, as in `x = x + 1` for `x += 1`.",
+            "A tensor that this `backward()` needs was changed in place after autograd saved it. Write the "
+            "change out of place, as in `x = x + 1` for `x += 1`.",
             evidence=evidence,
         )
-    here = (Because(failure.at, "and this backward needs it as it was"),)
+    here = (Because(failure.at, "and this backward needs the old values"),)
     if at in steps:
         return _stepped(at, here, evidence)
     return Finding(
         at,
-        f"`{text}` overwrites a tensor that autograd has saved for the backward pass, which then raises. Write it out of "
-        "place, as in `x = x + 1` for `x += 1`.",
+        f"`{text}` overwrites a tensor that autograd has saved for the backward pass, so `backward()` "
+        "raises. Write it out of place, as in `x = x + 1` for `x += 1`.",
         here,
         evidence=evidence,
     )

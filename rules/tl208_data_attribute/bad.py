@@ -1,4 +1,4 @@
-"""A target is taken with `.data`: autograd does not notice that it changes before backward."""
+"""A target is taken with `.data`: autograd does not detect that it changes before backward."""
 
 import torch
 from torch import nn

@@ -5,4 +5,4 @@ from trainlint.fix import Proposal, Rewrite, unsafe
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
-    yield unsafe("Write `.detach()`", Rewrite(finding.at, (("_x.data", "_x.detach()"),)))
+    yield unsafe("Use `.detach()`", Rewrite(finding.at, (("_x.data", "_x.detach()"),)))

@@ -1,4 +1,4 @@
-"""A copy is changed, and the graph keeps its own."""
+"""A copy is changed, and the saved tensor is not."""
 
 import torch
 from torch import nn

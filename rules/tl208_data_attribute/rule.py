@@ -12,6 +12,6 @@ def check(operation: Operation) -> Iterator[Finding]:
     if op.name == "data" and is_tensor(op.inputs[0]):
         yield Finding(
             operation.at,
-            f"`{op.text}` takes the values past autograd, which then cannot notice that they change. Write `.detach()` to "
-            "read them, and `torch.no_grad()` around code that writes them.",
+            f"`{op.text}` bypasses autograd, which then cannot detect in-place changes to the values. Use "
+            "`.detach()` to read them, and `torch.no_grad()` around code that writes them.",
         )

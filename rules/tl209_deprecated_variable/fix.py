@@ -26,7 +26,7 @@ _TENSORS = (
 
 def fix(finding: Finding) -> Iterator[Proposal]:
     if finding.clues.get("wants_gradient"):
-        yield safe("Ask the tensor itself for a gradient", Rewrite(finding.at, _LEAVES))
+        yield safe("Call `requires_grad_()` on the tensor", Rewrite(finding.at, _LEAVES))
     elif finding.clues.get("has_no_graph"):
         yield safe("Use the tensor itself", Rewrite(finding.at, _TENSORS))
     else:

@@ -1,4 +1,4 @@
-"""The prediction is used as it is."""
+"""The prediction is used directly."""
 
 import torch
 import torch.nn.functional as F

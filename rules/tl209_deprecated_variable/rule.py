@@ -15,8 +15,8 @@ def check(call: LibraryCall) -> Iterator[Finding]:
         instead = "the tensor itself, with `requires_grad_()`" if wants_gradient else "the tensor itself"
         yield Finding(
             call.at,
-            "a tensor has been a `Variable` since torch 0.4: this wraps it for nothing, `volatile=True` has no effect, "
-            f"and a tensor with a graph loses it here. Use {instead}.",
+            "`Variable` has been deprecated since torch 0.4, which merged it with `Tensor`: `volatile=True` "
+            f"has no effect, and a tensor with a graph loses it here. Use {instead}.",
             clues={
                 "has_no_graph": bool(call.args) and has_no_graph(call.args[0]),
                 "wants_gradient": wants_gradient,

@@ -1,4 +1,4 @@
-"""The encoder's output goes on as its values alone, so only the head is trained."""
+"""The encoder's output is detached, so only the head is trained."""
 
 import torch
 from torch import nn

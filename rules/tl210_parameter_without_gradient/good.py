@@ -1,4 +1,4 @@
-"""The codes are kept for a look, and go on with their graph: both layers are trained."""
+"""A detached copy of the codes is kept for inspection, and the loss uses the attached one: both layers are trained."""
 
 import torch
 from torch import nn

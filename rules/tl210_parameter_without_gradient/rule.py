@@ -49,7 +49,7 @@ def check(run: Recorded) -> Iterator[Finding]:
         if cut is not None and cut.at is not None:
             if cut.records is not False or not _is_frozen_on_purpose(run, starved, modules):
                 yield _finding(
-                    run, starved, at, _cut_by(cut), (Because(cut.at, "the path is cut here"),), cut
+                    run, starved, at, _cut_by(cut), (Because(cut.at, "the graph is cut here"),), cut
                 )
         elif not _is_routed(starved, judged, modules) and not _is_of_a_library(starved, modules):
             yield _finding(run, starved, at, _unused(starved, modules, found), (), None)
@@ -67,7 +67,7 @@ def _finding(
     backward = run.events(Backward)[0].at
     evidence: dict[str, object] = {
         "parameters without a gradient": count,
-        "parameters that an optimizer holds": len(held(run)),
+        "parameters in an optimizer": len(held(run)),
         "backward passes": run.ending.backwards,
     }
     if starved.module is not None:
@@ -76,7 +76,7 @@ def _finding(
         evidence["operation"] = cut.name
     return Finding(
         at,
-        f"{what} gets a gradient, though an optimizer holds {'them' if count > 1 else 'it'}: {why}",
+        f"{what} gets a gradient, though {'they are' if count > 1 else 'it is'} in an optimizer: {why}",
         (*because, Because(backward, "this backward does not reach it")),
         level=None if cut is not None else "warning",
         subject=starved.path if starved.module is not None else starved.name,
@@ -85,7 +85,7 @@ def _finding(
 
 
 def _cut_before_step(run: Recorded, judged: list[ParameterSeen]) -> Iterator[Finding]:
-    """Optimizers that step with no gradient at all, because the last loss does not reach what they hold, though
+    """Optimizers that step with no gradient at all, because the last loss does not reach their parameters, though
     another loss does."""
     events = run.events(Event)
     for optimizer in run.facts(OptimizerSeen):
@@ -99,10 +99,10 @@ def _cut_before_step(run: Recorded, judged: list[ParameterSeen]) -> Iterator[Fin
         if cut is not None and cut.at is not None and optimizer.step_at is not None:
             yield Finding(
                 optimizer.step_at,
-                f"None of the {optimizer.parameters} parameters that this optimizer holds has a gradient when it steps: "
-                + _cut_by(cut),
+                f"None of the {optimizer.parameters} parameters of this optimizer has a gradient when it "
+                "steps: " + _cut_by(cut),
                 (
-                    Because(cut.at, "the path is cut here"),
+                    Because(cut.at, "the graph is cut here"),
                     Because(before[-1].at, "this backward does not reach them"),
                 ),
                 evidence={"parameters without a gradient": optimizer.idle, "operation": cut.name},
@@ -116,12 +116,12 @@ def _is_step_of(event: Event, optimizer: OptimizerSeen) -> bool:
 def _cut_by(cut: Op) -> str:
     if cut.records is False:
         return (
-            f"`{cut.text}` runs while autograd does not record, so it stays as it was made. Move it out of `no_grad`, "
-            "or leave these parameters out of the optimizer."
+            f"`{cut.text}` runs with gradients disabled, so the initial values never change. Move it out of "
+            "`no_grad`, or do not pass these parameters to the optimizer."
         )
     return (
-        f"`{cut.text}` lets no gradient through on the way from the loss, so it stays as it was made. Keep the graph "
-        "there, or leave these parameters out of the optimizer."
+        f"`{cut.text}` cuts the graph on the way to the loss, so the initial values never change. Keep the "
+        "graph there, or do not pass these parameters to the optimizer."
     )
 
 
@@ -131,8 +131,11 @@ def _unused(starved: Starved, modules: dict[tuple[int, str], ModuleSeen], found:
         return "it was never called. Call it in `forward`, or remove it."
     values = [one.value for one in starved.parameters if one.value is not None]
     if found.between(values):
-        return "what it gives goes into the loss by operations that have no gradient. Look for indices and comparisons."
-    return "nothing that a loss is made of depends on it. Use it in `forward`, or remove it."
+        return (
+            "its output reaches the loss only through operations that are not differentiable. Look for "
+            "indices and comparisons."
+        )
+    return "no loss depends on it. Use it in `forward`, or remove it."
 
 
 def _starved(judged: list[ParameterSeen], modules: dict[tuple[int, str], ModuleSeen]) -> Iterator[Starved]:
@@ -182,7 +185,7 @@ def _place(run: Recorded, starved: Starved) -> Place | None:
 
 
 def _is_copy(starved: Starved, judged: list[ParameterSeen]) -> bool:
-    """Whether these parameters began as others that are trained: a target network follows them by other means."""
+    """Whether these parameters started equal to trained ones: a target network is updated in another way."""
     trained = {(one.shape, one.start) for one in judged if one.reached and one.start is not None}
     random = [one for one in starved.parameters if one.start is not None and one.start.std > 0]
     return bool(random) and all((one.shape, one.start) in trained for one in random)
@@ -191,7 +194,7 @@ def _is_copy(starved: Starved, judged: list[ParameterSeen]) -> bool:
 def _is_frozen_on_purpose(
     run: Recorded, starved: Starved, modules: dict[tuple[int, str], ModuleSeen]
 ) -> bool:
-    """Whether what runs without autograd looks like a pretrained part: loaded, in evaluation, or from a library."""
+    """Whether what runs under `no_grad` looks like a pretrained part: loaded, in evaluation mode, or from a library."""
     if run.events(ModuleChanged) or starved.module is None:
         return True
     inside = list(_inside(starved.module, modules))
@@ -201,7 +204,7 @@ def _is_frozen_on_purpose(
 def _is_routed(
     starved: Starved, judged: list[ParameterSeen], modules: dict[tuple[int, str], ModuleSeen]
 ) -> bool:
-    """Whether it is one of several in a list that others were called from: which ones may depend on the batch."""
+    """Whether it is one of several in a list of which others were called: which ones may depend on the batch."""
     model, path = starved.parameters[0].model, starved.path
     while path:
         path = path.rpartition(".")[0]

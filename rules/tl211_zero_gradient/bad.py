@@ -1,4 +1,4 @@
-"""A bias of -10 before a rectifier: nothing gets through it, and the layers below never learn."""
+"""A bias of -10 before a ReLU: its output is always 0, and the layers below never learn."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""A bias of 0 before a rectifier."""
+"""A bias of 0 before a ReLU."""
 
 import torch
 from torch import nn

@@ -13,7 +13,7 @@ from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
 CHANCE = ("bernoulli", "rand", "rand_like")
-"""Operations that a branch is dropped by."""
+"""Operations that can drop a branch."""
 
 
 FLAT = frozenset(
@@ -45,9 +45,9 @@ def check(run: Recorded) -> Iterator[Finding]:
         told |= {op.uid for op in between if any(one in values for one in op.inputs)}
         yield Finding(
             at,
-            f"The gradient of {_named(parameters)} is exactly zero, in every backward pass: nothing that it does "
-            "changes the loss, so it never learns. Look for a rectifier, clamp or mask behind it that lets nothing "
-            "through, and for a softmax over a single class.",
+            f"The gradient of {_named(parameters)} is exactly zero in every backward pass, so it never "
+            "learns. Look for a ReLU, clamp or mask after it that zeroes everything, and for a softmax over "
+            "a single class.",
             _flat(between),
             subject=path or parameters[0].name,
             evidence={
@@ -60,14 +60,14 @@ def check(run: Recorded) -> Iterator[Finding]:
 
 
 def _is_solved(run: Recorded) -> bool:
-    """Whether some loss is zero, as that of a margin that is kept: then there is nothing to learn from this batch."""
+    """Whether some loss is zero, as for a satisfied margin: then there is nothing to learn from this batch."""
     values = [numbers_of(event.loss).get("value") for event in run.events(Backward)]
     one_class = any(numbers_of(event.loss).get("classes") == 1 for event in run.events(Backward))
     return 0.0 in values and not one_class
 
 
 def _most_samples(run: Recorded) -> int:
-    """The largest batch that a model was given. In one sample a few units are off by chance."""
+    """The largest batch of a model. For a single sample a few units may be inactive by chance."""
     sizes = [
         one.shape[0] if len(one.shape) > 1 else 1
         for one in run.facts(BatchSeen)
@@ -86,20 +86,20 @@ def _by_module(silent: list[ParameterSeen]) -> Iterator[tuple[int, str, list[Par
 
 
 def _only_bias(parameters: list[ParameterSeen], judged: list[ParameterSeen]) -> bool:
-    """Whether the module's weights do learn: what follows may take a bias out again, as batch norm does."""
+    """Whether the module's weights do learn: a later layer may remove a bias, as batch norm does."""
     first = parameters[0]
     return any(one.alive and one.model == first.model and one.module == first.module for one in judged)
 
 
 def _starts_at_zero(parameter: ParameterSeen) -> bool:
-    """Whether a weight or gate that was made as zeros has a gradient: once it has moved, what it multiplies wakes up."""
+    """Whether a weight or gate that was initialised with zeros has a gradient: once it changes, so does what it multiplies."""
     start = parameter.start
     is_bias = parameter.name.rpartition(".")[2].endswith("bias")
     return start is not None and start.smallest == start.largest == 0 and not is_bias
 
 
 def _switches_off(op: Op) -> bool:
-    """Whether the program itself multiplies by nothing: a loss that is switched off, or a branch that is dropped."""
+    """Whether the program itself multiplies by 0: a disabled loss, or a dropped branch."""
     if op.name != "*":
         return False
     return any((isinstance(one, Constant) and one.value == 0) or _is_chance(one) for one in op.inputs)
@@ -113,9 +113,11 @@ def _is_chance(value: Value) -> bool:
 
 
 def _flat(between: list[Op]) -> tuple[Because, ...]:
-    """The operations behind it that can be flat, the nearest to the loss first."""
+    """The later operations that can have a zero gradient, the nearest to the loss first."""
     flat = [op for op in between if op.name in FLAT and op.at is not None]
-    return tuple(Because(op.at, f"`{op.text}` can be flat") for op in flat[-1:] if op.at is not None)
+    return tuple(
+        Because(op.at, f"the gradient of `{op.text}` can be zero") for op in flat[-1:] if op.at is not None
+    )
 
 
 def _named(parameters: list[ParameterSeen]) -> str:

@@ -1,4 +1,4 @@
-"""One feature is constant, so its deviation is 0 and 0/0 is NaN: one step makes every weight NaN."""
+"""One feature is constant, so its standard deviation is 0 and 0/0 is NaN: one step makes every weight NaN."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""One feature is constant, and its deviation is kept away from 0."""
+"""One feature is constant, and its standard deviation is kept away from 0."""
 
 import torch
 from torch import nn

@@ -43,7 +43,7 @@ def check(run: Recorded) -> Iterator[Finding]:
 
 
 def _from_forward(run: Recorded, backward: Backward, evidence: dict[str, object]) -> Finding:
-    """The loss itself is NaN or infinite: something on the way to it made that out of finite numbers."""
+    """The loss itself is NaN or infinite: an earlier operation returned that for finite inputs."""
     value = numbers_of(backward.loss).get("value", math.nan)
     evidence["loss"] = str(value)
     origin = _origin(backward.loss)
@@ -55,8 +55,9 @@ def _from_forward(run: Recorded, backward: Backward, evidence: dict[str, object]
         where = _module(run, origin)
         return Finding(
             origin.at,
-            f"`{origin.text}`{where} is the first to make {_kind(value)} out of finite numbers, and the loss is {value}: "
-            "every gradient behind it is lost, and one step with them ruins the model. Look at what goes in.",
+            f"`{origin.text}`{where} is the first operation to return {_kind(value)} for finite inputs, and "
+            f"the loss is {value}: all gradients before it are lost, and one step with them ruins the model. "
+            "Check its inputs.",
             (start,),
             subject=_path(run, origin),
             evidence=evidence,
@@ -68,13 +69,13 @@ def _from_forward(run: Recorded, backward: Backward, evidence: dict[str, object]
         evidence["NaN or infinities in the batch"] = batch.spread.non_finite
     return Finding(
         backward.at,
-        f"The loss is {value}, so every gradient is lost, and one step with them ruins the model."
+        f"The loss is {value}, so all gradients are lost, and one step with them ruins the model."
         + (
-            f" The {batch.role} already holds {batch.spread.non_finite} such numbers."
+            f" The {batch.role} already contains {batch.spread.non_finite} such values."
             if batch and batch.spread
             else ""
         ),
-        (Because(batch.at, "they come in here"),) if batch is not None else (),
+        (Because(batch.at, "they enter the model here"),) if batch is not None else (),
         evidence=evidence,
     )
 
@@ -82,7 +83,7 @@ def _from_forward(run: Recorded, backward: Backward, evidence: dict[str, object]
 def _from_backward(
     run: Recorded, broken: list[ParameterSeen], evidence: dict[str, object]
 ) -> Iterator[Finding]:
-    """The loss is finite and gradients are not: a derivative is infinite, or a number overflows on the way back."""
+    """The loss is finite and gradients are not: a derivative is infinite, or a value overflows in the backward pass."""
     first = max(broken, key=lambda one: -1 if one.order is None else one.order)
     optimizer = next((one for one in run.facts(OptimizerSeen) if one.number in first.optimizers), None)
     between = ways(run).between([one.value for one in broken[:1] if one.value is not None])
@@ -95,9 +96,9 @@ def _from_backward(
         because.insert(0, Because(only.at, f"`{only.text}` has no finite derivative somewhere, such as at 0"))
     yield Finding(
         at,
-        f"The gradient of `{first.name}` holds NaN or infinity while the loss is finite: one step with it ruins the "
-        "model. Keep the inputs of square roots, norms, logarithms and divisions away from 0, also where a mask hides "
-        "the result.",
+        f"The gradient of `{first.name}` contains NaN or infinity while the loss is finite: one step with it "
+        "ruins the model. Keep the inputs of square roots, norms, logarithms and divisions away from 0, also "
+        "where a mask hides the result.",
         tuple(because),
         subject=first.name,
         evidence=evidence,
@@ -120,7 +121,7 @@ def _is_broken(loss: Value) -> bool:
 
 
 def _origin(loss: Value) -> Op | None:
-    """The first operation whose result is not finite although all that it was given is."""
+    """The first operation whose result is not finite although all its inputs are."""
     pending = [loss]
     seen = {loss.uid}
     for value in pending:
@@ -137,7 +138,7 @@ def _origin(loss: Value) -> Op | None:
 
 
 def _may_be_broken(value: Value) -> bool:
-    """Whether a value held NaN or infinities, or was not looked at by itself."""
+    """Whether a value contained NaN or infinities, or was not checked separately."""
     if not isinstance(value, Op) or value.seen is None or value.name == "output":
         return True
     is_one_of_several = (

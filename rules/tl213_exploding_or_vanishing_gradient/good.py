@@ -1,4 +1,4 @@
-"""As deep, but each layer adds to what it was given: gradients pass."""
+"""As deep, but with residual connections: gradients do not vanish."""
 
 import torch
 from torch import nn

@@ -51,14 +51,15 @@ def _judged(run: Recorded, parameters: list[ParameterSeen], kind: str) -> Findin
     first, last = layers[0], layers[-1]
     if ratio > 1:
         said = (
-            f"Gradients shrink by a factor of {ratio:.0e} from the last layers of the model to the first: `{first.name}` "
-            "hardly learns. Normalise between the layers, add residual connections, or choose another activation or "
-            "initialisation."
+            f"Gradients shrink by a factor of {ratio:.0e} from the last layers of the model to the first: "
+            f"`{first.name}` hardly learns. Add normalisation between the layers, add residual connections, "
+            "or choose another activation or initialisation."
         )
     else:
         said = (
-            f"Gradients grow by a factor of {1 / ratio:.0e} from the last layers of the model to the first: a step that "
-            "suits one end ruins the other. Normalise between the layers, or start with smaller weights."
+            f"Gradients grow by a factor of {1 / ratio:.0e} from the last layers of the model to the first: "
+            "a learning rate that suits one end ruins the other. Add normalisation between the layers, or "
+            "start with smaller weights."
         )
     return Finding(
         at,

@@ -1,4 +1,4 @@
-"""The body is meant to be frozen, and is not."""
+"""The body should be frozen, and is not."""
 
 import torch
 import torch.nn.functional as F

@@ -13,5 +13,5 @@ def fix(finding: Finding) -> Iterator[Proposal]:
         yield safe("Call `requires_grad_`", Rewrite(finding.at, set_all))
     else:
         rename = Rewrite(finding.at, ((f"_x.{name}", "_x.requires_grad"),))
-        is_known = finding.clues.get("of_tensor")  # of a module, `requires_grad` does nothing either
+        is_known = finding.clues.get("of_tensor")  # on a module, `requires_grad` has no effect either
         yield (safe if is_known else unsafe)("Write `requires_grad`", rename)

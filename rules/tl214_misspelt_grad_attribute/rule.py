@@ -14,8 +14,8 @@ def check(attribute: AttributeSet) -> Iterator[Finding]:
     if is_module or not isinstance(attribute.target, Object):
         yield Finding(
             attribute.at,
-            f"there is no `{attribute.name}`: Python makes a new attribute that nothing reads, and gradients go on as "
-            f"before. `{wanted}` is meant.",
+            f"there is no attribute `{attribute.name}`: Python creates a new one that nothing reads, and "
+            f"gradients are computed as before. Use `{wanted}`.",
             clues={
                 "name": attribute.name,
                 "of_module": is_module,

@@ -1,4 +1,4 @@
-"""Probabilities are kept away from 0, but the result is thrown away."""
+"""Probabilities are clamped away from 0, but the result is discarded."""
 
 import torch
 from torch import nn

@@ -12,14 +12,14 @@ def check(discarded: Discarded) -> Iterator[Finding]:
     if discarded.name == MAKES_ANOTHER:
         yield Finding(
             discarded.at,
-            f"`{discarded.text}` leaves this layer as it is and gives a new one, which is thrown away here: the pretrained "
-            "weights are never used. Assign the result.",
+            f"`{discarded.text}` returns a new layer and does not change this one, and the result is "
+            "discarded: the pretrained weights are never used. Assign the result.",
         )
         return
     is_certain = not discarded.is_method or discarded.name in UNMISTAKABLE or is_tensor(discarded.tensor)
     if is_certain:
         yield Finding(
             discarded.at,
-            f"`{discarded.text}` leaves its tensor as it is and gives a new one, which is thrown away here: the line does "
-            "nothing. Assign the result.",
+            f"`{discarded.text}` returns a new tensor and does not change this one, and the result is "
+            "discarded: the line has no effect. Assign the result.",
         )

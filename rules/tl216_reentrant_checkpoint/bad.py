@@ -1,4 +1,4 @@
-"""A checkpoint in the old variant: its layer gets no gradient, for the input requires none."""
+"""A reentrant checkpoint: its layer gets no gradient, because the input does not require grad."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""The new variant needs no input that requires a gradient."""
+"""The non-reentrant variant needs no input that requires grad."""
 
 import torch
 from torch import nn

@@ -11,6 +11,7 @@ def check(call: Called) -> Iterator[Finding]:
     if call.name in CHECKPOINTS and not call.is_open and "use_reentrant" not in call.options:
         yield Finding(
             call.at,
-            f"`{call.name.rpartition('.')[2]}` without `use_reentrant` still takes the old variant, which gives no "
-            "gradient where no input requires one; torch warns, and will raise. Pass `use_reentrant=False`.",
+            f"`{call.name.rpartition('.')[2]}` without `use_reentrant` uses the reentrant variant, which "
+            "returns no gradients if no input requires grad; torch warns, and will raise in a later version. "
+            "Pass `use_reentrant=False`.",
         )

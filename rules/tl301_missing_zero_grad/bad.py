@@ -1,4 +1,4 @@
-"""Gradients of all earlier rounds stay in `.grad`: the loss swings and grows instead of falling."""
+"""Gradients of all earlier iterations accumulate in `.grad`: the loss oscillates and grows instead of falling."""
 
 import torch
 from torch import nn

@@ -23,11 +23,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
             elif not cleared:
                 yield Finding(
                     step.at,
-                    f"`{training.name_of(step)}` uses the gradients of all earlier rounds added up, because nothing in "
-                    "this loop clears them. Call `zero_grad()` once for each step.",
+                    f"`{training.name_of(step)}` uses the accumulated gradients of all earlier iterations, "
+                    "because nothing in this loop clears them. Call `zero_grad()` once per step.",
                     (
-                        Because(backwards[0].at, "gradients are added here"),
-                        Because(training.loops[number].at, "in every round of this loop"),
+                        Because(backwards[0].at, "gradients accumulate here"),
+                        Because(training.loops[number].at, "on every iteration of this loop"),
                     ),
                     evidence=training.left_over(step),
                     clues={"scaled": step.scaler is not None},

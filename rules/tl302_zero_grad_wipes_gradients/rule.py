@@ -25,9 +25,12 @@ def check(training: Training) -> Iterator[Finding]:
         if number not in fine:
             yield Finding(
                 zero.at,
-                "This throws away the gradients that `backward()` has just made, so the step after it has nothing to "
-                "work with. Clear them before `backward()`, or after `step()`.",
-                (Because(backward.at, "gradients are made here"), Because(step.at, "and would be used here")),
+                "This clears the gradients that `backward()` has just computed, so the next step has none. "
+                "Call it before `backward()`, or after `step()`.",
+                (
+                    Because(backward.at, "gradients are computed here"),
+                    Because(step.at, "and would be used here"),
+                ),
                 evidence=of_gradients(training, step.optimizer),
             )
 

@@ -13,7 +13,7 @@ from trainlint.rule import rule
 def check(training: Training) -> Iterator[Finding]:
     early: dict[int, tuple[OptimizerStep, Backward]] = {}
     fine: set[int] = set()
-    # TL302 asks for the same orders, so they are worked out once.
+    # TL302 needs the same orders, so they are computed once.
     for run in training.runs(Backward, OptimizerStep, ZeroGrad):
         for position, event in enumerate(run):
             if not isinstance(event, OptimizerStep) or not training.is_optimizer(event.optimizer):
@@ -31,9 +31,9 @@ def check(training: Training) -> Iterator[Finding]:
         if number not in fine and not _has_other_gradients(training, step):
             yield Finding(
                 step.at,
-                f"`{training.name_of(step)}` runs before this batch has gradients, so it uses those of the batch "
-                "before, or none. Call `step()` after `backward()`.",
-                (Because(backward.at, "the gradients are only made here"),),
+                f"`{training.name_of(step)}` runs before the gradients of this batch are computed, so it "
+                "uses those of the previous batch, or none. Call `step()` after `backward()`.",
+                (Because(backward.at, "the gradients are only computed here"),),
                 evidence=of_gradients(training, step.optimizer),
             )
 

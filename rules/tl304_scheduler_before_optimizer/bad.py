@@ -1,4 +1,4 @@
-"""The scheduler steps at the head of each epoch: the rate of the first one is never used."""
+"""The scheduler steps at the start of each epoch: the rate of the first one is never used."""
 
 import torch
 from torch import nn

@@ -5,4 +5,4 @@ from trainlint.fix import MoveLast, Proposal, unsafe
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
-    yield unsafe("Step the scheduler at the end of the round", MoveLast(finding.at))
+    yield unsafe("Step the scheduler at the end of the iteration", MoveLast(finding.at))

@@ -1,4 +1,4 @@
-"""The scheduler steps at the end of each epoch: every rate of the schedule has its turn."""
+"""The scheduler steps at the end of each epoch: every rate of the schedule is used."""
 
 import torch
 from torch import nn

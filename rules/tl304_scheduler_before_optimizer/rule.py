@@ -37,15 +37,15 @@ def check(training: Training) -> Iterator[Finding]:
         if (seen is None or not seen.skipped) and not may_touch(training, event.optimizer, event.loops[0]):
             yield Finding(
                 event.at,
-                f"`{event.scheduler.type.rpartition('.')[2]}` steps before the optimizer has taken its first step, so the "
-                "first learning rate of its schedule is never used and all others come one round early. Call "
+                f"`{event.scheduler.type.rpartition('.')[2]}` steps before the first `optimizer.step()`, so "
+                "the first learning rate of the schedule is skipped and all others come one step early. Call "
                 "`scheduler.step()` after `optimizer.step()`.",
                 (Because(step.at, "the optimizer only steps here"),),
             )
 
 
 def _follows(step: object, event: SchedulerStep) -> bool:
-    """Whether the optimizer of a scheduler steps in the same loop, so that neither is only catching up."""
+    """Whether the optimizer of a scheduler steps in the same loop: else a resumed schedule may only be advanced."""
     return (
         isinstance(step, OptimizerStep)
         and bool(event.loops)
@@ -63,5 +63,5 @@ def _may_be_same(one: Value, other: Value) -> bool:
 
 
 def _is_told(event: SchedulerStep) -> bool:
-    """Whether it is given the number of an epoch, and sets the rate of just that one."""
+    """Whether it gets the number of an epoch, and sets the rate of that epoch."""
     return event.told is not None and not (isinstance(event.told, Constant) and event.told.value is None)

@@ -15,7 +15,7 @@ from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 ENOUGH = 20
-"""Backward passes after which an optimizer that has not stepped is not going to."""
+"""Backward passes after which an optimizer that has not stepped will not step."""
 
 
 @rule(Training, level="error")
@@ -47,15 +47,15 @@ def check(training: Training) -> Iterator[Finding | Open]:
 def _finding(backward: Backward, kind: str, at: Place, evidence: Evidence) -> Finding:
     return Finding(
         backward.at,
-        f"Gradients are computed here in every round, but `{kind.rpartition('.')[2]}` never steps, so "
-        "its parameters stay as they are. Call `step()` on it after `backward()`.",
+        f"Gradients are computed here on every iteration, but `{kind.rpartition('.')[2]}` never steps, so "
+        "its parameters never change. Call its `step()` after `backward()`.",
         (Because(at, "this optimizer never steps"),),
         evidence=evidence,
     )
 
 
 def _idle(run: Recorded) -> Iterator[Finding]:
-    """Optimizers of a recorded run that let gradients of theirs go by. While others step, their time may yet come."""
+    """Optimizers of a recorded run that never use gradients of theirs. While others step, they may still step later."""
     backwards, passes = run.events(Backward), run.ending.backwards
     is_over = run.ending.how in ("finished", "waited")
     if run.ending.by_hand or passes < (2 if is_over else ENOUGH):
@@ -71,7 +71,7 @@ def _idle(run: Recorded) -> Iterator[Finding]:
 
 
 def _backward_after(training: Training, zero: ZeroGrad) -> Backward | None:
-    """The backward in the same loops as a `zero_grad()`: the next one, or the first of the round."""
+    """The backward in the same loops as a `zero_grad()`: the next one, or the first of the iteration."""
     backwards = [one for one in training.events(Backward) if one.loops and one.loops == zero.loops]
     order = {id(event): number for number, event in enumerate(training.events(Event))}
     later = (one for one in backwards if order[id(one)] > order[id(zero)])

@@ -1,4 +1,4 @@
-"""The line with `backward()` is lost: the optimizer steps 50 times and has nothing to step with."""
+"""The line with `backward()` is missing: the optimizer steps 50 times without gradients."""
 
 import torch
 from torch import nn

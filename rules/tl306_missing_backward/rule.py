@@ -29,18 +29,19 @@ def check(training: Training) -> Iterator[Finding]:
         if evidence.get("of them without a gradient") == evidence.get("parameters that stepped"):
             yield Finding(
                 step.at,
-                f"`{training.name_of(step)}` steps in every round of this loop, but nothing in it computes gradients, so "
-                "the parameters stay as they are. Call `backward()` on the loss before `step()`.",
+                f"`{training.name_of(step)}` steps on every iteration of this loop, but nothing in it "
+                "computes gradients, so the parameters never change. Call `backward()` on the loss before "
+                "`step()`.",
                 (
                     Because(forward.at, "the model is called here, and no `backward()` follows"),
-                    Because(training.loops[step.loops[-1]].at, "in every round of this loop"),
+                    Because(training.loops[step.loops[-1]].at, "on every iteration of this loop"),
                 ),
                 evidence=evidence,
             )
 
 
 def _trained_with(training: Training, step: OptimizerStep) -> Forward | None:
-    """A recorded call of a model that the optimizer holds, in the loop of the step."""
+    """A recorded call of a model in the optimizer, in the loop of the step."""
     held = {one.uid for module in modules_held(step.optimizer)[0] for one in alternatives(module)}
     if not step.loops:
         return None
@@ -55,7 +56,7 @@ def _trained_with(training: Training, step: OptimizerStep) -> Forward | None:
 
 
 def _goes_elsewhere(training: Training, forward: Forward, loop: int) -> bool:
-    """Whether code that is not known is handed what the model gave, and may run its backward."""
+    """Whether unknown code receives the output of the model, and may run its backward."""
     return any(
         is_made_of(value, forward.output, with_graph=True)
         for escape in training.inside(loop, Escape)

@@ -1,4 +1,4 @@
-"""A new Adam for every batch knows no history: it moves each weight by `lr`, and cannot settle."""
+"""A new Adam for every batch has no state: it changes each weight by `lr`, and does not converge."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""One Adam for the whole training: its averages calm the steps down, and the loss falls to zero."""
+"""One Adam for the whole training: its running averages stabilise the steps, and the loss falls to zero."""
 
 import torch
 from torch import nn

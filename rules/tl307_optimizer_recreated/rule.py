@@ -42,11 +42,11 @@ def _optimizer(training: Training, built: Built, loop: int) -> Iterator[Finding]
     )
     steps = any(_is(one.optimizer, optimizer) for one in training.inside(loop, OptimizerStep))
     if steps and lives_on and _has_state(optimizer):
-        yield _finding(training, built, "so its momentum and all other state are thrown away each time")
+        yield _finding(training, built, "so its momentum and all other state are lost each time")
 
 
 def _scheduler(training: Training, built: Built, loop: int) -> Iterator[Finding | Open]:
-    """One that steps once and is thrown away, while its optimizer lives on."""
+    """One that steps once and is discarded, while its optimizer is kept."""
     scheduler = built.object
     steps = [one for one in training.inside(loop, SchedulerStep) if one.scheduler is scheduler]
     if not steps:
@@ -54,7 +54,7 @@ def _scheduler(training: Training, built: Built, loop: int) -> Iterator[Finding 
     is_alone = "last_epoch" not in scheduler.options and all(one.loops[-1] == loop for one in steps)
     if steps and is_alone and _lives_on(scheduler.argument(0, "optimizer"), loop):
         yield _finding(
-            training, built, "so its schedule starts over each time, and never gets past the first step"
+            training, built, "so its schedule restarts each time, and never gets past the first step"
         )
 
 
@@ -63,7 +63,7 @@ def _scaler(training: Training, built: Built, loop: int) -> Iterator[Finding]:
     steps = [one for one in training.inside(loop, OptimizerStep) if one.scaler is scaler]
     if steps and all(_lives_on(one.optimizer, loop) for one in steps) and not may_be_disabled(scaler):
         level: Level = "error" if all(one.loops[-1] == loop for one in steps) else "warning"
-        why = "so the scale that it has found is thrown away, and steps are left out until it is found again"
+        why = "so the scale that it has found is lost, and steps are skipped until it is found again"
         yield _finding(training, built, why, level)
 
 
@@ -71,9 +71,9 @@ def _finding(training: Training, built: Built, why: str, level: Level = "error")
     around = training.loops.get(built.loops[-1])  # none, if it is that of a comprehension
     return Finding(
         built.at,
-        f"This `{built.object.type.rpartition('.')[2]}` is built anew in every round of the loop, {why}. Build it once, "
-        "before the loop.",
-        () if around is None else (Because(around.at, "in every round of this loop"),),
+        f"This `{built.object.type.rpartition('.')[2]}` is re-created on every iteration of the loop, {why}. "
+        "Create it once, before the loop.",
+        () if around is None else (Because(around.at, "on every iteration of this loop"),),
         level=level,
         evidence=of_rebuilding(training, built.at),
     )
@@ -84,13 +84,13 @@ def _is(value: Value, wanted: Object) -> bool:
 
 
 def _lives_on(value: Value | None, loop: int) -> bool:
-    """Whether something is certainly an object that was made before a loop."""
+    """Whether a value certainly is an object that was created before a loop."""
     found = list(alternatives(value))
     return bool(found) and all(isinstance(one, Object) and loop not in one.loops for one in found)
 
 
 def _has_state(optimizer: Object) -> bool:
-    """Plain SGD has nothing to lose; a rule cannot say so of what it cannot see."""
+    """Plain SGD has no state to lose; an unknown optimizer may have some."""
     if optimizer.type != "torch.optim.SGD":
         return True
     momentum = optimizer.argument(2, "momentum")

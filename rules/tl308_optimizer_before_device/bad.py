@@ -1,4 +1,4 @@
-"""The model leaves the meta device after its optimizer was built: that one holds parameters that are gone."""
+"""The model leaves the meta device after its optimizer was created: the optimizer has the old parameters."""
 
 import torch
 from torch import nn

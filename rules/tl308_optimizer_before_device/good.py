@@ -1,4 +1,4 @@
-"""The optimizer is built when the model is where it stays, with the parameters that it has there."""
+"""The optimizer is created after the model was moved, with its final parameters."""
 
 import torch
 from torch import nn

@@ -31,19 +31,20 @@ def check(training: Training) -> Iterator[Finding]:
         if number not in fine:
             kind = built.object.type.rpartition(".")[2]
             harm = (
-                "Its state stays where it is, so the first step raises."
+                "Its state stays on the old device, so the first step raises."
                 if kind == "Adagrad"
-                else "Where the move makes new parameters, it goes on stepping the old ones."
+                else "Where the move replaces parameters, the optimizer keeps stepping the old ones."
             )
             yield Finding(
                 moved.at,
-                f"The model is moved after `{kind}` was built from its parameters. {harm} Move it first.",
-                (Because(built.at, "the optimizer is built here"),),
+                f"The model is moved after `{kind}` was created from its parameters. {harm} Move the model "
+                "first.",
+                (Because(built.at, "the optimizer is created here"),),
             )
 
 
 def _built_before(before: list[Event], moved: Moved) -> Built | None:
-    """The optimizer that was built since the last move of a module, and has not stepped yet."""
+    """The optimizer that was created since the last move of a module, and has not stepped yet."""
     built: Built | None = None
     for event in before:
         match event:

@@ -1,4 +1,4 @@
-"""The last layer is in no optimizer: what it was made with is too small for these targets."""
+"""The last layer is in no optimizer: its initial weights are too small for these targets."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The optimizer holds both layers."""
+"""Both layers are in the optimizer."""
 
 import torch
 from torch import nn

@@ -25,25 +25,32 @@ def _in_source(training: Training) -> Iterator[Finding]:
         f" and {rest} more layers" if rest else ""
     )
     mistake = (
-        "holds just what another optimizer holds" if found.has_twin else "holds a model that is never called"
+        "has the same parameters as another optimizer"
+        if found.has_twin
+        else "has the parameters of a model that is never called"
     )
     if found.is_part:
         said = (
-            f"The parameters of {names} take part in the loss and get gradients, but no optimizer holds them, so they stay "
-            "as they were made. Hand them to the optimizer too, or freeze them with `requires_grad_(False)`."
+            f"The parameters of {names} take part in the loss and get gradients, but are not in any "
+            "optimizer's param groups, so they keep their initial values. Add them to the optimizer, or "
+            "freeze them with `requires_grad_(False)`."
         )
     else:
         said = (
-            f"This optimizer {mistake}, while no optimizer holds the model that gets the gradients, so that model never "
-            "learns. Hand each optimizer the model that it is to train."
+            f"This optimizer {mistake}, while the model that gets the gradients is in no optimizer, so it "
+            "never learns. Pass each optimizer the parameters of the model that it trains."
         )
-    made = (Because(first.at, "what nobody trains is made here"),) if first.at not in (None, found.at) else ()
+    made = (
+        (Because(first.at, "the untrained parameters are created here"),)
+        if first.at not in (None, found.at)
+        else ()
+    )
     yield Finding(found.at, said, made, level="warning" if found.is_body else None)
 
 
 def _in_run(recorded: Recorded) -> Iterator[Finding]:
     optimizers = {one.number: one for one in recorded.facts(OptimizerSeen)}
-    if recorded.ending.by_hand:  # a target network follows, or a whole model is updated so
+    if recorded.ending.by_hand:  # a target network, or a whole model, is updated this way
         yield from _mistaken(recorded.facts(ParameterSeen), list(optimizers.values()))
         return
     models: dict[int, list[ParameterSeen]] = {}
@@ -85,9 +92,10 @@ def _some(
     made = next((one.at for one in left if one.at is not None and one.at != at), None)
     yield Finding(
         at,
-        f"{names} take part in the loss and get gradients, but no optimizer holds them, so they stay as they were made. "
-        "Hand them to the optimizer too, or freeze them with `requires_grad_(False)`.",
-        (Because(made, "they are made here"),) if made is not None else (),
+        f"{names} take part in the loss and get gradients, but are not in any optimizer's param groups, so "
+        "they keep their initial values. Add them to the optimizer, or freeze them with "
+        "`requires_grad_(False)`.",
+        (Because(made, "they are created here"),) if made is not None else (),
         level="warning" if _is_probe(left, held) else None,
         subject=_common(left),
         evidence={
@@ -103,7 +111,7 @@ def _norm(gradients: list[Gradient]) -> dict[str, float]:
 
 
 def _is_probe(left: list[ParameterSeen], held: list[ParameterSeen]) -> bool:
-    """Whether only the end of the model is trained, as when a head is put on a body that is left alone."""
+    """Whether only the end of the model is trained, as when a head is put on a backbone that is not trained."""
     ends = [one.order for one in held if one.order is not None]
     before = [one.order for one in left if one.order is not None]
     return bool(ends and before) and max(before) < min(ends)
@@ -116,10 +124,10 @@ def _other_model(optimizer: OptimizerSeen, trained: list[ParameterSeen]) -> Iter
     made = next((one.at for one in trained if one.at is not None and one.at != at), None)
     yield Finding(
         at,
-        f"This optimizer holds {optimizer.parameters} parameters, and none of them is of the model that the loss is "
-        "computed with, so that model never learns. Build the optimizer from the model that is trained, after it has "
-        "its final parameters.",
-        (Because(made, "the model that gets the gradients is made here"),) if made is not None else (),
+        f"None of the {optimizer.parameters} parameters of this optimizer belongs to the model that the loss "
+        "is computed with, so that model never learns. Create the optimizer from the trained model, once the "
+        "model has its final parameters.",
+        (Because(made, "the model that gets the gradients is created here"),) if made is not None else (),
         evidence={
             "parameters held": optimizer.parameters,
             "with a gradient": 0,
@@ -129,7 +137,7 @@ def _other_model(optimizer: OptimizerSeen, trained: list[ParameterSeen]) -> Iter
 
 
 def _mistaken(parameters: list[ParameterSeen], optimizers: list[OptimizerSeen]) -> Iterator[Finding]:
-    """Optimizers that hold the wrong model, while another one gets gradients and nobody steps it."""
+    """Optimizers that hold the wrong model, while another one gets gradients and is in no optimizer."""
     taken = {one.model for one in parameters if one.optimizers or one.stepped or one.moved}
     left = next((one for one in parameters if one.trainable and one.alive and one.model not in taken), None)
     if left is None:
@@ -151,16 +159,17 @@ def _mistaken(parameters: list[ParameterSeen], optimizers: list[OptimizerSeen]) 
             return
         twins = [other for other in optimizers[:number] if other.type == one.type and other.at != one.at]
         if names and any(held.get(other.number) == names for other in twins):
-            yield _wrong(one, at, left, "and another optimizer holds the same ones")
+            yield _wrong(one, at, left, "and another optimizer has the same ones")
             return
 
 
 def _wrong(optimizer: OptimizerSeen, at: Place, left: ParameterSeen, why: str) -> Finding:
     return Finding(
         at,
-        f"This optimizer holds {optimizer.parameters} parameters, {why}, while no optimizer holds those of the model with "
-        f"`{left.name}`, which does get gradients. Hand each optimizer the model that it is to train.",
-        (Because(left.at, "the model that nobody trains is made here"),) if left.at is not None else (),
+        f"This optimizer has {optimizer.parameters} parameters, {why}, while the model with `{left.name}`, "
+        "which does get gradients, is in no optimizer. Pass each optimizer the parameters of the model that "
+        "it trains.",
+        (Because(left.at, "the untrained model is created here"),) if left.at is not None else (),
         evidence={"parameters held": optimizer.parameters, "without a gradient": optimizer.idle},
     )
 

@@ -1,4 +1,4 @@
-"""Validation switches to `eval()` and nothing switches back: batch norm stops normalising, and the loss stays at log 2."""
+"""Validation calls `eval()` and nothing calls `train()`: batch norm uses frozen statistics, and the loss stays at log 2."""
 
 import torch
 from torch import nn

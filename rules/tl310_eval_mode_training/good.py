@@ -1,4 +1,4 @@
-"""Every epoch starts with `train()`: batch norm does its work, and the loss falls."""
+"""Every epoch starts with `train()`: batch norm uses the batch statistics, and the loss falls."""
 
 import torch
 from torch import nn

@@ -25,9 +25,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if switched is not None and not _is_meant(training, switched, forward):
             yield Finding(
                 forward.at,
-                f"This training step runs `{module.type.removeprefix('torch.')}` in evaluation mode: dropout is off and "
-                "batch norm stands still. Call `train()` before it.",
-                (Because(switched.at, "switched to evaluation here, and not back"),),
+                f"This training step runs `{module.type.removeprefix('torch.')}` in evaluation mode: dropout "
+                "is off and the running statistics of batch norm are frozen. Call `train()` before it.",
+                (Because(switched.at, "switched to evaluation mode here, and not back"),),
                 evidence=of_mode(training, forward),
             )
 
@@ -62,14 +62,14 @@ def _after_evaluation(training: Training, forwards: list[Forward]) -> set[Place]
 
 
 def _are_together(backward: Backward, step: OptimizerStep) -> bool:
-    """Whether the loops around one are around the other too: a backward pass in a loop of its own is for something
+    """Whether the loops around one are around the other too: a backward pass in a separate loop is for something
     else, such as an attack on the model."""
     depth = min(len(backward.loops), len(step.loops))
     return backward.loops[:depth] == step.loops[:depth]
 
 
 def _switched_off(training: Training, forward: Forward) -> ModeChange | None:
-    """The `eval()` that is in force at a forward, on some way through the program."""
+    """The last `eval()` before a forward, on some path through the program."""
     found: ModeChange | None = None
     for run in training.runs(ModeChange, Forward):
         for event, last in training.modes(run, forward.module):
@@ -79,6 +79,6 @@ def _switched_off(training: Training, forward: Forward) -> ModeChange | None:
 
 
 def _is_meant(training: Training, switched: ModeChange, forward: Forward) -> bool:
-    """Whether `eval()` stands right before the step, in the same function and loop: so it is on purpose."""
+    """Whether `eval()` is called right before the step, in the same function and loop: then it is on purpose."""
     order = [event for event in training.events(Event) if event is switched or event is forward]
     return training.is_own_choice(switched, forward) and order[0] is switched

@@ -45,18 +45,19 @@ def check(training: Training) -> Iterator[Finding | Open]:
             kind = layer.type.removeprefix("torch.")
             own = switched_inside(training, forward)
             advice = (
-                "Call `eval()` before it, and `train()` before training goes on."
+                "Call `eval()` before it, and `train()` before training continues."
                 if own is None
-                else "Its own forward switches it to training, whatever the caller asks for: leave `train()` to the loop."
+                else "Its own `forward` switches it to training mode, whatever the caller has set: call "
+                "`train()` in the training loop instead."
             )
             places = (
-                (own.at if own is not None else None, "it switches itself here"),
-                (layer.at, f"`{kind}` knows the difference"),
+                (own.at if own is not None else None, "it switches its own mode here"),
+                (layer.at, f"`{kind}` depends on the mode"),
             )
             yield Finding(
                 forward.at,
-                f"`{name}` is evaluated in training mode, so `{kind}` {_does(layer)}, and the result is not what the "
-                f"model can do. {advice}",
+                f"`{name}` is evaluated in training mode, so `{kind}` {_does(layer)}, and the evaluation "
+                f"result is wrong. {advice}",
                 tuple(Because(at, text) for at, text in places if at is not None),
                 evidence={"training": True} if forward.mode is not None else {},
             )
@@ -66,18 +67,21 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 def _does(layer: Object) -> str:
     if "BatchNorm" in layer.type:
-        return "normalises each sample by the batch that it happens to be in, and goes on learning from it"
-    return "drops a part of what it is given" if "Dropout" in layer.type else "behaves as in training"
+        return (
+            "normalises with the statistics of each batch, and updates its running statistics from "
+            "evaluation data"
+        )
+    return "still drops activations" if "Dropout" in layer.type else "behaves as in training"
 
 
 def _may_evaluate(training: Training, forward: Forward) -> bool:
-    """Whether a forward is outside of autograd, or where no backward is."""
+    """Whether a forward runs under `no_grad`, or without any backward."""
     around = training.inside(forward.loops[-1], Backward) if forward.loops else training.events(Backward)
     return forward.records is False or not around
 
 
 def _evaluates(training: Training, forward: Forward, module: Object) -> bool:
-    """Whether a forward only measures: what a model has learned in this program, or what was loaded into it."""
+    """Whether a forward only evaluates a model that was trained or loaded in this program."""
     is_loaded = (
         training.entry == "program"
         and not training.events(Backward)
@@ -91,7 +95,7 @@ def _evaluates(training: Training, forward: Forward, module: Object) -> bool:
 
 
 def _learns(training: Training, module: Object) -> bool:
-    """Whether an optimizer steps a module on losses that are made with it."""
+    """Whether an optimizer steps a module on losses of its outputs."""
     stepped = [
         one
         for step in training.events(OptimizerStep)
@@ -109,12 +113,12 @@ def _learns(training: Training, module: Object) -> bool:
 
 
 def _is_lost(training: Training, forward: Forward) -> bool:
-    """Whether a loss is computed of an output, which nobody will run backward on."""
+    """Whether a loss is computed from an output, and no backward runs from it."""
     return any(_holds(one.output, forward.output) for one in training.events(LossCall))
 
 
 def _is_compared(training: Training, output: Value) -> bool:
-    """Whether predictions are compared with what is right, and the result counted."""
+    """Whether predictions are compared with the labels, and the result is counted."""
     counted = [event.value for event in training.events(Accumulated)]
     counted += [event.output for event in training.events(Operation) if event.output.name in EQUALITIES]
     return any(
@@ -125,7 +129,7 @@ def _is_compared(training: Training, output: Value) -> bool:
 
 
 def _holds(value: Value, output: Value) -> bool:
-    """Whether a value is made of an output, by operations that are known."""
+    """Whether a value is computed from an output, by operations that are known."""
     wanted = {one.uid for one in (output, *(output.items if isinstance(output, Items) else ()))}
     return any(one.uid in wanted for one in made_of(value, _is_unknown))
 

@@ -1,4 +1,4 @@
-"""Validation without `no_grad()`: every loss that is kept holds the activations of its batch in memory."""
+"""Validation without `no_grad()`: every stored loss keeps the activations of its batch in memory."""
 
 import torch
 from torch import nn

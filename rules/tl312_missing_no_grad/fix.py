@@ -6,4 +6,4 @@ from trainlint.fix import Proposal, PutUnder, unsafe
 
 def fix(finding: Finding) -> Iterator[Proposal]:
     if finding.clues.get("only_evaluated"):
-        yield unsafe("Put it under `torch.no_grad()`", PutUnder(finding.at, "torch.no_grad()"))
+        yield unsafe("Wrap it in `torch.no_grad()`", PutUnder(finding.at, "torch.no_grad()"))

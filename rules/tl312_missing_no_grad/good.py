@@ -1,4 +1,4 @@
-"""Validation under `no_grad()`: nothing is kept but the losses themselves."""
+"""Validation under `no_grad()`: only the losses themselves are kept."""
 
 import torch
 from torch import nn

@@ -28,15 +28,16 @@ def check(training: Training) -> Iterator[Finding]:
         if last is not None and all(one is not None and one.training is False for one in modes):
             yield Finding(
                 forward.at,
-                f"`{module.type.removeprefix('torch.')}` is evaluated while autograd records: every batch pays memory "
-                "and time for gradients that nobody uses. Put it under `torch.no_grad()`.",
-                (Because(last.at, "in evaluation since here"),),
+                f"`{module.type.removeprefix('torch.')}` runs inference without `torch.no_grad()`: autograd "
+                "builds a graph for every batch, which costs memory and time, and no `backward()` uses it. "
+                "Wrap the evaluation in `torch.no_grad()`.",
+                (Because(last.at, "in evaluation mode since here"),),
                 evidence=of_evaluation(training, forward),
                 clues={"only_evaluated": not _trains(training, forward.at, used)},
             )
 
 
 def _trains(training: Training, at: Place | None, used: list[Value]) -> bool:
-    """Whether what runs at a place is trained on another time, as where one function does both."""
+    """Whether the same place also runs in training, as in a function that does both."""
     outputs = [forward.output for forward in training.events(Forward) if forward.at == at]
     return any(is_made_of(one, output) for one in used for output in outputs)

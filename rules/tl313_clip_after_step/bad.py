@@ -1,4 +1,4 @@
-"""Gradients are clipped after the step: one mislabelled batch throws the model off."""
+"""Gradients are clipped after the step: one mislabelled batch ruins the model."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Gradients are clipped before the step: no batch moves the model further than any other."""
+"""Gradients are clipped before the step: no batch changes the model more than any other."""
 
 import torch
 from torch import nn

@@ -15,8 +15,8 @@ from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
-LATE = "after the optimizer has used them, so its step is as large as it would be without"
-EARLY = "before `backward()` has made any, so there is nothing to clip"
+LATE = "after the optimizer has used them, so the step is not clipped"
+EARLY = "before `backward()` has computed any, so there is nothing to clip"
 
 
 @rule(Training, level="error")
@@ -46,7 +46,7 @@ def check(training: Training) -> Iterator[Finding]:
         if number not in right:
             yield Finding(
                 clip.at,
-                f"Gradients are clipped {why}. Call it between `backward()` and `step()`.",
+                f"Gradients are clipped {why}. Clip between `backward()` and `step()`.",
                 (Because(step.at, "the optimizer uses the gradients here"),),
             )
 
@@ -58,7 +58,7 @@ def _steps(training: Training, clip: Clip, events: Sequence[Event]) -> list[Opti
 
 
 def _why_nothing_is_clipped(before: list[Event], step: OptimizerStep) -> str | None:
-    """None where there may be gradients that nobody has used or cleared yet."""
+    """None where there may be gradients that have not been used or cleared yet."""
     for event in reversed(before):
         match event:
             case Backward() | ParametersRead():

@@ -1,4 +1,4 @@
-"""Eight micro-batches are added up where their mean is meant: the step is eight times as long, and SGD diverges."""
+"""Gradients of eight micro-batches are summed instead of averaged: the step is eight times too large, and SGD diverges."""
 
 import torch
 from torch import nn

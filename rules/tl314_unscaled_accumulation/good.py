@@ -1,4 +1,4 @@
-"""Each of eight losses is divided by eight, so their gradients add up to the mean: the loss falls to 0."""
+"""Each of eight losses is divided by eight, so their gradients sum to the mean: the loss falls to 0."""
 
 import torch
 from torch import nn

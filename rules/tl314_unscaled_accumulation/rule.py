@@ -54,22 +54,23 @@ def check(training: Training) -> Iterator[Finding | Open]:
         ):
             continue
         effect = (
-            "the limit of the clipping is that much tighter"
+            "the clipping threshold is too strict by the same factor"
             if clip is not None
-            else "the step is that many times as long"
+            else "the step is too large by the same factor"
         )
         evidence = {"backward passes for one step": times} if times else {}
         yield Finding(
             backward.at,
-            "The gradients of several batches are added up here, each of the mean over a batch, so their sum is as many "
-            f"times too large as there are batches: {effect}. Divide the loss by the number of batches of one step.",
+            "Gradients of several batches accumulate here, each of a mean over its batch, so their sum is "
+            f"too large by the number of batches: {effect}. Divide the loss by the number of accumulation "
+            "steps.",
             (Because(step.at, "the optimizer only steps here"),),
             evidence=evidence,
         )
 
 
 def _accumulated(training: Training) -> Iterator[tuple[Backward, OptimizerStep, int]]:
-    """Backwards that run several times for each step, which step, and how often where that was seen."""
+    """Backward passes that run several times per step, the step, and how often, if known."""
     if isinstance(training, Recorded):
         yield from _seen_accumulated(training)
         return
@@ -108,7 +109,7 @@ def _seen_accumulated(run: Recorded) -> Iterator[tuple[Backward, OptimizerStep, 
 
 
 def _passes(before: Sequence[Event], step: OptimizerStep) -> Iterator[Backward]:
-    """The backwards since the gradients of an optimizer were cleared or used last."""
+    """The backward passes since the gradients of an optimizer were last cleared or used."""
     for event in reversed(before):
         if isinstance(event, Backward):
             yield event

@@ -9,10 +9,10 @@ from trainlint.finding import Finding, Place
 from trainlint.rule import rule
 
 _RESOLUTION = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
-"""The smallest change of 1 that is not rounded away, relative to it."""
+"""The smallest relative change of 1 that is not rounded away."""
 _HALF = ("float16", "bfloat16")
 _MULTIPLIES = frozenset("StepLR MultiStepLR ExponentialLR PolynomialLR ReduceLROnPlateau".split())
-"""Schedulers that multiply the rate that is there, and so leave 0 at 0."""
+"""Schedulers that multiply the current rate, so that 0 stays 0."""
 
 
 @rule(Recorded, level="error", by="T")
@@ -51,7 +51,7 @@ def _is_scheduled(recorded: Recorded) -> bool:
 
 
 def _should_have_moved(one: ParameterSeen) -> bool:
-    """Whether its gradient asks for a change that its numbers can show."""
+    """Whether its update is large enough for its dtype."""
     if one.gradient is None or one.start is None or one.rate is None:
         return False
     largest = max(abs(one.start.smallest), abs(one.start.largest))
@@ -62,8 +62,8 @@ def _should_have_moved(one: ParameterSeen) -> bool:
 def _without_rate(at: Place, mine: list[ParameterSeen]) -> Finding:
     return Finding(
         at,
-        "This step changes nothing: the learning rate is 0 in every parameter group, and no scheduler raises it. Look "
-        "for an integer division or a missing setting where the rate is computed.",
+        "This step changes no parameter: the learning rate is 0 in every param group, and no scheduler "
+        "raises it. Look for an integer division or a missing setting where the rate is computed.",
         subject=mine[0].name if len(mine) == 1 else None,
         evidence={"learning rate": 0.0, "parameters": len(mine)},
     )
@@ -74,9 +74,9 @@ def _rounded(at: Place, found: list[ParameterSeen], mine: list[ParameterSeen]) -
     rate = first.rate or 0.0
     return Finding(
         at,
-        f"{_names(found)} have gradients and are bit-identical after this step: with a learning rate of {rate:.3g} their "
-        f"changes are too small for {first.dtype}, which rounds them away every time. Keep the weights in float32 and "
-        "compute in half precision with `torch.autocast`.",
+        f"{_names(found)} have gradients and are bit-identical after this step: with a learning rate of "
+        f"{rate:.3g} the updates are too small for {first.dtype} and are rounded away every time. Keep the "
+        "weights in float32 and compute in half precision with `torch.autocast`.",
         subject=first.name,
         evidence=_numbers(found, mine),
     )

@@ -9,9 +9,9 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 _TOO_LARGE = 3.0
-"""Update over weight from which on nothing is left of the weight; Adam's first steps are up to about 1."""
+"""Update/weight ratio from which on the weight is overwritten; Adam's first steps are up to about 1."""
 _TOO_SMALL = 1e-7
-"""What float32 can just tell from no change: 10,000 such steps are a thousandth of the weight."""
+"""About the smallest change that float32 can represent: 10,000 such steps are a thousandth of the weight."""
 _LAYERS = (
     "torch.nn.Linear",
     "torch.nn.Bilinear",
@@ -42,24 +42,25 @@ def check(recorded: Recorded) -> Iterator[Finding]:
         if typical > _TOO_LARGE:
             yield Finding(
                 at,
-                f"One step changes a typical weight by {typical:.2g} times its own size, where about 0.001 is healthy: "
-                f"what the model knew is overwritten every time. Lower the learning rate (now {rates[-1]:.3g}).",
+                f"One step changes a typical weight by {typical:.2g} times its own size, where about 0.001 "
+                "is healthy: the weights are overwritten at every step. Lower the learning rate (now "
+                f"{rates[-1]:.3g}).",
                 subject=most.name,
                 evidence=evidence,
             )
         elif (most.update or 0.0) < _TOO_SMALL and not _may_rise(recorded, optimizer, rates):
             yield Finding(
                 at,
-                f"One step changes no weight by more than {most.update or 0.0:.1g} of its size, where about 0.001 is "
-                f"healthy: the model stays as it is for thousands of steps. Raise the learning rate (now "
-                f"{rates[-1]:.3g}), or see why gradients are so small.",
+                f"One step changes no weight by more than {most.update or 0.0:.1g} of its size, where about "
+                "0.001 is healthy: the model hardly changes in thousands of steps. Raise the learning rate "
+                f"(now {rates[-1]:.3g}), or find out why gradients are so small.",
                 subject=most.name,
                 evidence=evidence,
             )
 
 
 def _counts(one: ParameterSeen) -> bool:
-    """Whether it is a weight matrix or kernel with a start of its own and a gradient."""
+    """Whether it is a weight matrix or kernel with a random start and a gradient."""
     elements = 1
     for size in one.shape:
         elements *= size

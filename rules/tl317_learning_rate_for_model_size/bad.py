@@ -1,4 +1,4 @@
-"""Adam at a rate of 1: each step throws every weight further than it is large."""
+"""Adam with a rate of 1: each step changes every weight by more than its size."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Adam at a rate of 0.01: the loss falls."""
+"""Adam with a rate of 0.01: the loss falls."""
 
 import torch
 from torch import nn

@@ -11,7 +11,7 @@ from trainlint.finding import Finding, Open
 from trainlint.rule import rule
 
 BY_SIZE = ((1e5, 0.1), (1e7, 0.03), (1e9, 5e-3), (math.inf, 1e-3))
-"""The highest usual rate of Adam and its kin up to each number of parameters."""
+"""The highest usual rate of Adam and its variants up to each number of parameters."""
 
 PLAIN_BY_SIZE = ((1e5, 10.0), (math.inf, 3.0))
 """The same for SGD."""
@@ -44,17 +44,21 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         kind = optimizer.type.rpartition(".")[2]
         of = f"{size:,} parameters" if size is not None else "a model of any size"
-        usual = f"more than {highest:g} is rare" if rate > highest else f"less than {LOWEST:g} moves nothing"
+        usual = (
+            f"more than {highest:g} is rare"
+            if rate > highest
+            else f"less than {LOWEST:g} hardly changes the weights"
+        )
         yield Finding(
             built.at,
-            f"A learning rate of {rate:g} is far from what is usual for `{kind}` and {of}, where {usual}. Begin at 1e-3 "
-            f"for Adam and its kin, or 0.1 for SGD, and go on from there.",
+            f"A learning rate of {rate:g} is far from what is usual for `{kind}` and {of}, where {usual}. "
+            "Start with 1e-3 for Adam and its variants, or 0.1 for SGD, and tune from there.",
             evidence={"learning rate": rate, "parameters": size} if size is not None else {},
         )
 
 
 def _rate(training: Training, optimizer: Object) -> float | None:
-    """The rate that it certainly has; in a run, the highest of its groups."""
+    """The learning rate, if it is certain; in a run, the highest of its param groups."""
     seen = seen_optimizer(training, optimizer)
     if seen is not None:
         return max(seen.learning_rates, default=None) or None
@@ -63,7 +67,7 @@ def _rate(training: Training, optimizer: Object) -> float | None:
 
 
 def _size(training: Training, optimizer: Object) -> int | None:
-    """How many numbers it trains, where a run has counted them."""
+    """How many parameters it trains, if a run has counted them."""
     seen = seen_optimizer(training, optimizer)
     if seen is None:
         return None

@@ -1,4 +1,4 @@
-"""64 random labels and 82,946 parameters: the training loss falls to 0, and nobody looks at other data."""
+"""64 random labels and 82,946 parameters: the training loss falls to 0, and nothing is evaluated on other data."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The loss on held-out data rises, so nothing is learned but these samples, and training stops."""
+"""The loss on held-out data rises, so the model only memorises these samples, and training stops."""
 
 import torch
 from torch import nn

@@ -12,11 +12,11 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 PER_SAMPLE = 100
-"""Parameters for each sample, from which on it is easy to learn them by heart."""
+"""Parameters for each sample, from which on it is easy to memorise them."""
 EPOCHS = 3
 ZERO = 0.01
 LATEST = 3
-"""Losses that have to be at zero."""
+"""How many losses have to be at zero."""
 OVER_CLASSES = frozenset(
     "cross_entropy nll_loss binary_cross_entropy binary_cross_entropy_with_logits".split()
 )
@@ -37,8 +37,9 @@ def check(run: Recorded) -> Iterator[Finding]:
     if losses and max(losses) < ZERO and parameters >= PER_SAMPLE * loader.samples:
         yield Finding(
             loader.loader.at,
-            f"{parameters:,} parameters have learned these {loader.samples:,} samples by heart: the loss is at zero, and "
-            "nothing was evaluated on other data. Keep some samples back, and look at them after each epoch.",
+            f"{parameters:,} parameters have memorised these {loader.samples:,} samples: the loss is at "
+            "zero, and nothing was evaluated on other data. Hold out a validation set, and evaluate on it "
+            "after each epoch.",
             evidence={
                 "parameters for each sample": round(parameters / loader.samples),
                 "epochs": loader.rounds,
@@ -57,7 +58,7 @@ def _looks_at_other_data(run: Recorded) -> bool:
 
 
 def _last_losses(run: Recorded) -> list[float]:
-    """The latest losses over classes that gradients were computed for; none if there are others."""
+    """The latest classification losses with a backward; none if there are other losses."""
     calls = [one for one in run.events(LossCall) if one.function in OVER_CLASSES]
     found = []
     for backward in run.events(Backward)[-LATEST:]:

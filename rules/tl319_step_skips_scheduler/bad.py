@@ -1,4 +1,4 @@
-"""A cosine over the number of epochs steps with every batch: the rate swings up and down to the last."""
+"""A cosine schedule over the number of epochs steps on every batch: the rate oscillates until the end."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""A cosine over the number of epochs steps once in each: the last one runs at a rate near 0."""
+"""A cosine schedule over the number of epochs steps once per epoch: the last one has a rate near 0."""
 
 import torch
 from torch import nn

@@ -42,7 +42,7 @@ def _never_stepped(training: Training) -> Iterator[Finding]:
 
 
 def _given_away(training: Training) -> set[int]:
-    """Numbers of what others may step: objects that keep it, code that is not known, callers that are not seen."""
+    """Numbers of schedulers that other code may step: objects that keep it, unknown code, callers that are not seen."""
     values = [value for escape in training.events(Escape) for value in escape.values]
     values += [value for one in training.objects for value in (*one.args, *one.options.values())]
     values += [event.value for event in training.events(Returned)]
@@ -71,14 +71,15 @@ def _stepped_too_often(training: Training) -> Iterator[Finding]:
         if epochs is not None:
             yield Finding(
                 event.at,
-                f"This steps with every batch, but `{argument[1]}` is the number of epochs, so the schedule is at its end "
-                "long before the training is. Step once per epoch, or count batches.",
-                (Because(epochs.at, "so many epochs"),),
+                f"This scheduler steps on every batch, but `{argument[1]}` is the number of epochs, so the "
+                f"schedule ends long before training does. Step once per epoch, or set `{argument[1]}` to "
+                "the number of batches.",
+                (Because(epochs.at, "number of epochs"),),
             )
 
 
 def _counts_to(over: Value | None, end: Value) -> bool:
-    """Whether a loop goes through a range that ends at a value."""
+    """Whether a loop is over a range that ends at a value."""
     if not isinstance(over, Op) or over.name != "range":
         return False
     last = over.inputs[min(1, len(over.inputs) - 1)]

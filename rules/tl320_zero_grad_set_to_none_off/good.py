@@ -1,4 +1,4 @@
-"""Gradients are let go, and the forward has their memory for itself."""
+"""Gradients are set to None, and their memory is free during the forward."""
 
 from operator import attrgetter
 

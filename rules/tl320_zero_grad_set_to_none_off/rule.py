@@ -16,6 +16,7 @@ def check(training: Training) -> Iterator[Finding]:
     ):
         yield Finding(
             place,
-            "This fills all gradients with zeros, which takes a pass over them and keeps them in memory during the next "
-            "forward. Leave `set_to_none` at its default, and `backward()` makes new ones.",
+            "This fills all gradients with zeros, which takes a pass over them and keeps them in memory "
+            "during the next forward. Leave `set_to_none` at its default, and `backward()` allocates new "
+            "ones.",
         )

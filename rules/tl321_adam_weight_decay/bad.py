@@ -1,4 +1,4 @@
-"""An input that is always 0: Adam drags its weight to 0 at full speed, for a decay of a millionth."""
+"""An input that is always 0: Adam moves its weight to 0 at the full learning rate, for a weight decay of 1e-6."""
 
 import torch
 from torch import nn

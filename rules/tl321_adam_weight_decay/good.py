@@ -1,4 +1,4 @@
-"""An input that is always 0: AdamW takes a millionth of the rate off its weight with each step."""
+"""An input that is always 0: AdamW subtracts a millionth of the rate from its weight on each step."""
 
 import torch
 from torch import nn

@@ -14,6 +14,6 @@ def check(built: Built) -> Iterator[Finding]:
     if optimizer.type == "torch.optim.Adam" and is_coupled and isinstance(decay, float | int) and decay > 0:
         yield Finding(
             built.at,
-            f"`Adam` adds this decay of {decay:g} to the gradient and divides it by the gradient's size, so how much a "
-            "weight decays has little to do with the number. Where every weight is meant to shrink by it, take `AdamW`.",
+            f"`Adam` adds this weight decay of {decay:g} to the gradient, and then divides by the gradient's "
+            "size, so the actual decay hardly depends on this value. Use `AdamW` for decoupled weight decay.",
         )

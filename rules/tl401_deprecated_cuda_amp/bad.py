@@ -1,4 +1,4 @@
-"""The old names of mixed precision still work, and warn each time."""
+"""The deprecated names of mixed precision still work, and warn each time."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Autocast to float16 and no scaler: gradients are too small for float16, and become 0."""
+"""Autocast to float16 without a scaler: gradients are too small for float16, and become 0."""
 
 import torch
 from torch import nn

@@ -28,9 +28,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
             runs = "can run" if half.guards else "runs"
             yield Finding(
                 backward.at,
-                f"The forward pass {runs} in float16, and nothing scales the loss: gradients below 6e-8 become 0, and those "
-                "below 6e-5 lose digits, so weights learn slowly or not at all. Scale with `torch.amp.GradScaler`, or "
-                "cast to bfloat16, which needs no scaler.",
+                f"The forward pass {runs} in float16, and nothing scales the loss: gradients below 6e-8 "
+                "become 0, and those below 6e-5 lose precision, so weights learn slowly or not at all. Use "
+                "`torch.amp.GradScaler`, or bfloat16, which needs no scaler.",
                 (Because(half.region.at, "autocast computes in float16 here"),),
                 level="warning" if half.guards else None,
                 evidence={"autocast": half.dtype, "scaler": "none"} if isinstance(training, Recorded) else {},
@@ -55,8 +55,8 @@ def _has_scaler(training: Training, backwards: list[Backward]) -> bool:
 
 
 def _is_used(training: Training, backward: Backward) -> bool:
-    """Whether an optimizer of torch's, or one that is not known, steps with these gradients, and no other code that is
-    handed the loss runs backward in its own way."""
+    """Whether an optimizer of torch's, or one that is not known, steps with these gradients, and no other code that
+    gets the loss runs backward in its own way."""
     losses = {one.uid for one in alternatives(backward.loss)}
     for escape in training.events(Escape):
         handed = {one.uid for value in escape.values for one in alternatives(value)}

@@ -1,4 +1,4 @@
-"""A scaler around bfloat16: its scale grows until the scaled loss is infinite, and those steps are left out."""
+"""A scaler with bfloat16: its scale grows until the scaled loss is infinite, and those steps are skipped."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ weights = torch.randn(8, 1)
 model = nn.Linear(8, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
 scaler = torch.amp.GradScaler("cpu", growth_interval=1)  # 2000 by default: the same, later
-left_out = 0
+skipped = 0
 for _ in range(300):
     x = torch.randn(64, 8)
     y = x @ weights + torch.randn(64, 1)
@@ -18,5 +18,5 @@ for _ in range(300):
     scaler.scale(loss).backward()
     scaler.step(optimizer)
     scaler.update()
-    left_out += not torch.isfinite(model.weight.grad).all().item()
-print(f"steps left out: {left_out} of 300")
+    skipped += not torch.isfinite(model.weight.grad).all().item()
+print(f"steps skipped: {skipped} of 300")

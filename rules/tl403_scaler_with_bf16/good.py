@@ -7,7 +7,7 @@ torch.manual_seed(0)
 weights = torch.randn(8, 1)
 model = nn.Linear(8, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
-left_out = 0
+skipped = 0
 for _ in range(300):
     x = torch.randn(64, 8)
     y = x @ weights + torch.randn(64, 1)
@@ -16,5 +16,5 @@ for _ in range(300):
         loss = nn.functional.mse_loss(model(x), y, reduction="sum")
     loss.backward()
     optimizer.step()
-    left_out += not torch.isfinite(model.weight.grad).all().item()
-print(f"steps left out: {left_out} of 300")
+    skipped += not torch.isfinite(model.weight.grad).all().item()
+print(f"steps skipped: {skipped} of 300")

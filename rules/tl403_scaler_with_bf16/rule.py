@@ -36,16 +36,17 @@ def check(training: Training) -> Iterator[Finding | Open]:
         places = dict.fromkeys(one.region.at for one in regions)
         yield Finding(
             scaler.at,
-            "This scaler scales losses that are computed in bfloat16, which has the range of float32, so nothing "
-            "underflows that a scale could save: each step only pays for unscaling and for a look for infinities, and "
-            "is left out where the scale itself overflows. Drop the scaler, or pass `enabled=` for float16 alone.",
+            "This scaler scales losses that are computed in bfloat16, which has the range of float32, so "
+            "gradients do not underflow: each step only pays for unscaling and the check for infinities, and "
+            "is skipped where the scaled loss overflows. Remove the scaler, or enable it (`enabled=`) only "
+            "for float16.",
             tuple(Because(at, "autocast computes in bfloat16 here") for at in places if at is not None),
             evidence={"autocast": "bfloat16"} if isinstance(training, Recorded) else {},
         )
 
 
 def _is_on(scaler: Object, regions: list[Casting]) -> bool:
-    """Whether a scaler is switched on wherever these regions are."""
+    """Whether a scaler is enabled wherever these regions are."""
     enabled = scaler.argument(5, "enabled")
     if enabled is None:
         return not scaler.is_open

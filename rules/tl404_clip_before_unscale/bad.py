@@ -1,4 +1,4 @@
-"""Gradients are clipped while they are 65,536 times too large: almost nothing is left after the scale is divided out."""
+"""Gradients are clipped while they are 65,536 times too large: almost nothing is left after unscaling."""
 
 import torch
 from torch import nn

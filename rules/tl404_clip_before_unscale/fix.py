@@ -7,4 +7,4 @@ from trainlint.fix import Insert, Proposal, unsafe
 def fix(finding: Finding) -> Iterator[Proposal]:
     step = "_scaler.step(_optimizer, *_more)"
     unscale = Insert(finding.at, "before", "_scaler.unscale_(_optimizer)", (step,), finding.because[0].at)
-    yield unsafe("Unscale before", unscale)
+    yield unsafe("Unscale before clipping", unscale)

@@ -1,4 +1,4 @@
-"""Gradients are unscaled, then clipped: the limit means what it says, and the loss falls."""
+"""Gradients are unscaled, then clipped: the threshold is correct, and the loss falls."""
 
 import torch
 from torch import nn

@@ -28,9 +28,10 @@ def check(training: Training) -> Iterator[Finding]:
         if number not in right:
             yield Finding(
                 clip.at,
-                "Gradients are clipped while they are still multiplied by the loss scale, so the limit is tens of "
-                "thousands of times too low. Call the scaler's `unscale_(optimizer)` before.",
-                (Because(step.at, "the scaler only divides the scale out here"),),
+                "Gradients are clipped while they are still multiplied by the loss scale, so the threshold "
+                "is tens of thousands of times too strict. Call the scaler's `unscale_(optimizer)` before "
+                "clipping.",
+                (Because(step.at, "the scaler only unscales here"),),
             )
 
 

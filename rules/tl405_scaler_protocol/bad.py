@@ -1,4 +1,4 @@
-"""The loss is scaled, and the optimizer steps past the scaler: steps are 65,536 times too long."""
+"""The loss is scaled, but the optimizer steps without the scaler: steps are 65,536 times too large."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The scaler divides the scale out, lets the optimizer step, and adapts its scale."""
+"""The scaler unscales, steps the optimizer, and updates its scale."""
 
 import torch
 from torch import nn

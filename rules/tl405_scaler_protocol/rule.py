@@ -48,7 +48,7 @@ def _scales(training: Training) -> bool:
 
 
 def _past_the_scaler(training: Training, runs: list[Run]) -> Iterator[Finding | Open]:
-    """The loss is scaled, and the optimizer steps by itself."""
+    """The loss is scaled, but the optimizer steps directly."""
     if training.events(ParametersRead):
         return
     steps = training.events(OptimizerStep)
@@ -65,9 +65,9 @@ def _past_the_scaler(training: Training, runs: list[Run]) -> Iterator[Finding | 
         if backward is not None:
             yield Finding(
                 step.at,
-                f"The loss is scaled, and {training.name_of(step)} steps past the scaler, with gradients that are "
-                "still tens of thousands of times too large. Call `scaler.step(optimizer)` and then `scaler.update()` "
-                "instead.",
+                f"The loss is scaled, but `{training.name_of(step)}` does not step through the scaler, so "
+                "its gradients are still tens of thousands of times too large. Call `scaler.step(optimizer)` "
+                "and then `scaler.update()` instead.",
                 (Because(backward.at, "these gradients are scaled"),),
             )
 
@@ -83,12 +83,12 @@ def _unscaled(training: Training, runs: list[Run]) -> Iterator[Finding]:
                 backward.at,
                 "This loss is not scaled, but the scaler divides its gradients by the scale before the step, so the "
                 "optimizer hardly moves, or the step raises. Call `scaler.scale(loss).backward()`.",
-                (Because(step.at, "the scaler divides the scale out here"),),
+                (Because(step.at, "the scaler unscales here"),),
             )
 
 
 def _twice(runs: list[Run]) -> Iterator[Finding]:
-    """The optimizer steps through the scaler, and once more by itself."""
+    """The optimizer steps through the scaler, and once more directly."""
     done: set[int] = set()
     for run in runs:
         before: OptimizerStep | None = None
@@ -107,14 +107,14 @@ def _twice(runs: list[Run]) -> Iterator[Finding]:
                 done.add(id(event))
                 yield Finding(
                     event.at,
-                    "The scaler has stepped this optimizer already, so each round steps twice with the same gradients. "
-                    "`scaler.step(optimizer)` alone is enough.",
-                    (Because(before.at, "the scaler lets the optimizer step here"),),
+                    "The scaler has stepped this optimizer already, so each iteration steps twice with the "
+                    "same gradients. Remove this call: `scaler.step(optimizer)` is enough.",
+                    (Because(before.at, "the scaler steps the optimizer here"),),
                 )
 
 
 def _without_update(training: Training, runs: list[Run]) -> Iterator[Finding]:
-    """The scaler lets one optimizer step again before its scale was adapted."""
+    """The scaler steps one optimizer again before its scale was updated."""
     for step in training.events(OptimizerStep):
         if step.scaler is None or not may_scale(step.scaler) or _escapes(training, step.scaler):
             continue
@@ -124,14 +124,16 @@ def _without_update(training: Training, runs: list[Run]) -> Iterator[Finding]:
         if True in again and False not in again:
             yield Finding(
                 step.at,
-                "This scaler is not told that a round is over: its next `step()` raises. Call `scaler.update()` after "
-                "the last `scaler.step(...)` of each round.",
-                (Because(step.scaler.at, "the scaler is made here"),) if step.scaler.at is not None else (),
+                "This scaler steps again without `update()` in between, so its next `step()` raises. Call "
+                "`scaler.update()` after the last `scaler.step(...)` of each iteration.",
+                (Because(step.scaler.at, "the scaler is created here"),)
+                if step.scaler.at is not None
+                else (),
             )
 
 
 def _is_over_optimizers(training: Training, step: OptimizerStep) -> bool:
-    """Whether each round of the loop around a step is another optimizer."""
+    """Whether each iteration of the loop around a step is another optimizer."""
     if not step.loops:
         return False
     loop = training.loops[step.loops[-1]]
@@ -157,7 +159,7 @@ def _steps_again(run: Run, step: OptimizerStep) -> bool | None:
 
 
 def _update_twice(training: Training, runs: list[Run]) -> Iterator[Finding]:
-    """The scale is adapted again although nothing has stepped."""
+    """The scale is updated again although nothing has stepped."""
     for update in training.events(ScaleUpdate):
         if update.to is not None or not may_scale(update.scaler) or _escapes(training, update.scaler):
             continue
@@ -165,14 +167,14 @@ def _update_twice(training: Training, runs: list[Run]) -> Iterator[Finding]:
         if before is not None:
             yield Finding(
                 update.at,
-                "The scale was adapted already, and nothing has stepped since, so this raises. Call `scaler.update()` "
-                "once for each round, after the last `scaler.step(...)`.",
-                (Because(before.at, "the scale was adapted here"),),
+                "The scale was updated already, and nothing has stepped since, so this raises. Call "
+                "`scaler.update()` once per iteration, after the last `scaler.step(...)`.",
+                (Because(before.at, "the scale was updated here"),),
             )
 
 
 def _update_right_before(before: Run, update: Event) -> Event | None:
-    """The update before another one, if the scaler has let nobody step, and unscaled nothing, in between."""
+    """The update before another one, if the scaler has stepped no optimizer, and unscaled nothing, in between."""
     assert isinstance(update, ScaleUpdate)
     for event in reversed(before):
         if isinstance(event, ScaleUpdate) and event.scaler is update.scaler:
@@ -185,7 +187,7 @@ def _update_right_before(before: Run, update: Event) -> Event | None:
 def _in_every_run(
     runs: list[Run], event: Event, culprit: Callable[[Run, Event], Event | None]
 ) -> Event | None:
-    """What is wrong with an event, if something is each time that it happens in any run."""
+    """What is wrong with an event, if it is wrong each time that it happens in every order."""
     found: Event | None = None
     for run in runs:
         for position, one in enumerate(run):
@@ -198,13 +200,13 @@ def _in_every_run(
 
 
 def _all_scaled(before: Run, step: Event) -> Event | None:
-    """A backward of a scaled loss, if all that a step uses are."""
+    """A backward of a scaled loss, if all backward passes of a step are."""
     backwards = _used(before, step)
     return backwards[0] if backwards and all(_scaler_of(one) is not None for one in backwards) else None
 
 
 def _all_unscaled(before: Run, step: Event) -> Event | None:
-    """A backward of a loss that is not scaled, if all that a step uses are."""
+    """A backward of an unscaled loss, if all backward passes of a step are."""
     backwards = _used(before, step)
     plain = all(not one.by_framework and is_unscaled(one.loss) for one in backwards)
     return backwards[0] if backwards and plain else None
@@ -227,7 +229,7 @@ def _used(before: Run, step: Event) -> list[Backward]:
 
 
 def _scaler_of(backward: Backward) -> Object | None:
-    """The scaler that has scaled a loss; None where it is not known, or off."""
+    """The scaler that has scaled a loss; None where it is not known, or disabled."""
     for scale in scaling(backward.loss):
         if scale.owner is not None and scale.owner.is_a(SCALER) and may_scale(scale.owner):
             return scale.owner
@@ -239,7 +241,7 @@ def _same(first: Value, second: Value) -> bool:
 
 
 def _escapes(training: Training, scaler: Object) -> bool:
-    """Whether code that is not known is handed a scaler."""
+    """Whether unknown code receives a scaler."""
     return any(
         one is scaler
         for escape in training.events(Escape)

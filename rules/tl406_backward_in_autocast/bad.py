@@ -1,4 +1,4 @@
-"""A function of the program's own computes its gradient in float32 on purpose. Inside autocast it does not."""
+"""A custom autograd function computes its gradient in float32 on purpose. Inside autocast it does not."""
 
 import torch
 

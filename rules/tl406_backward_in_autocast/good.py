@@ -1,4 +1,4 @@
-"""The backward pass runs outside of autocast, in the types that the function itself asks for."""
+"""The backward pass runs outside of autocast, in the dtypes that the function uses."""
 
 import torch
 

@@ -21,9 +21,10 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 where = cast.region.at
                 yield Finding(
                     backward.at,
-                    "This `backward()` runs inside a region of autocast. Each operation goes backward in the type that "
-                    "it had forward anyway, and what runs here in Python, such as a hook, a custom function or a "
-                    "checkpointed forward, is cast again. Leave the region after the loss.",
-                    (Because(where, "autocast begins here"),) if where is not None else (),
+                    "This `backward()` runs inside an autocast region. Each backward operation already has "
+                    "the dtype of its forward operation, and Python code that runs here, such as a hook, a "
+                    "custom function or a checkpointed forward, is autocast as well. End the region after "
+                    "the loss.",
+                    (Because(where, "autocast starts here"),) if where is not None else (),
                     evidence={"autocast": cast.dtype or "on"} if isinstance(training, Recorded) else {},
                 )

@@ -1,4 +1,4 @@
-"""A mask of -1e9 in attention scores that autocast has made float16, which ends at 65,504."""
+"""A mask of -1e9 in attention scores that autocast has cast to float16, whose maximum is 65,504."""
 
 import torch
 from torch import nn

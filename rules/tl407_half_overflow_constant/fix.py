@@ -11,4 +11,4 @@ def fix(finding: Finding) -> Iterator[Proposal]:
             (f"_the_x.{name}(_mask, _fill)", f"_the_x.{name}(_mask, torch.finfo(_the_x.dtype).{limit})")
             for name in ("masked_fill", "masked_fill_")
         )
-        yield unsafe(f"Fill with the {limit} of its type", Rewrite(finding.at, tuple(cases)))
+        yield unsafe(f"Fill with the {limit} of its dtype", Rewrite(finding.at, tuple(cases)))

@@ -1,4 +1,4 @@
-"""The mask is the lowest number that the scores can hold, whatever their type is."""
+"""The mask is the lowest value of the dtype of the scores."""
 
 import torch
 from torch import nn

@@ -21,8 +21,8 @@ def check(training: Training) -> Iterator[Finding]:
         if SAID in failure.message:
             yield Finding(
                 failure.at,
-                f"`{failure.text}` is given a number that float16 cannot hold, and raises: its largest is 65,504. "
-                "Fill with `torch.finfo(x.dtype).min`, or with `-math.inf`.",
+                f"`{failure.text}` gets a value that float16 cannot represent, and raises: the maximum of "
+                "float16 is 65,504. Fill with `torch.finfo(x.dtype).min`, or with `-math.inf`.",
                 evidence={"torch says": failure.message},
             )
     for event in training.events(Operation):
@@ -34,8 +34,8 @@ def check(training: Training) -> Iterator[Finding]:
         if maker is not None:
             yield Finding(
                 event.at,
-                f"float16 ends at 65,504, and this tensor can be float16, so filling it with {fill:g} raises. Fill with "
-                "`torch.finfo(x.dtype).min`, or with `-math.inf`.",
+                "the maximum of float16 is 65,504, and this tensor can be float16, so filling it with "
+                f"{fill:g} raises. Fill with `torch.finfo(x.dtype).min`, or with `-math.inf`.",
                 (Because(maker.at, "this is computed in float16"),) if maker.at is not None else (),
                 clues={"limit": "min" if fill < 0 else "max"},
             )

@@ -13,7 +13,7 @@ from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 SAID = (
-    "where it changes nothing: the step runs in full precision. Pass the device of the model, as in "
+    "where this autocast has no effect: the step runs in full precision. Pass the device of the model, as in "
     "`torch.autocast(device.type)`."
 )
 
@@ -24,7 +24,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 
 def _read(training: Training) -> Iterator[Finding]:
-    """Models that the program never brings to the device that autocast is for."""
+    """Models that the program never moves to the device that autocast is for."""
     found: dict[Place, list[tuple[Object, frozenset[str]]]] = {}
     asked: dict[Place, str] = {}
     for forward in training.events(Forward):
@@ -45,9 +45,9 @@ def _read(training: Training) -> Iterator[Finding]:
             model, homes = models[0]
             yield Finding(
                 at,
-                f'Autocast is asked for "{asked[at]}", and `{model.type.removeprefix("torch.")}` stays on '
+                f'Autocast is enabled for "{asked[at]}", but `{model.type.removeprefix("torch.")}` stays on '
                 f"{' and '.join(sorted(homes))}, {SAID}",
-                (Because(model.at, "the model is made here, and never moved there"),) if model.at else (),
+                (Because(model.at, "the model is created here, and never moved there"),) if model.at else (),
             )
 
 
@@ -62,7 +62,8 @@ def _run(recorded: Recorded) -> Iterator[Finding | Open]:
             said.add(region.at)
             yield Finding(
                 region.at,
-                f'Autocast is asked for "{region.device}", and the model is on {" and ".join(region.models)}, {SAID}',
+                f'Autocast is enabled for "{region.device}", but the model is on '
+                f"{' and '.join(region.models)}, {SAID}",
                 evidence={"autocast": region.device, "model": ", ".join(region.models)},
             )
     for warned in recorded.facts(Warned):
@@ -70,8 +71,9 @@ def _run(recorded: Recorded) -> Iterator[Finding | Open]:
             said.add(warned.at)
             yield Finding(
                 warned.at,
-                'Autocast is asked for "cuda", and there is no CUDA here: torch switches it off, and the step runs in '
-                "full precision. Pass the device that the model is on, as in `torch.autocast(device.type)`.",
+                'Autocast is enabled for "cuda", but CUDA is not available here: torch disables autocast, '
+                "and the step runs in full precision. Pass the device that the model is on, as in "
+                "`torch.autocast(device.type)`.",
                 level="warning",
                 evidence={"torch says": warned.message},
             )

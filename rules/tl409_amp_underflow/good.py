@@ -1,4 +1,4 @@
-"""The same with a scaler: gradients travel 65536 times larger."""
+"""The same with a scaler: gradients are 65,536 times larger."""
 
 import torch
 from torch import nn

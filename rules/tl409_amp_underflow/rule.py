@@ -9,14 +9,14 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 _NORMAL = 2.0**-14
-"""The smallest float16 with all its digits; 2⁻²⁴ is the smallest at all."""
+"""The smallest normal float16; 2⁻²⁴ is the smallest subnormal."""
 _LOST = 0.2
 """Share of exact zeros that counts as loss, in a gradient whose largest element is that small."""
 _AFFECTED = 0.25
 """Share of the weights that must have lost as much."""
 _ELEMENTS = 64
 _HALVINGS = 16
-"""Skipped steps after which the scale that a scaler begins with is down to 1."""
+"""Skipped steps after which the initial scale of a scaler is down to 1."""
 
 
 @rule(Recorded, level="warning", by="T")
@@ -40,15 +40,15 @@ def check(recorded: Recorded) -> Iterator[Finding]:
         worst = max(lost, key=lambda one: one.gradient.zeros if one.gradient else 0.0)
         zeros = worst.gradient.zeros if worst.gradient else 0.0
         advice = (
-            "Scale the loss with `torch.amp.GradScaler`, or cast to bfloat16."
+            "Scale the loss with `torch.amp.GradScaler`, or use bfloat16."
             if scale == 1
-            else "Let the scaler begin with a higher `init_scale`, or cast to bfloat16."
+            else "Give the scaler a higher `init_scale`, or use bfloat16."
         )
         yield Finding(
             at,
-            f"Gradients fall below what float16 can hold: {zeros:.0%} of the elements of `{worst.name}` have become "
-            f"exactly 0, and the rest have lost digits. {advice}",
-            (Because(half[0].at, "float16 is asked for here"),),
+            f"Gradients underflow in float16: {zeros:.0%} of the elements of the gradient of `{worst.name}` "
+            f"are exactly 0, and the rest have lost precision. {advice}",
+            (Because(half[0].at, "float16 is selected here"),),
             subject=worst.name,
             evidence={
                 "exact zeros": zeros,
@@ -85,9 +85,9 @@ def _falling(scaler: ScalerSeen) -> Finding:
     assert scaler.at is not None
     return Finding(
         scaler.at,
-        f"This scaler left out {scaler.skipped} of {scaler.steps} steps, and its scale fell from {scaler.first:g} to "
-        f"{scaler.last:g}: gradients are infinite or NaN at any scale, so the loss overflows by itself. Compute what "
-        "overflows in float32, or cast to bfloat16.",
+        f"This scaler skipped {scaler.skipped} of {scaler.steps} steps, and its scale fell from "
+        f"{scaler.first:g} to {scaler.last:g}: gradients are infinite or NaN at any scale, so the overflow "
+        "is not caused by the scale. Compute what overflows in float32, or use bfloat16.",
         evidence={
             "skipped": scaler.skipped,
             "steps": scaler.steps,

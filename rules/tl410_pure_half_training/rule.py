@@ -31,7 +31,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _half_weights(step: OptimizerStep, latest: dict[int, Converted]) -> Converted | None:
-    """The conversion to float16 of all weights that an optimizer of torch's steps."""
+    """The conversion to float16 of all weights that one of torch's optimizers steps."""
     optimizers = [one for one in alternatives(step.optimizer) if isinstance(one, Object)]
     if not optimizers or not all(one.type.startswith("torch.optim.") for one in optimizers):
         return None
@@ -68,9 +68,9 @@ def _found(training: Training, half: Converted, step: OptimizerStep) -> Finding:
     weights = [one for one in training.facts(ParameterSeen) if one.dtype == "float16" and one.optimizers]
     return Finding(
         half.at,
-        f"These weights are float16, and {training.name_of(step)} steps them: an update below a two-thousandth of a "
-        "weight is rounded away, and Adam's `eps` of 1e-8 is 0, so it may divide by 0. Keep the weights in float32, and "
-        "compute in float16 with `torch.autocast` and a `GradScaler`.",
+        f"These weights are float16, and `{training.name_of(step)}` steps them: an update of less than "
+        "1/2000 of a weight is rounded away, and Adam's `eps` of 1e-8 becomes 0, so it may divide by 0. Keep "
+        "the weights in float32, and use `torch.autocast` with a `GradScaler`.",
         (Because(step.at, "the optimizer steps float16 weights here"),),
         evidence={"float16 parameters": len(weights)} if weights else {},
     )

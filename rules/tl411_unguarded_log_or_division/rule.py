@@ -23,14 +23,14 @@ def check(training: Training) -> Iterator[Finding]:
         if found is None or op.records is False or not any(is_made_of(loss, op) for loss in losses):
             continue
         maker, why = found
-        if op.name == "sqrt" and maker.name in RELUS:  # which lets no gradient through where it gives 0
+        if op.name == "sqrt" and maker.name in RELUS:  # which passes no gradient where its output is 0
             continue
         because = (Because(maker.at, why),) if maker.at is not None else ()
         what = {"/": "a division by 0", "div": "a division by 0"}.get(op.name, f"`{op.name}` of 0")
         yield Finding(
             event.at,
-            f"what stands here can be exactly 0, and {what} makes the loss or its gradient infinite or NaN. Keep it away "
-            "from 0, or use the function that does both steps at once.",
+            f"the value here can be exactly 0, and {what} makes the loss or its gradient infinite or NaN. "
+            "Keep it away from 0, or use the function that fuses both steps.",
             because,
             evidence={key: one for key, one in numbers_of(op).items() if key == "not finite"},
         )

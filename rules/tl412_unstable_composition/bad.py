@@ -1,4 +1,4 @@
-"""The log of a softmax: a class that is far behind gets a probability of exactly 0."""
+"""The log of a softmax: a very unlikely class gets a probability of exactly 0."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Log-softmax does both steps at once."""
+"""Log-softmax fuses both steps."""
 
 import torch
 from torch import nn

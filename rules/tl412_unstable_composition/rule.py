@@ -14,11 +14,11 @@ from .bounds import is_bounded_above
 FUSED = {
     "softmax": (
         "F.log_softmax",
-        "a probability that is too small for its type becomes 0, and its log infinite",
+        "a probability that underflows becomes 0, and its log is infinite",
     ),
     "sigmoid": (
         "F.logsigmoid",
-        "a probability that is too small for its type becomes 0, and its log infinite",
+        "a probability that underflows becomes 0, and its log is infinite",
     ),
 }
 
@@ -38,18 +38,18 @@ def check(training: Training) -> Iterator[Finding]:
         ):
             continue
         because = (
-            (Because(maker.at, "it is made here"),) if maker is not None and maker.at is not None else ()
+            (Because(maker.at, "it is computed here"),) if maker is not None and maker.at is not None else ()
         )
         yield Finding(
             operation.at,
-            f"{why}. Use `{instead}`, which does both steps at once.",
+            f"{why}. Use `{instead}`, which fuses both steps.",
             because,
             clues={"instead": instead},
         )
 
 
 def _in(op: Op, guards: Guards) -> tuple[str, str, Op | None] | None:
-    """What to write instead of an operation and the one before it, why, and where that one is if it may be far away."""
+    """What replaces an operation and the one before it, why, and where that one is if it may be far away."""
     if not op.inputs or op.records is False:
         return None
     if op.name == "log":
@@ -72,7 +72,7 @@ def _is_learned(training: Training, op: Op) -> bool:
 
 
 def _is_meant(op: Op) -> bool:
-    """Whether both steps stand in one expression, and a gradient may go through them."""
+    """Whether both steps are in one expression, and a gradient may flow through them."""
     inner = [one for one in op.inputs if isinstance(one, Op)]
     way = attachment(op)
     return (way.attached or way.uncertain) and all(
@@ -85,7 +85,7 @@ def _is_meant(op: Op) -> bool:
 
 
 def _of_exp(value: Value) -> tuple[str, str, Op | None] | None:
-    lost = "near 0, nearly all digits of `exp(x) - 1` are lost"
+    lost = "near 0, `exp(x) - 1` loses nearly all significant digits"
     return ("torch.expm1", lost, None) if _named(value, "exp") else None
 
 
@@ -103,7 +103,7 @@ def _in_log(value: Value, guards: Guards) -> tuple[str, str, Op | None] | None:
                         return None
                     return ("F.softplus", "`log(1 + exp(x))` is infinite where `exp(x)` is", None)
                 if not isinstance(other, (Constant, Object)):
-                    return ("torch.log1p", "where x is small, `1 + x` is just 1, and its log 0", None)
+                    return ("torch.log1p", "where x is small, `1 + x` rounds to 1, and its log is 0", None)
     if inner.name == "sum" and inner.inputs and _is_raw_exp(inner.inputs[0]):
         return ("torch.logsumexp", "`exp(x)` is infinite from x = 89 on", None)
     return None
@@ -119,7 +119,7 @@ def _by_hand(first: Value, second: Value) -> tuple[str, str, Op | None] | None:
             first is below or (first.name == "exp" and first.inputs[0] is below.inputs[0])
         )
         return (
-            ("torch.softmax", "`exp(x)` is infinite from x = 89 on, and the quotient NaN", None)
+            ("torch.softmax", "`exp(x)` is infinite from x = 89 on, and the quotient is NaN", None)
             if same
             else None
         )
@@ -136,7 +136,7 @@ def _is_raw_exp(value: Value) -> bool:
 
 
 def _looked_through(value: Value) -> Value | None:
-    """What a value was before operations that keep what it means; None where something was written into it."""
+    """The value before operations that keep its meaning; None if it was changed in place."""
     while isinstance(value, Op) and not value.written:
         if not (value.name in KEEPS or value.name == "output") or not value.inputs:
             return value

@@ -1,4 +1,4 @@
-"""Pinned memory is asked for on every device; only CUDA has a use for it, and the others warn."""
+"""Memory is pinned for every device; only CUDA uses it, and the others warn."""
 
 import warnings
 

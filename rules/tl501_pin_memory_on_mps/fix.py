@@ -6,4 +6,4 @@ from trainlint.fix import Proposal, SetArgument, unsafe
 
 def fix(finding: Finding) -> Iterator[Proposal]:
     pinned = SetArgument(finding.at, "pin_memory", "torch.cuda.is_available()", position=7, given="True")
-    yield unsafe("Pin memory for CUDA alone", pinned)
+    yield unsafe("Pin memory only for CUDA", pinned)

@@ -1,4 +1,4 @@
-"""Pinned memory is asked for where the device is CUDA, and nowhere else: no warning."""
+"""Memory is only pinned if the device is CUDA: no warning."""
 
 import warnings
 

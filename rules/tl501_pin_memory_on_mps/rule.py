@@ -28,8 +28,8 @@ def check(training: Training) -> Iterator[Finding]:
             if target is not None:
                 yield Finding(
                     built.at,
-                    "`pin_memory=True` does nothing on MPS but warn, and the device here can be MPS. Set it only where "
-                    "the device is CUDA.",
+                    "`pin_memory=True` has no effect on MPS except a warning, and the device here can be "
+                    "MPS. Set it only if the device is CUDA.",
                     (Because(target.at, "this device can be MPS"),),
                 )
                 break

@@ -1,4 +1,4 @@
-"""The samples are stored class by class, and the loader hands them out like that."""
+"""The samples are stored class by class, and the loader does not shuffle them."""
 
 import torch
 from torch import nn

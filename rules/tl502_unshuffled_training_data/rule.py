@@ -32,21 +32,21 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if not use.trains or not reads_in_order(loader) or is_one_batch(loader) or loader.at is None:
             continue
         if (use.drawn.at, use.drawn.calls) in shuffled:
-            continue  # another loader takes its place in some rounds
+            continue  # another loader replaces it on some iterations
         made = asked.get(loader.uid)
         dataset = list(alternatives(loader.argument(0, "dataset")))
         if (made is None or made.by_index) and dataset and all(map(_has_an_order, dataset)):
             yield Finding(
                 loader.at,
-                "This loader trains the model, and hands out the samples in the order in which they are stored, the "
-                "same batches every epoch. Where neighbours are alike, sorted by class for example, the model chases "
-                "one kind after the other. Pass `shuffle=True`.",
-                (Because(use.drawn.at, "the batches that train are drawn here"),),
+                "The model is trained on this loader, which does not shuffle: every epoch has the same "
+                "batches in stored order. If the data is sorted, by class for example, the model is trained "
+                "on one class after the other. Pass `shuffle=True`.",
+                (Because(use.drawn.at, "the training batches are drawn here"),),
             )
 
 
 def _has_an_order(dataset: Value) -> bool:
-    """Whether a dataset is certainly stored items that are picked by index, and not made of random numbers."""
+    """Whether a dataset certainly holds stored items that are read by index, and no random numbers."""
     if isinstance(dataset, Object) and dataset.is_a(_ITERABLE):
         return False
     name = type_of(dataset)

@@ -1,4 +1,4 @@
-"""A sampler that balances the classes, and `shuffle=True` beside it: the loader is never built."""
+"""A sampler that balances the classes together with `shuffle=True`: `DataLoader` raises."""
 
 import torch
 from torch import nn

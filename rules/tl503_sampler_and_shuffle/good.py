@@ -1,4 +1,4 @@
-"""A sampler that balances the classes, and draws at random by itself."""
+"""A sampler that balances the classes, and is random itself."""
 
 import torch
 from torch import nn

@@ -27,9 +27,10 @@ def check(built: Built) -> Iterator[Finding]:
         if sampler is not None:
             yield Finding(
                 built.at,
-                f"`shuffle=True` and `{name}` are given together, and `DataLoader` raises a `ValueError`: the sampler "
-                "alone says in which order samples come. Leave `shuffle` out, and let the sampler shuffle.",
-                (Because(sampler.at, "the sampler is made here"),) if sampler.at is not None else (),
+                f"`shuffle=True` and `{name}` are mutually exclusive, so `DataLoader` raises a `ValueError`: "
+                "the sampler already sets the order of the samples. Remove `shuffle`, and let the sampler "
+                "shuffle.",
+                (Because(sampler.at, "the sampler is created here"),) if sampler.at is not None else (),
                 clues={
                     "name": name,
                     "always": all(
@@ -41,7 +42,7 @@ def check(built: Built) -> Iterator[Finding]:
 
 
 def _certainly_true(value: Value | None) -> Iterator[Guards]:
-    """The conditions under which a value is True, whatever a user of the program asks for."""
+    """The conditions under which a value is True, whatever the command-line options are."""
     for way, one in ways(value):
         if constant(one) is True:
             yield way

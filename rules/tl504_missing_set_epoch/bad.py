@@ -1,4 +1,4 @@
-"""Three epochs of one of two processes, and nobody tells the sampler which epoch it is."""
+"""Three epochs of one of two ranks, without `set_epoch`."""
 
 import torch
 from torch import nn

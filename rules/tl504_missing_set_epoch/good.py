@@ -1,4 +1,4 @@
-"""Three epochs of one of two processes, each in an order of its own."""
+"""Three epochs of one of two ranks, each in a different order."""
 
 import torch
 from torch import nn

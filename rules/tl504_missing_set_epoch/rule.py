@@ -31,13 +31,13 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 or _is_handed_over(training, loader, sampler)
             ):
                 continue
-            made = (Because(sampler.at, "the sampler is made here"),) if sampler.at is not None else ()
+            made = (Because(sampler.at, "the sampler is created here"),) if sampler.at is not None else ()
             yield Finding(
                 loader.at,
-                "`set_epoch` is never called on the `DistributedSampler` of this loader, so it shuffles by the same "
-                "seed each time: every epoch brings the same batches in the same order. Call "
+                "`set_epoch` is never called on the `DistributedSampler` of this loader, so it shuffles with "
+                "the same seed each time: every epoch has the same batches in the same order. Call "
                 "`sampler.set_epoch(epoch)` at the start of each epoch.",
-                (*made, Because(epochs, "each round of this loop is an epoch")),
+                (*made, Because(epochs, "each iteration of this loop is an epoch")),
             )
 
 
@@ -47,7 +47,7 @@ def _shuffles(sampler: Object) -> bool:
 
 
 def _is_handed_over(training: Training, loader: Object, sampler: Object) -> bool:
-    """Whether code that is not known is given the loader or its sampler, and may call `set_epoch` itself."""
+    """Whether unknown code receives the loader or its sampler, and may call `set_epoch` itself."""
     return any(
         one is loader or one is sampler
         for escape in training.events(Escape)

@@ -1,4 +1,4 @@
-"""Each worker process is seeded by PyTorch with a seed of its own, which NumPy follows."""
+"""PyTorch seeds each worker process differently, and NumPy with it."""
 
 import numpy as np
 import torch

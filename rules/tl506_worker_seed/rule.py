@@ -26,9 +26,9 @@ def _called_at_once(loader: Object) -> Iterator[Finding]:
         if isinstance(one, Op) and seeds(one.name) and one.at is not None and loader.at is not None:
             yield Finding(
                 loader.at,
-                f"`{one.text}` is called here, once, in the main process, and `None` is what `worker_init_fn` is "
-                "given: no worker is seeded by it. Leave it out, for workers get different seeds anyway, or pass a "
-                "function of the worker's number.",
+                f"`{one.text}` is called here, once, in the main process, and `worker_init_fn` gets its "
+                "result, `None`: it seeds no worker. Remove it, as workers get different seeds anyway, or "
+                "pass a function that takes the worker id.",
             )
 
 
@@ -40,9 +40,9 @@ def _seeded_alike(start: WorkersStart) -> Iterator[Finding]:
         if seeds(call.name) and seed is not None and not call.guards[len(start.guards) :] and _is_fixed(seed):
             yield Finding(
                 start.loader.at,
-                f"Every worker process starts with the same seed for `{call.name}`, in every epoch, so all workers "
-                "draw the same random numbers for different samples. Leave `worker_init_fn` out, for PyTorch seeds "
-                "each worker differently, or add the worker's number to the seed.",
+                f"`{call.name}` gives every worker process the same seed, in every epoch, so all workers "
+                "draw the same random numbers for different samples. Remove `worker_init_fn`, as PyTorch "
+                "seeds each worker differently, or add the worker id to the seed.",
                 (Because(call.at, "the same seed for each worker"),),
             )
             return

@@ -1,4 +1,4 @@
-"""Pixels are divided by 255 in integers: every input is 0."""
+"""Pixels are divided by 255 with integer division: every input is 0."""
 
 import torch
 from torch import nn

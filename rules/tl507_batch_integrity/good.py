@@ -1,4 +1,4 @@
-"""Pixels become numbers between 0 and 1."""
+"""Pixels are scaled to numbers between 0 and 1."""
 
 import torch
 from torch import nn

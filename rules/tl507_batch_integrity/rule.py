@@ -49,8 +49,8 @@ def _empty(batches: list[BatchSeen]) -> Iterator[Finding]:
         if one.role == "input" and one.name == "0" and one.shape[:1] == (0,):
             yield Finding(
                 one.at,
-                f"{_what(one)} holds no sample, so a mean over it is NaN. Look at the filter, slice or split that "
-                "makes this batch, and leave empty ones out.",
+                f"{_what(one)} has no samples, so a mean over it is NaN. Check the filter, slice or split "
+                "that creates this batch, and skip empty ones.",
                 evidence={"shape": str(one.shape)},
             )
 
@@ -71,15 +71,15 @@ def _not_finite(batches: list[BatchSeen], recorded: Recorded) -> Iterator[Findin
         if kind is not None and spread is not None and kind not in made:
             yield Finding(
                 one.at,
-                f"{_what(one)} holds {kind} ({spread.non_finite} of {prod(one.shape)} elements are not finite), and so "
-                "the loss and its gradients are not finite either. Clean the data before it gets here, or mask what is "
-                "missing.",
+                f"{_what(one)} contains {kind} ({spread.non_finite} of {prod(one.shape)} elements are not "
+                "finite), so the loss and its gradients are not finite either. Clean the data first, or mask "
+                "missing values.",
                 evidence={"not finite": spread.non_finite, "shape": str(one.shape)},
             )
 
 
 def _is_refused_by_a_loss(failure: Failure | None) -> bool:
-    """Whether a loss that takes probabilities alone has raised, as it does of NaN."""
+    """Whether a loss that only takes probabilities has raised, as it does for NaN."""
     return (
         failure is not None
         and failure.operation == "binary_cross_entropy"
@@ -88,7 +88,7 @@ def _is_refused_by_a_loss(failure: Failure | None) -> bool:
 
 
 def _broken(batch: BatchSeen) -> str | None:
-    """What it holds that is no number; minus infinity may well be a mask."""
+    """The non-finite values it contains; minus infinity may be a mask."""
     if batch.spread is None or not batch.spread.non_finite:
         return None
     if isnan(batch.spread.largest):
@@ -102,7 +102,7 @@ def _value(event: LossCall) -> float | None:
 
 
 def _constant(batches: list[BatchSeen]) -> Iterator[Finding]:
-    """A model that is given nothing but equal numbers, whenever it is called."""
+    """A model that gets a constant input in every call."""
     models: dict[str, list[BatchSeen]] = {}
     for one in batches:
         if one.role == "input":
@@ -112,9 +112,9 @@ def _constant(batches: list[BatchSeen]) -> Iterator[Finding]:
         if len(inputs) > 1 and first.spread is not None and all(map(_is_dull, inputs)):
             yield Finding(
                 first.at,
-                f"{_what(first)} is {first.spread.mean:g} in all its {prod(first.shape)} elements, in each of the "
-                f"{len(inputs)} calls that were recorded, so there is nothing to tell samples apart by. Look at how "
-                "the data is read and normalised: a buffer that was never filled, or a division in integers.",
+                f"{_what(first)} is {first.spread.mean:g} in all its {prod(first.shape)} elements, in each "
+                f"of the {len(inputs)} recorded calls, so the model cannot tell samples apart. Check how the "
+                "data is read and normalised: look for a buffer that is never filled, or an integer division.",
                 level="warning",
                 evidence={"value": first.spread.mean, "shape": str(first.shape), "calls": len(inputs)},
             )
@@ -136,28 +136,28 @@ def _bad_label(failure: Failure) -> Iterator[Finding]:
             f"labels lie between {low:g} and {high:g}, and " if low is not None and high is not None else ""
         )
         advice = (
-            "They seem to count from 1: subtract 1."
+            "They seem to start at 1: subtract 1."
             if low == 1 and high == classes
-            else "Give the model an output for each class, or mark what is to be left out by `ignore_index`."
+            else "Give the model one output per class, or set `ignore_index` to the label to skip."
         )
         yield Finding(
             failure.at,
-            f"`{name}` is given a label that is no class: {between}the model has {classes} outputs, for classes 0 to "
-            f"{classes - 1}. {advice}",
+            f"`{name}` gets a label that is out of range: {between}the model has {classes} outputs, for "
+            f"classes 0 to {classes - 1}. {advice}",
             evidence={"smallest label": low, "largest label": high, "classes": classes},
         )
     elif name in _OVER_CLASSES and ("expected target dtype" in message or "scalar type Long" in message):
         dtype = failure.inputs[1][1] if len(failure.inputs) > 1 else ""
         yield Finding(
             failure.at,
-            f"`{name}` is given labels of {dtype or 'another type'} where it takes the numbers of classes. Hand it "
+            f"`{name}` gets labels of {dtype or 'another type'}, but expects class indices. Pass "
             "`target.long()`, or probabilities of the same shape as the prediction.",
             evidence={"target": dtype, "torch says": message},
         )
     elif name == "binary_cross_entropy" and "target should be between 0 and 1" in message:
         yield Finding(
             failure.at,
-            "`binary_cross_entropy` is given a target outside of 0 to 1. For several classes use "
+            "`binary_cross_entropy` gets a target outside of [0, 1]. For several classes use "
             "`cross_entropy`; for two, label them 0 and 1.",
             evidence={"torch says": message},
         )
@@ -166,13 +166,13 @@ def _bad_label(failure: Failure) -> Iterator[Finding]:
     ):
         yield Finding(
             failure.at,
-            f"`{name}` is given integers for labels, and takes floating-point numbers. Hand it `target.float()`.",
+            f"`{name}` gets integer labels, but expects floating-point ones. Pass `target.float()`.",
             evidence={"torch says": message},
         )
 
 
 def _bad_type(failure: Failure, batches: list[BatchSeen]) -> Iterator[Finding]:
-    """An operation that met the type of a batch and the type of the weights."""
+    """An operation on the dtype of a batch and the dtype of the weights."""
     message = failure.message
     if not ("dtype" in message or "should be the same" in message or "share same datatype" in message):
         return
@@ -182,8 +182,9 @@ def _bad_type(failure: Failure, batches: list[BatchSeen]) -> Iterator[Finding]:
         if is_odd and one.weights and one.dtype in met and len(met) > 1:
             yield Finding(
                 one.at,
-                f"{_what(one)} is {one.dtype}, and its weights are {' and '.join(one.weights)}, so `{failure.text}` "
-                f"raises. Convert it where the data is read, with `.to(torch.{one.weights[0]})`.",
+                f"{_what(one)} is {one.dtype}, and the weights are {' and '.join(one.weights)}, so "
+                f"`{failure.text}` raises. Convert it where the data is read, with "
+                f"`.to(torch.{one.weights[0]})`.",
                 evidence={"input": one.dtype, "weights": ", ".join(one.weights), "torch says": message},
             )
             return

@@ -1,4 +1,4 @@
-"""All samples are scaled to their common range first, and split into past and future then."""
+"""All samples are scaled to their common range, and only then split into past and future."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The past alone says how to scale."""
+"""Only the past is used for the scaling."""
 
 import torch
 from torch import nn

@@ -21,10 +21,10 @@ def check(training: Training) -> Iterator[Finding]:
             told.add(scaled.uid)
             yield Finding(
                 scaled.at,
-                f"`{scaled.text or scaled.name}` scales all samples by statistics of all samples, and they are split "
-                "only after that: what is held out has had its say in what the model learns from, and its score is "
-                "too good. Split first, and take the statistics from the training part alone.",
-                (Because(split, "it is split here"),),
+                f"`{scaled.text or scaled.name}` normalises all samples with statistics of all samples, "
+                "before the split: the held-out data leaks into the training data, so its score is too good. "
+                "Split first, and compute the statistics on the training part only.",
+                (Because(split, "the data is split here"),),
             )
 
 
@@ -48,7 +48,7 @@ def _data(value: Value) -> Iterator[Value]:
 
 
 def _by_slices(training: Training, calls: list[Called]) -> Iterator[tuple[Op, Place]]:
-    """One part of a tensor trains, the other is held out."""
+    """One part of a tensor is trained on, the other is held out."""
     learned = [one for one in learned_from(training) if isinstance(one, Op) and cut_at(one) is not None]
     if not learned:
         return

@@ -1,4 +1,4 @@
-"""The pictures that the model is judged by are flipped at random: another score each time."""
+"""The evaluation images are flipped at random: a different score each time."""
 
 import sys
 import types

@@ -1,4 +1,4 @@
-"""The pictures that the model is judged by are the same each time."""
+"""The evaluation images are the same each time."""
 
 import sys
 import types

@@ -27,15 +27,15 @@ def check(training: Training) -> Iterator[Finding]:
             name = step.name.rpartition(".")[2]
             yield Finding(
                 step.at,
-                f"`{name}` changes the samples at random, and this pipeline feeds an evaluation: the score is of other "
-                "data each time, and lower than the model's own. Give the evaluation a transform without random steps.",
+                f"`{name}` augments samples at random, and this dataset is used for evaluation: the score "
+                "differs between runs, and is usually too low. Use a deterministic transform for evaluation.",
                 (Because(use.drawn.at, "the model is evaluated on these batches"),),
             )
 
 
 @question(start=None, unknown=None)
 def _random_step(dataset: Value) -> Op | None:
-    """A random step that every item of a dataset certainly goes through."""
+    """A random transform that is certainly applied to every item of a dataset."""
     if isinstance(dataset, Object) and dataset.definition is not None:
         given = (*dataset.args, *dataset.options.values())
         if any(isinstance(one, Constant) and (one.value is False or one.value in _OFF) for one in given):
@@ -58,7 +58,7 @@ def _random_step(dataset: Value) -> Op | None:
 
 
 def _may_be_off(transform: Op) -> bool:
-    """Whether the chance that a step is taken may be 0, as in `p=0.5 if args.flip else 0`."""
+    """Whether the probability of a transform may be 0, as in `p=0.5 if args.flip else 0`."""
     first = 0 if transform.name.endswith(("Flip", "Grayscale", "Erasing")) else len(transform.inputs)
     chance = transform.option(first, "p")
     return chance is not None and not all(constant(one) for one in alternatives(chance))
@@ -70,7 +70,7 @@ def _is_transform(value: Op) -> bool:
 
 @question(start=None, unknown=None)
 def _random_in(transform: Op) -> Op | None:
-    """The first random step of a transform, through `Compose`."""
+    """The first random transform, through `Compose`."""
     name = transform.name.rpartition(".")[2]
     if name in _AUGMENT or (name.startswith("Random") and name not in _FIXED):
         return None if _may_be_off(transform) else transform

@@ -1,4 +1,4 @@
-"""A copy to the device that is asked not to wait, from memory that it has to wait for."""
+"""A non-blocking copy to the device, from memory that is not pinned."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""A copy to the device that need not wait, where the device is one that can do so."""
+"""A non-blocking copy to the device, from pinned memory where the device is CUDA."""
 
 import torch
 from torch import nn

@@ -20,14 +20,14 @@ def check(training: Training) -> Iterator[Finding]:
         if source is not None and source.loader.at is not None and not _is_pinned(source.loader):
             yield Finding(
                 move.at,
-                "`non_blocking=True` does nothing here: the batch lies in ordinary memory, from which CUDA copies only "
-                "while the program waits. Build the loader with `pin_memory=True`.",
+                "`non_blocking=True` has no effect here: the batch is in pageable memory, from which a copy "
+                "to CUDA blocks the host. Create the loader with `pin_memory=True`.",
                 (Because(source.loader.at, "the loader does not pin memory"),),
             )
 
 
 def _is_host(device: Value) -> bool:
-    """Whether a device is known to be the processor, or an Apple GPU, and no CUDA device."""
+    """Whether a device is known to be the CPU, or an Apple GPU, and not a CUDA device."""
     is_other = any(ways_to_be_on(device, kind) for kind in ("cpu", "mps"))
     return is_other and not ways_to_be_on(device, "cuda")
 

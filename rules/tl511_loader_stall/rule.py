@@ -8,7 +8,7 @@ from trainlint.rule import rule
 _SHARE = 0.3
 """Share of the time that counts as a stall."""
 _SECONDS = 0.05
-"""Waiting below this, over all batches, is nothing that a person would notice."""
+"""Seconds of waiting, over all batches, below which nobody notices it."""
 
 
 @rule(LoaderSeen, level="info", by="T")
@@ -24,13 +24,13 @@ def check(seen: LoaderSeen) -> Iterator[Finding]:
     if share < _SHARE or sum(waits) < _SECONDS:
         return
     advice = (
-        "Give it worker processes with `num_workers`, which read ahead while the model trains."
+        "Set `num_workers`, so that worker processes load batches while the model trains."
         if several == 0
-        else "Give it more workers, or do less for each sample: resize and decode once, ahead of time."
+        else "Use more workers, or do less per sample: decode and resize once, in advance."
     )
     yield Finding(
         seen.loader.at,
-        f"The program waits for this loader {share:.0%} of the time, and the model stands still. {advice}",
+        f"The program waits for this loader {share:.0%} of the time, and the model is idle. {advice}",
         evidence={
             "share of the time spent waiting": round(share, 2),
             "seconds of waiting for a batch": round(wait, 4),

@@ -1,4 +1,4 @@
-"""Each item costs a fiftieth of a second, and nobody else is there to make it."""
+"""Each item takes a fiftieth of a second, and the main process prepares all of them."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Each item costs a fiftieth of a second, and four processes make them."""
+"""Each item takes a fiftieth of a second, and four worker processes prepare them."""
 
 import time
 

@@ -28,13 +28,13 @@ def check(training: Training) -> Iterator[Finding]:
         if works:
             yield Finding(
                 loader.at,
-                f"`num_workers` is left at 0, so the main process itself does the work of each item "
-                f"(`{works[0]}`) while the device waits. Pass `num_workers=2` or more, as the machine's cores allow.",
+                f"`num_workers` is 0, so the main process prepares each item (`{works[0]}`) while the device "
+                "waits. Pass `num_workers=2` or more, up to the number of CPU cores.",
                 (Because(use.drawn.at, "training waits for the batches here"),),
             )
 
 
 def _reading(loader: Object) -> list[str]:
-    """The dataset of torchvision's that reads and decodes a file for each item."""
+    """The dataset of torchvision that reads and decodes a file for each item."""
     names = [type_of(one).rpartition(".")[2] for one in alternatives(loader.argument(0, "dataset"))]
     return [name for name in names if name in _FROM_FILES]

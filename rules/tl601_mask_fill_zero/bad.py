@@ -1,4 +1,4 @@
-"""Padding is filled with 0 before the softmax, and keeps a good part of the attention."""
+"""Padding is filled with 0 before the softmax, and gets a large part of the attention."""
 
 import torch
 from torch import nn

@@ -8,7 +8,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 STILL_WEIGHS = -1.0
-"""A score that is no lower leaves a key about as much weight as others have."""
+"""A masked score that is not lower leaves a key about as much weight as the other keys."""
 
 
 @rule(Attended, level="error")
@@ -28,9 +28,9 @@ def check(attended: Attended) -> Iterator[Finding]:
             value = "multiplied by 0" if masking.way == "*" else f"set to {masking.fill:g}"
             yield Finding(
                 masking.op.at,
-                f"Scores that are to be left out are {value} here, but softmax gives a score of 0 the weight of any other: "
-                'exp(0) is 1. What is masked is attended to all the same. Fill it with `float("-inf")`.',
-                (Because(softmax.at, "softmax makes weights of them here"),)
+                f"Masked scores are {value} here, but softmax gives a score of 0 a normal weight, since "
+                'exp(0) is 1: masked positions are still attended to. Fill with `float("-inf")`.',
+                (Because(softmax.at, "softmax turns them into weights here"),)
                 if softmax.at is not None
                 else (),
                 evidence=measured(softmax),

@@ -1,4 +1,4 @@
-"""Padding is masked after the softmax: what real tokens weigh depends on the padding."""
+"""Padding is masked after the softmax: the weights of real tokens depend on the padding."""
 
 import torch
 from torch import nn

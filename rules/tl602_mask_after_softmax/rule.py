@@ -23,16 +23,16 @@ def check(attended: Attended) -> Iterator[Finding]:
         shape = {"weights": str(list(softmax.seen.shape))} if softmax.seen is not None else {}
         yield Finding(
             masking.op.at,
-            "The mask is put on after the softmax, which has shared out the weight among all keys, the masked ones "
-            "included: what is left of a row no longer sums to 1, and depends on scores that were to be ignored. Put "
-            'it on the scores, with `float("-inf")`, or divide by the sum afterwards.',
-            (Because(softmax.at, "softmax takes all keys here"),) if softmax.at is not None else (),
+            "The mask is applied after the softmax, so the rows no longer sum to 1 and still depend on the "
+            'masked scores. Apply it to the scores before the softmax, with `float("-inf")`, or renormalise '
+            "afterwards.",
+            (Because(softmax.at, "softmax includes the masked keys here"),) if softmax.at is not None else (),
             evidence=shape,
         )
 
 
 def empties(masking: Masking) -> bool:
-    """Whether a mask on weights certainly makes those of some keys 0."""
+    """Whether a mask on the weights certainly sets those of some keys to 0."""
     if is_of_queries(masking.mask):
         return False
     if masking.way == "*":

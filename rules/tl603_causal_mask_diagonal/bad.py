@@ -1,4 +1,4 @@
-"""The causal mask is one position too wide: each token sees the next, which it is to predict."""
+"""The causal mask is one position too wide: each token sees the next, which it has to predict."""
 
 import torch
 from torch import nn

@@ -14,4 +14,4 @@ _CASES = (
 
 def fix(finding: Finding) -> Iterator[Proposal]:
     if finding.because:
-        yield unsafe("Let the mask begin one later", Rewrite(finding.because[0].at, _CASES))
+        yield unsafe("Correct the diagonal of the mask", Rewrite(finding.because[0].at, _CASES))

@@ -1,4 +1,4 @@
-"""The causal mask shows each token itself and what was before it, and no more."""
+"""The causal mask shows each token itself and earlier tokens, and no more."""
 
 import torch
 from torch import nn

@@ -12,8 +12,8 @@ from trainlint.rule import rule
 
 MAY_BE_NONE = frozenset(("call", "getattr", "framework", "getitem", "iterate"))
 SAID = {
-    -1: "keeps each position from itself, and leaves the first one nothing at all to attend to",
-    1: "lets each position see the next one, which is what it is to predict",
+    -1: "masks each position from itself, so the first query has no key to attend to",
+    1: "lets each position see the next one, which it has to predict",
 }
 
 
@@ -29,17 +29,18 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if mask.sees and mask.hides and not (last == -1 and is_mended(mask, training)):
             yield Finding(
                 mask.at,
-                f"This causal mask is off by one: it {SAID[last]}. What is left out has to begin one position after the "
-                "query's own: `torch.triu(…, diagonal=1)`, or all that `torch.tril(…)` does not keep.",
-                (Because(mask.part.at, "the mask is made here"),) if mask.part.at is not None else (),
-                evidence={"last position that is seen, from the query's own": last},
+                f"This causal mask is off by one: it {SAID[last]}. Mask only the positions after the query's "
+                "own: those that `torch.triu(…, diagonal=1)` keeps, or that `torch.tril(…)` sets to 0.",
+                (Because(mask.part.at, "the mask is created here"),) if mask.part.at is not None else (),
+                evidence={"last visible position, relative to the query": last},
             )
     for call in training.events(AttentionCall):
         if call.name == SDPA and is_masked_twice(call):
             yield Finding(
                 call.at,
-                "`is_causal=True` stands beside an `attn_mask`: torch raises on some backends, and elsewhere puts on "
-                "both. Give it one of them: with padding, a mask that is causal already, and no `is_causal`.",
+                "`is_causal=True` is passed together with `attn_mask`: torch raises on some backends, and "
+                "applies both on others. Pass one of them: with padding, combine both in one `attn_mask`, "
+                "without `is_causal`.",
             )
 
 

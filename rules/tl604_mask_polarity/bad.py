@@ -1,4 +1,4 @@
-"""For `nn.MultiheadAttention`, True means to leave out: here it leaves out the real tokens."""
+"""For `nn.MultiheadAttention`, True means masked out: here the real tokens are masked out."""
 
 import torch
 from torch import nn

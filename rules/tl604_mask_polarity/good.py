@@ -1,4 +1,4 @@
-"""For `nn.MultiheadAttention`, True means to leave out: here it leaves out the padding."""
+"""For `nn.MultiheadAttention`, True means masked out: here the padding is masked out."""
 
 import torch
 from torch import nn

@@ -15,29 +15,30 @@ def check(mask: MaskMet) -> Iterator[Finding | Open]:
         return
     left_out, kept = MEANT[mask.part.kind], KEPT[mask.part.kind]
     argument = f"`{mask.argument}` of {mask.by}" if mask.argument else f"`{mask.by}`"
-    because = (Because(mask.part.at, "the mask is made here"),) if mask.part.at is not None else ()
+    because = (Because(mask.part.at, "the mask is created here"),) if mask.part.at is not None else ()
     if mask.are_numbers and mask.hides is False:
         yield Finding(
             mask.at,
-            f"{argument} adds a floating mask to the scores, and this one holds ones and zeros: nothing is left out. "
-            "Make it boolean, with `.bool()`, and see to it that True means what is meant here.",
+            f"{argument} adds a float mask to the scores, but this one contains ones and zeros, so nothing "
+            "is masked out. Convert it with `.bool()`, and check which positions True stands for.",
             because,
         )
     elif mask.sees is False and mask.hides is False:
         yield Finding(
             mask.at,
-            f"This mask is the wrong way round: it leaves out {kept}, and lets {left_out} be seen. {_convention(mask)}",
+            f"This mask has inverted polarity: it masks out {kept} and attends to {left_out}. "
+            f"{_convention(mask)}",
             because,
         )
 
 
 def _convention(mask: MaskMet) -> str:
     if mask.by == "F.scaled_dot_product_attention":
-        return "For scaled_dot_product_attention, True means to attend: turn it round, with `~`."
+        return "For scaled_dot_product_attention, True means attend: invert the mask, with `~`."
     if mask.argument:
-        return f"For {mask.by}, True means to leave out: turn it round, with `~`."
+        return f"For {mask.by}, True means masked out: invert the mask, with `~`."
     if mask.by == "where":
-        return "`torch.where` takes its second argument where the mask is True: turn it round, with `~`."
+        return "`torch.where` takes its second argument where the mask is True: invert the mask, with `~`."
     if mask.by in ("+", "-"):
-        return "What is to be left out needs the large negative number."
-    return "The fill goes where the mask is True: turn it round, with `~` or `== 0`."
+        return "Masked positions need the large negative value."
+    return "`masked_fill` fills where the mask is True: invert the mask, with `~` or `== 0`."

@@ -12,17 +12,18 @@ def check(mask: MaskSeen) -> Iterator[Finding]:
         wanted = "has to be" if mask.way in ("key_padding", "attention") else "has to broadcast to"
         yield Finding(
             mask.at,
-            f"This mask has the shape {list(mask.shape)}, but {wanted} {list(mask.scores)}, so nothing can be masked. "
-            "Bring its axes to where the samples, queries and keys of the scores are.",
+            f"This mask has the shape {list(mask.shape)}, but it {wanted} {list(mask.scores)}, so it cannot "
+            "be applied. Order its axes like the scores: samples, queries, keys.",
             evidence=evidence,
         )
     elif mask.is_padding and _lies_elsewhere(mask):
         axis = mask.axes[0]
         yield Finding(
             mask.at,
-            f"The first axis of this padding mask {list(mask.shape)} is the batch, but broadcasting lays it along "
-            f"axis {axis} of the scores {list(mask.scores)}, which only happens to be as long: each sample is masked "
-            f"with the padding of others. Give it an axis of size 1 for each axis between batch and keys.",
+            f"The first axis of this padding mask {list(mask.shape)} is the batch, but it broadcasts along "
+            f"axis {axis} of the scores {list(mask.scores)}, which happens to have the same size: each "
+            "sample is masked with the padding of other samples. Insert an axis of size 1 for each axis "
+            "between batch and keys.",
             evidence=evidence,
         )
 

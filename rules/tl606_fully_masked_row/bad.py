@@ -1,4 +1,4 @@
-"""The diagonal is masked too, so the first query has no key left: softmax of nothing but -inf is NaN."""
+"""The diagonal is masked too, so the first query has no key: the softmax of only -inf is NaN."""
 
 import torch
 from torch import nn

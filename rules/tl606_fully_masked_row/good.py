@@ -1,4 +1,4 @@
-"""Every query keeps itself."""
+"""Every query attends to itself."""
 
 import torch
 from torch import nn

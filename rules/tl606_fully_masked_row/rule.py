@@ -8,7 +8,7 @@ from trainlint.finding import Finding, Level
 from trainlint.rule import rule
 
 NOTHING_LEFT = -1e3
-"""A fill below this leaves a score no weight."""
+"""A fill below this gives a score zero weight."""
 
 
 @rule(Training, level="error", by="T")
@@ -22,8 +22,8 @@ def check(training: Training) -> Iterator[Finding]:
         if what:
             yield Finding(
                 mask.at,
-                f"This mask leaves {mask.empty_rows} of {mask.rows} queries without any key: {what}. Leave every query "
-                "at least one key, such as itself.",
+                f"This mask masks out every key for {mask.empty_rows} of {mask.rows} queries: {what}. Leave "
+                "every query at least one key, such as itself.",
                 level=level,
                 evidence={
                     "queries without keys": mask.empty_rows,
@@ -35,9 +35,9 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _judged(mask: MaskSeen, training: Training) -> tuple[Level | None, str]:
-    """What becomes of such a query; empty where that may do no harm, as for a query that is padding itself."""
+    """What happens to such a query; empty where that may be harmless, as for a query that is padding itself."""
     if mask.is_nan:
-        return None, "softmax makes NaN of them, which reaches the loss or the gradients" if _is_broken(
+        return None, "softmax returns NaN for them, which reaches the loss or the gradients" if _is_broken(
             training
         ) else ""
     if mask.is_mended:
@@ -45,7 +45,7 @@ def _judged(mask: MaskSeen, training: Training) -> tuple[Level | None, str]:
     is_everything = mask.empty_rows == mask.rows and mask.scores[-1] > 1
     is_of_all_samples = mask.is_shared or mask.by_position
     if mask.fill is not None:
-        weights = "they attend to every key alike, those that are masked included"
+        weights = "they attend to every key equally, including the masked ones"
         return None, weights if is_everything or is_of_all_samples else ""
     nothing = "they attend to nothing"
     return None if is_everything else "warning", nothing if is_everything or is_of_all_samples else ""

@@ -1,4 +1,4 @@
-"""A causal mask hides what comes later."""
+"""A causal mask hides later tokens."""
 
 import torch
 from torch import nn
@@ -30,5 +30,5 @@ for _ in range(200):
     loss.backward()
     optimizer.step()
 print(
-    f"loss on random tokens {loss.item():.3f}, where nobody can do better than {torch.tensor(8.0).log():.3f}"
+    f"loss on random tokens {loss.item():.3f}, where the best possible value is {torch.tensor(8.0).log():.3f}"
 )

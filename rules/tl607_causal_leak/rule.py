@@ -11,11 +11,12 @@ def check(probe: Probe) -> Iterator[Finding]:
         return
     because: tuple[Because, ...] = ()
     if probe.module_at is not None and probe.module_at != probe.at:
-        because = (Because(probe.module_at, "the first layer that looks ahead is made here"),)
+        because = (Because(probe.module_at, "the first layer that sees later positions is created here"),)
     yield Finding(
         probe.at,
-        f"{probe.model} is trained to predict the next input, but its outputs change with later inputs: it can look "
-        f"the answer up{_in(probe)}, and will fail where there is none. Let no position see what comes after it.",
+        f"{probe.model} is trained to predict the next input, but its outputs depend on later "
+        f"inputs{_in(probe)}: in training it sees the answer, and at inference it cannot. Mask all later "
+        "positions.",
         because,
         subject=probe.module or None,
         evidence={

@@ -1,4 +1,4 @@
-"""`view` where `transpose` is meant: the steps of different samples are dealt into one sequence."""
+"""`view` instead of `transpose`: the steps of different samples are mixed into one sequence."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The axes of samples and steps change places."""
+"""The axes of samples and steps are transposed."""
 
 import torch
 from torch import nn

@@ -15,9 +15,9 @@ def check(training: Training) -> Iterator[Finding]:
         if probe.kind == "batch" and probe.leaked and not probe.normalises:
             yield Finding(
                 probe.at,
-                f"In {probe.model}, the output of a sample changes with the other samples of its batch{_in(probe)}, in "
-                "evaluation mode: samples mix, so what the model says depends on who else was asked. Look for a "
-                "`view`, `softmax`, `mean` or attention along the axis of the batch.",
+                f"In {probe.model}, the output of a sample depends on the other samples of its "
+                f"batch{_in(probe)}, in evaluation mode, so predictions change with the batch. Look for a "
+                "`view`, `softmax`, `mean` or attention along the batch axis.",
                 _made(probe),
                 subject=probe.module or None,
                 evidence={
@@ -34,4 +34,4 @@ def _in(probe: Probe) -> str:
 def _made(probe: Probe) -> tuple[Because, ...]:
     if not probe.module or probe.module_at is None:
         return ()
-    return (Because(probe.module_at, f"{probe.module_type} is made here"),)
+    return (Because(probe.module_at, f"{probe.module_type} is created here"),)

@@ -1,4 +1,4 @@
-"""`nn.LSTM` takes its first axis for time unless told otherwise: it runs along the samples of the batch."""
+"""`nn.LSTM` expects time first by default: it runs along the samples of the batch."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The layer is told that the batch comes first."""
+"""The layer is created with `batch_first=True`."""
 
 import torch
 from torch import nn

@@ -23,10 +23,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
         kind = call.name.rpartition(".")[2]
         yield Finding(
             call.at,
-            f"This {kind} was made without `batch_first=True`, so it takes and gives `[time, batch, features]`, but what "
-            "is used of its output is the last of axis 1: of the last sample, at all steps, instead of the last step of "
-            "all samples. If the batch comes first, make it with `batch_first=True`.",
-            (Because(operation.at, "the last of axis 1 is taken here"),),
+            f"This {kind} is created without `batch_first=True`, so its input and output are `[time, batch, "
+            "features]`, but the last index of axis 1 of its output is used: the last sample at all time "
+            "steps, instead of the last time step of all samples. If the batch comes first, pass "
+            "`batch_first=True`.",
+            (Because(operation.at, "the last index of axis 1 is selected here"),),
         )
 
 
@@ -35,9 +36,9 @@ def _of_run(layout: Layout) -> Finding:
     steps = layout.shape[0] if layout.batch_first else layout.shape[1]
     return Finding(
         layout.at,
-        f"{layout.type} was made with `batch_first={layout.batch_first}`, so of this input {list(layout.shape)} it "
-        f"takes the {samples} samples for {samples} steps of a sequence, and the {steps} steps for samples: information "
-        f"passes between samples, and not along the sequence. Make it with `batch_first={not layout.batch_first}`, or "
-        "transpose the first two axes.",
+        f"{layout.type} has `batch_first={layout.batch_first}`, so in this input {list(layout.shape)} it "
+        f"treats the {samples} samples as {samples} time steps, and the {steps} time steps as samples: "
+        "information flows between samples, and not along the sequence. Pass "
+        f"`batch_first={not layout.batch_first}`, or transpose the first two axes.",
         evidence={"input": list(layout.shape), "batch": samples, "batch_first": layout.batch_first},
     )

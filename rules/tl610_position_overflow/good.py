@@ -1,4 +1,4 @@
-"""A token is put in front of each sequence, and the table of positions has a row for the last."""
+"""A token is prepended to each sequence, and the position table has a row for the last one."""
 
 import torch
 from torch import nn

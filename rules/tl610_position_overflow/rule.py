@@ -25,10 +25,11 @@ def check(training: Training) -> Iterator[Finding]:
         if held is not None and needed is not None and needed.exceeds(held):
             yield Finding(
                 operation.at,
-                f"These positions need {needed.more - held.more} more rows than this embedding has: the last ones are "
-                "past its end, and torch raises, on a GPU without saying where. Make it as long as the longest "
-                "sequence, with special tokens, or let positions begin at 0.",
-                (Because(layer.at, "the embedding is made here"),) if layer.at is not None else (),
+                f"These positions need {needed.more - held.more} more rows than this embedding has, so the "
+                "last ones are out of range and torch raises (on a GPU, without naming the line). Create it "
+                "with one row per position of the longest sequence, special tokens included, or start "
+                "positions at 0.",
+                (Because(layer.at, "the embedding is created here"),) if layer.at is not None else (),
             )
     if isinstance(training, Recorded) and training.fatal is not None:
         yield from _of_failure(training.fatal)
@@ -41,8 +42,9 @@ def _of_failure(failure: Failure) -> Iterator[Finding]:
         if rows is not None and failure.largest >= rows:
             yield Finding(
                 failure.at,
-                f"Position {int(failure.largest)} is looked up in a table of {rows} positions, whose last is {rows - 1}. "
-                "Make it as long as the longest sequence, or cut sequences to its length.",
+                f"Position {int(failure.largest)} is looked up in a table of {rows} positions, whose last is "
+                f"{rows - 1}. Create it with one row per position of the longest sequence, or truncate "
+                "sequences to its length.",
                 evidence={"last position": int(failure.largest), "positions in the table": rows},
             )
     elif failure.operation == "+" and len(shapes) == 2 and POSITIONAL.search(failure.text):
@@ -55,7 +57,8 @@ def _of_failure(failure: Failure) -> Iterator[Finding]:
         ):
             yield Finding(
                 failure.at,
-                f"The table holds {table[-2]} positions, and the sequence has {inputs[-2]}: a slice past its end is just "
-                "shorter, and does not fit. Make it as long as the longest sequence, or cut sequences to its length.",
+                f"The table holds {table[-2]} positions, and the sequence has {inputs[-2]}: a slice past its "
+                "end is shorter, and the shapes do not match. Create it with one row per position of the "
+                "longest sequence, or truncate sequences to its length.",
                 evidence={"length": inputs[-2], "positions in the table": table[-2]},
             )

@@ -1,4 +1,4 @@
-"""Scores of wide queries and keys are not scaled: softmax is saturated, and little is learned."""
+"""Scores of wide queries and keys are not scaled: softmax saturates, and little is learned."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Scores are divided by the square root of the width."""
+"""Scores are divided by the square root of the head dimension."""
 
 import torch
 from torch import nn

@@ -25,15 +25,15 @@ def check(attended: Attended) -> Iterator[Finding]:
                 continue
             yield Finding(
                 product.at,
-                "These scores are dot products of queries and keys, and nothing divides them by the square root of the "
-                "width: they grow with it, softmax saturates, and its gradients vanish. Multiply with "
-                "`q.size(-1) ** -0.5`, or use `scaled_dot_product_attention`.",
-                (Because(softmax.at, "softmax takes them here"),) if softmax.at is not None else (),
+                "These scores are dot products of queries and keys that are not divided by the square root "
+                "of the head dimension: they grow with it, so softmax saturates and its gradients vanish. "
+                "Multiply by `q.size(-1) ** -0.5`, or use `scaled_dot_product_attention`.",
+                (Because(softmax.at, "softmax is applied here"),) if softmax.at is not None else (),
             )
 
 
 def are_projected(product: Op) -> bool:
-    """Whether a product is one of queries and keys that linear layers have made, and that nothing has scaled since."""
+    """Whether a matmul is of queries and keys from linear layers that nothing has scaled since."""
     if product.name not in MIXES:
         return False
     given = product.inputs[1:] if plain(product) in ("einsum", "baddbmm") else product.inputs[:2]

@@ -1,4 +1,4 @@
-"""Heads are split off by a view alone: each head gets a mixture of positions."""
+"""Heads are split only by a view: each head gets a mixture of positions."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Heads are split off where they are, and then moved before the positions."""
+"""Heads are split in place, and then transposed with the positions."""
 
 import torch
 from torch import nn

@@ -24,21 +24,21 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         given = view.inputs[0]
         if isinstance(given, Op) and given.name == "pad":
-            continue  # rows of another length: what is shifted by that is meant
+            continue  # rows of another length: the shift is on purpose
         shapes = {}
         if view.seen is not None and isinstance(given, Op) and given.seen is not None:
             shapes = {"before": list(given.seen.shape), "after": list(view.seen.shape)}
         yield Finding(
             operation.at,
-            f"`{view.name}` keeps the numbers in their order, so this puts parts of other positions where axis 1 is to go, "
-            f"at {position}: the axes are relabelled, not moved. Move them by `transpose(1, 2)` or `permute`, after the "
-            "last axis is split where it is, and before it is merged again.",
+            f"`{view.name}` keeps the elements in memory order, so this mixes positions instead of moving "
+            f"axis 1 to position {position}. Use `transpose(1, 2)` or `permute`, after splitting the last "
+            "axis in place, and before merging it again.",
             evidence=shapes,
         )
 
 
 def _cut_from(view: Op) -> Op | None:
-    """What a view was cut out of, as where rows are shifted: a view with one more column, its end, and a view of that."""
+    """What a view was sliced from, as in a relative shift: a view with one more column, a slice, and a view of that."""
     cut = view.inputs[0] if view.inputs else None
     whole = cut.inputs[0] if isinstance(cut, Op) and cut.name in ("getitem", "narrow") else None
     return whole if isinstance(whole, Op) else None

@@ -1,4 +1,4 @@
-"""Queries are scaled before `scaled_dot_product_attention`, which scales again: attention stays flat."""
+"""Queries are scaled before `scaled_dot_product_attention`, which scales again: attention is almost uniform."""
 
 import torch
 from torch import nn

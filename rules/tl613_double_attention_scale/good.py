@@ -1,4 +1,4 @@
-"""`scaled_dot_product_attention` scales by itself."""
+"""Only `scaled_dot_product_attention` scales."""
 
 import torch
 from torch import nn

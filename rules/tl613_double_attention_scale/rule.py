@@ -22,9 +22,9 @@ def check(call: AttentionCall) -> Iterator[Finding]:
     width = query.seen.shape[-1] if isinstance(query, Op) and query.seen is not None else None
     yield Finding(
         call.at,
-        "The scores are scaled twice: by hand, and by scaled_dot_product_attention, which divides them by the square "
-        "root of the width as well. They come out too small, so that attention stays close to an average of all values. "
-        "Leave out your own scale, or pass `scale=1.0`.",
+        "The scores are scaled twice: by hand, and by scaled_dot_product_attention, which divides them by "
+        "the square root of the width as well. They are too small, so attention is close to an average of "
+        "all values. Remove your own scale, or pass `scale=1.0`.",
         tuple(Because(one.op.at, "scaled here") for one in scales if one.op.at is not None),
-        evidence={"width of a head": width} if width is not None else {},
+        evidence={"head dimension": width} if width is not None else {},
     )

@@ -10,8 +10,8 @@ from trainlint.rule import rule
 
 OVER_TOKENS = ("cross_entropy", "nll_loss")
 ADVICE = (
-    "the loss soon falls to almost nothing, and the model learns to repeat, not to continue. Compare "
-    "`logits[:, :-1]` with `ids[:, 1:]`."
+    "the loss quickly falls to almost 0, because the model learns to copy its input instead of predicting "
+    "the next token. Compare `logits[:, :-1]` with `ids[:, 1:]`."
 )
 
 
@@ -37,14 +37,13 @@ def _read(training: Training, loss: LossCall) -> Iterator[Finding]:
     reason = causal_by(predicted.of)
     if reason is None:
         return
-    because = () if reason.at is None else (Because(reason.at, "this keeps later tokens out of sight"),)
+    because = () if reason.at is None else (Because(reason.at, "this masks later tokens"),)
     looked_up = found[0].at
     if looked_up.at is not None:
         because = (Because(looked_up.at, "these tokens go into the model here"), *because)
     yield Finding(
         loss.at,
-        "The targets are the very tokens that the model is given, position by position, and none of them later: "
-        + ADVICE,
+        "The targets are the input tokens themselves, without a shift: " + ADVICE,
         because,
     )
 
@@ -58,7 +57,7 @@ def _seen(training: Training) -> Iterator[Finding | Open]:
         if one.steps == 0 and one.is_causal:
             yield Finding(
                 one.at,
-                f"At every position, the target is the token that {one.model} has just been given there: "
+                f"At every position, the target is the input token of {one.model} at that position: "
                 + ADVICE,
                 (Because(one.called_at, "the same tokens go into the model here"),),
                 evidence={

@@ -28,12 +28,12 @@ def check(training: Training) -> Iterator[Finding | Open]:
             if _steps(loss, known) == 2:
                 yield Finding(
                     loss.at,
-                    f"The targets were shifted by one before, and are shifted again here, {HARM}. Shift once.",
+                    f"The targets are already shifted by one, and are shifted again here, {HARM}. Shift once.",
                 )
 
 
 def _labelled(forward: Forward, known: Batches) -> Iterator[Finding]:
-    """A model of Hugging Face's that shifts its labels is given labels that are shifted already."""
+    """A Hugging Face model that shifts its labels gets labels that are shifted already."""
     for output in alternatives(forward.output):
         call = output.inputs[0] if isinstance(output, Op) and output.inputs else None
         if not isinstance(call, Op) or not shifts_labels(call.name):
@@ -44,9 +44,9 @@ def _labelled(forward: Forward, known: Batches) -> Iterator[Finding]:
             at = labels.at if isinstance(labels, Op) else None
             yield Finding(
                 forward.at,
-                f"This model shifts `labels` by itself, and these are shifted already, {HARM}. Give it the unshifted "
-                "ids: `labels=input_ids`.",
-                (Because(at, "the labels are made here"),) if at is not None else (),
+                f"This model shifts `labels` itself, and these are shifted already, {HARM}. Pass the "
+                "unshifted ids: `labels=input_ids`.",
+                (Because(at, "the labels are created here"),) if at is not None else (),
             )
 
 
@@ -69,8 +69,8 @@ def _seen(training: Training) -> Iterator[Finding | Open]:
         if one.steps == 2:
             yield Finding(
                 one.at,
-                f"The targets are two tokens ahead of what {one.model} is given: they were shifted, and shifted again, "
-                f"{HARM}. Shift once; Hugging Face's causal models do it by themselves when they are given `labels`.",
+                f"The targets are two tokens ahead of the input of {one.model}: they were shifted twice, "
+                f"{HARM}. Shift once; the causal models of Hugging Face shift `labels` themselves.",
                 (Because(one.called_at, "the tokens go into the model here"),),
                 evidence={
                     "positions compared": one.positions,

@@ -14,7 +14,7 @@ from trainlint.rule import rule
 from .padding import Padded, is_padding_id, padded
 
 OVER_TOKENS = ("cross_entropy", "nll_loss")
-HARM = "the model is trained to write padding, which is easy, and the loss looks better than it is"
+HARM = "the model is trained to predict padding, which is easy, so the loss looks too good"
 
 
 @rule(Training, level="error")
@@ -45,22 +45,17 @@ def _of_loss(loss: LossCall, known: Batches) -> Iterator[Finding | Open]:
             yield Open(loss.at, "whether longer batches are padded")
             return
         evidence = {"padded positions": int(numbers["padded"])} if "padded" in numbers else {}
-        ignores = constant(ignored)
-        said = (
-            f"{loss.name} ignores {ignores}"
-            if ignores != IGNORED
-            else f"{loss.name} is not told to ignore it"
-        )
         yield Finding(
             loss.at,
-            f"These targets are padded with {_shown(found)}, but {said}: {HARM}. Pass `ignore_index`.",
+            f"These targets are padded with {_shown(found)}, but {loss.name} only ignores "
+            f"{constant(ignored)}: {HARM}. Pass `ignore_index`.",
             (Because(found.by.at, "the targets are padded here"),) if found.by.at is not None else (),
             evidence=evidence,
         )
 
 
 def _is_weighted(loss: LossCall) -> bool:
-    """Whether classes are weighted: padding may weigh nothing."""
+    """Whether classes are weighted: padding may have a weight of 0."""
     given = loss.setting("weight", None)
     return not (isinstance(given, Constant) and given.value is None)
 
@@ -80,7 +75,7 @@ def _shown(found: Padded) -> str:
 
 
 def _of_labels(forward: Forward, known: Batches) -> Iterator[Finding]:
-    """A model of Hugging Face's is given the padded ids of a tokenizer as labels."""
+    """A Hugging Face model gets the padded ids of a tokenizer as labels."""
     for output in alternatives(forward.output):
         call = output.inputs[0] if isinstance(output, Op) and output.inputs else None
         model = forward.module
@@ -94,7 +89,7 @@ def _of_labels(forward: Forward, known: Batches) -> Iterator[Finding]:
         if found is not None and found.value is None:
             yield Finding(
                 forward.at,
-                f"The labels are padded by the tokenizer, and the model ignores nothing but {IGNORED}: {HARM}. "
+                f"The labels are padded by the tokenizer, and the model only ignores {IGNORED}: {HARM}. "
                 "Write `labels = labels.masked_fill(attention_mask == 0, -100)`.",
                 (Because(found.by.at, "padded here"),) if found.by.at is not None else (),
             )

@@ -10,8 +10,8 @@ from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 COLLATOR = "transformers.DataCollatorForLanguageModeling"
-HARM = "the end of a text is never learned, and what is generated does not stop"
-ADVICE = "Mask by `attention_mask == 0`, or give padding a token of its own."
+HARM = "the model never learns to emit the end token, and generation does not stop"
+ADVICE = "Mask by `attention_mask == 0`, or use a separate padding token."
 
 
 @rule(Training, level="warning")
@@ -27,12 +27,12 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 yield Finding(
                     at,
                     f"The padding token is the end-of-sequence token, and {how}: {HARM}. {ADVICE}",
-                    (Because(event.at, "padding is made the same as the end here"),),
+                    (Because(event.at, "the padding token is set to the end token here"),),
                 )
 
 
 def _masked(training: Training) -> Iterator[tuple[Place, Value, str]]:
-    """Where every padding token is taken out of the labels, by which tokenizer, in words."""
+    """Where every padding token is removed from the labels, by which tokenizer, in words."""
     for ignored in training.events(Ignored):
         for one in _compared(ignored.where):
             owner = _padding_of(one)
@@ -46,11 +46,11 @@ def _masked(training: Training) -> Iterator[tuple[Place, Value, str]]:
         if call.name == COLLATOR and constant(call.argument(1, "mlm")) is False:
             tokenizer = call.argument(0, "tokenizer")
             if tokenizer is not None:
-                yield call.at, tokenizer, "this collator takes every padding token out of the labels"
+                yield call.at, tokenizer, "this collator sets every padding token in the labels to -100"
 
 
 def _makes_own_labels(training: Training) -> bool:
-    """Whether a model of Hugging Face's is given tokens and no labels: then nobody asks for those of a collator."""
+    """Whether a Hugging Face model gets tokens and no labels: then the labels of a collator are not used."""
     for forward in training.events(Forward):
         for output in alternatives(forward.output):
             call = output.inputs[0] if isinstance(output, Op) and output.inputs else None
@@ -85,8 +85,8 @@ def _seen(training: Training) -> Iterator[Finding | Open]:
         if one.padded and one.ends and not one.ends_counted and not one.counted:
             yield Finding(
                 _where(training, one),
-                f"Token {one.token} is padding, and it also stands for something in {one.ends} places, the end of a text "
-                f"by all appearance; none of these counts in the loss: {HARM}. {ADVICE}",
+                f"Token {one.token} is padding, and it is also a real token in {one.ends} places, apparently "
+                f"the end of a text; the loss ignores all of these: {HARM}. {ADVICE}",
                 evidence={
                     "token": one.token,
                     "as padding": one.padded,
@@ -97,7 +97,7 @@ def _seen(training: Training) -> Iterator[Finding | Open]:
 
 
 def _where(training: Training, padding: Padding) -> Place:
-    """Where the program takes this token out of the labels; where the loss is, if that was not seen."""
+    """Where the program removes this token from the labels; where the loss is, if that was not seen."""
     for ignored in training.events(Ignored):
         if any(constant(one) == padding.token for one in _compared(ignored.where)):
             return ignored.at

@@ -1,4 +1,4 @@
-"""The padding token has a row of its own."""
+"""The embedding has a row for the padding token."""
 
 import torch
 from torch import nn

@@ -20,14 +20,14 @@ def check(recorded: Recorded) -> Iterator[Finding]:
     if high >= rows:
         yield Finding(
             failure.at,
-            f"Token {high} is looked up in an embedding of {rows} rows, whose last is {rows - 1}. Build the embedding "
-            "with the size of the whole vocabulary, special tokens included.",
+            f"Token {high} is looked up in an embedding of {rows} rows, whose last is {rows - 1}. Create the "
+            "embedding with the size of the whole vocabulary, special tokens included.",
             evidence=evidence,
         )
     elif low < 0:
         yield Finding(
             failure.at,
-            f"Token {low} is looked up in an embedding, whose rows count from 0. If it marks what a loss is to ignore, "
-            "keep it to the labels, and give the model a padding token.",
+            f"Token {low} is looked up in an embedding, whose rows start at 0. If it is the `ignore_index` "
+            "of the loss, use it only in the labels, and pass a padding token to the model.",
             evidence=evidence,
         )

@@ -1,4 +1,4 @@
-"""The vocabulary is in lower case, and the tokenizer does not make its texts so: most words become one and the same."""
+"""A lower-case vocabulary, and a tokenizer that keeps upper case: most words become the unknown token."""
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers

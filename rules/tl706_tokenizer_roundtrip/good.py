@@ -1,4 +1,4 @@
-"""The tokenizer writes its texts in lower case, as its vocabulary is."""
+"""The tokenizer converts its texts to lower case, like its vocabulary."""
 
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers

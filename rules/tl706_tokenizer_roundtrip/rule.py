@@ -6,11 +6,11 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 _UNKNOWN = 0.4
-"""Share of tokens, and of letters, that must be unknown: small vocabularies of words leave some out on purpose."""
+"""Share of tokens, and of letters, that must be unknown: small word vocabularies omit some on purpose."""
 _LOST = 0.1
-"""Share of letters that must have become nothing."""
+"""Share of letters that must have become no token."""
 _FEW = 16
-"""Letters below which no share means anything."""
+"""Letters below which a share means nothing."""
 
 
 @rule(Recorded, level="warning", by="T")
@@ -21,9 +21,9 @@ def check(recorded: Recorded) -> Iterator[Finding]:
         ):
             yield Finding(
                 seen.at,
-                f"{seen.unknown / seen.tokens:.0%} of the tokens of these texts are `{seen.unknown_token}`, such as for "
-                f"`{seen.example}`: the model cannot tell them apart. Use a tokenizer whose vocabulary was made for such "
-                "texts, and the same case and normalisation as it was made with.",
+                f"{seen.unknown / seen.tokens:.0%} of the tokens of these texts are `{seen.unknown_token}`, "
+                f"such as for `{seen.example}`: the model cannot tell them apart. Use a tokenizer whose "
+                "vocabulary was built for such texts, with the same case and normalisation.",
                 evidence={
                     "texts": seen.texts,
                     "tokens": seen.tokens,
@@ -35,25 +35,25 @@ def check(recorded: Recorded) -> Iterator[Finding]:
         if seen.lost >= max(_FEW, _LOST * seen.letters):
             yield Finding(
                 seen.at,
-                f"{seen.lost / seen.letters:.0%} of the letters of these texts became no token at all, such as "
-                f"`{seen.example}`: the vocabulary lacks them, and there is no unknown token that would stand for them. "
-                "Give the model of the tokenizer an `unk_token`, or make a vocabulary that covers these texts.",
+                f"{seen.lost / seen.letters:.0%} of the letters of these texts became no token at all, such "
+                f"as `{seen.example}`: they are not in the vocabulary, and there is no unknown token. Give "
+                "the tokenizer's model an `unk_token`, or build a vocabulary that covers these texts.",
                 evidence={"texts": seen.texts, "letters": seen.letters, "letters lost": seen.lost},
             )
         if seen.doubled and 2 * seen.doubled >= seen.texts:
             yield Finding(
                 seen.at,
-                f"`{seen.doubled_token}` stands twice at the {seen.doubled_where} of {_of_texts(seen.doubled, seen)}: it is "
-                "written in the text already, as chat templates do, and the tokenizer adds it again. Encode such texts "
-                "with `add_special_tokens=False`.",
+                f"`{seen.doubled_token}` appears twice at the {seen.doubled_where} of "
+                f"{_of_texts(seen.doubled, seen)}: the text already contains it, as after a chat template, "
+                "and the tokenizer adds it again. Encode such texts with `add_special_tokens=False`.",
                 evidence={"texts": seen.texts, "of them doubled": seen.doubled},
             )
         if seen.foreign > 1 and 2 * seen.foreign >= seen.texts:
             yield Finding(
                 seen.at,
-                f"{_of_texts(seen.foreign, seen).capitalize()} end in `{seen.foreign_end}`, which is no token of this "
-                f"tokenizer and falls into pieces; its end of a text is `{seen.end}`. Write `tokenizer.eos_token` "
-                "instead, or add the token.",
+                f"{_of_texts(seen.foreign, seen).capitalize()} end in `{seen.foreign_end}`, which is not a "
+                f"token of this tokenizer and is split into pieces; its end token is `{seen.end}`. Write "
+                "`tokenizer.eos_token` instead, or add the token.",
                 evidence={"texts": seen.texts, "of them": seen.foreign},
             )
 

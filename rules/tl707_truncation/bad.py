@@ -1,4 +1,4 @@
-"""What tells the two kinds apart stands at the end of the texts, and the end is cut off."""
+"""The relevant words are at the end of the texts, which is truncated."""
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers

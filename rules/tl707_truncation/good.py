@@ -1,4 +1,4 @@
-"""The longest text fits."""
+"""The limit is long enough for the longest text."""
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers

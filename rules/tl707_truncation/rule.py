@@ -15,11 +15,12 @@ def check(recorded: Recorded) -> Iterator[Finding]:
             total = seen.kept + seen.dropped
             yield Finding(
                 seen.at,
-                f"{seen.cut} of the first {seen.sequences} texts are cut at {seen.limit} tokens, and {seen.dropped / total:.0%} "
-                "of all their tokens are never seen. If what is cut matters, raise `max_length` or split long texts.",
+                f"{seen.cut} of the first {seen.sequences} texts are truncated at {seen.limit} tokens, which "
+                f"drops {seen.dropped / total:.0%} of all their tokens. If the rest of these texts matters, "
+                "raise `max_length` or split long texts.",
                 evidence={
                     "texts": seen.sequences,
-                    "of them cut": seen.cut,
+                    "of them truncated": seen.cut,
                     "tokens at most": seen.limit,
                     "tokens kept": seen.kept,
                     "tokens dropped": seen.dropped,

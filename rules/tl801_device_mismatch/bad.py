@@ -1,4 +1,4 @@
-"""The batch is moved, and the moved one is thrown away."""
+"""The batch is moved, and the moved tensor is discarded."""
 
 import torch
 from torch import nn

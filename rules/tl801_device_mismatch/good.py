@@ -1,4 +1,4 @@
-"""The moved batch is kept."""
+"""The moved batch is assigned."""
 
 import torch
 from torch import nn

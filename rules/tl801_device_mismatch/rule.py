@@ -32,7 +32,7 @@ def check(training: Training) -> Iterator[Finding]:
 def _read(training: Training) -> Iterator[Finding]:
     """A batch that certainly is on one device, and a model that certainly is on another.
 
-    Where code that is not known is at work, it may move either.
+    Where unknown code runs, it may move either.
     """
     if may_touch_anything(training, ()):
         return
@@ -46,16 +46,17 @@ def _read(training: Training) -> Iterator[Finding]:
             home = next(iter(homes))
             yield Finding(
                 forward.at,
-                f"The batch is on {batch}, and `{model.type.removeprefix('torch.')}` is on {home}. Move both to the same "
-                "device before the call: `.to(device)` of a tensor gives a new tensor, which has to be kept.",
-                (Because(model.at, "the model is made here, and moved later"),)
+                f"The batch is on {batch}, and `{model.type.removeprefix('torch.')}` is on {home}. Move both "
+                "to the same device before the call: `.to(device)` of a tensor returns a new tensor, which "
+                "must be assigned.",
+                (Because(model.at, "the model is created here, and moved later"),)
                 if model.at is not None
                 else (),
             )
 
 
 def _moves_itself(training: Training, forward: Forward) -> bool:
-    """Whether something that the model does brings its input elsewhere."""
+    """Whether something that the model does moves its input to another device."""
     return any(
         is_made_of(move.what, forward.inputs[0])
         for move in training.events(Moved)
@@ -80,16 +81,16 @@ def _run(recorded: Recorded) -> Iterator[Finding]:
 
 
 def _state(recorded: Recorded, said: str) -> Finding | None:
-    """An optimizer whose state was made on another device than its parameters are on now."""
+    """An optimizer whose state was created on another device than its parameters are on now."""
     for optimizer in recorded.facts(OptimizerSeen):
         homes = {one.device for one in recorded.facts(ParameterSeen) if optimizer.number in one.optimizers}
         strange = [one for one in optimizer.state_devices if one not in homes]
         if optimizer.at is not None and homes and strange:
             return Finding(
                 optimizer.at,
-                f"The state of this optimizer is on {' and '.join(strange)}, and its parameters are on "
-                f"{' and '.join(sorted(homes))}, so its step raises. Move the model first, and build the optimizer or load "
-                "its state afterwards.",
+                f"The state of this optimizer is on {' and '.join(strange)}, but its parameters are on "
+                f"{' and '.join(sorted(homes))}, so its step raises. Move the model first, then create the "
+                "optimizer or load its state.",
                 evidence={
                     "state": ", ".join(strange),
                     "parameters": ", ".join(sorted(homes)),
@@ -110,8 +111,8 @@ def _batch(recorded: Recorded, failure: Failure) -> Finding | None:
         if one.role == "input" and one.shape and one.device != home and {one.device, home} <= met:
             return Finding(
                 one.at,
-                f"The batch is on {one.device}, and `{one.to}` is on {home}. Move both to the same device before the "
-                f"call: `.to(device)` of a tensor gives a new tensor, which has to be kept.",
+                f"The batch is on {one.device}, and `{one.to}` is on {home}. Move both to the same device "
+                "before the call: `.to(device)` of a tensor returns a new tensor, which must be assigned.",
                 evidence={"batch": one.device, "model": home, "torch says": failure.message},
             )
     return None
@@ -124,8 +125,9 @@ def _any(failure: Failure) -> Finding | None:
     met = " and ".join(f"{shape} on {device}" for device, shape in sorted(where.items()))
     return Finding(
         failure.at,
-        f"`{failure.text}` is given tensors on different devices: {met}. Make or move them where the model is. "
-        "Tensors of a loss or a module move with it only as parameters or buffers (`register_buffer`).",
+        f"`{failure.text}` gets tensors on different devices: {met}. Create them on the device of the model, "
+        "or move them there. The tensors of a loss or a module move with it only if they are parameters or "
+        "buffers (`register_buffer`).",
         evidence={"devices": ", ".join(sorted(where)), "torch says": failure.message},
     )
 

@@ -1,4 +1,4 @@
-"""The loss is read in each step: Python waits for the device before it hands over the next one."""
+"""The loss is read on each step: Python waits for the device before it queues the next step."""
 
 import time
 

@@ -22,8 +22,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if often is not None:
             yield Finding(
                 read.at,
-                f"`{read.text or read.name + '()'}` waits in each step until the device has computed this number, and nothing "
-                "is queued meanwhile. Keep the tensor, detached, and read it every so many steps.",
-                (Because(steps[0].at, "each round of this loop is one step"),),
+                f"`{read.text or read.name + '()'}` forces a device-to-host sync on every step: the program "
+                "waits for this value, and no new work is queued. Keep the detached tensor, and read it "
+                "every N steps.",
+                (Because(steps[0].at, "each iteration of this loop is one step"),),
                 evidence=often,
             )

@@ -1,4 +1,4 @@
-"""The cache is emptied after each batch: on CUDA, each step asks the driver for its memory anew."""
+"""The cache is emptied after each batch: on CUDA, each step allocates its memory from the driver again."""
 
 import time
 

@@ -5,4 +5,4 @@ from trainlint.fix import DropStatement, Proposal, unsafe
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
-    yield unsafe("Leave the memory with torch", DropStatement(finding.at))
+    yield unsafe("Remove `empty_cache()`", DropStatement(finding.at))

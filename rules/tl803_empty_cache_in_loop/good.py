@@ -1,4 +1,4 @@
-"""The memory stays with torch, which hands it to the next step."""
+"""The memory stays in torch's cache, for the next step."""
 
 import time
 

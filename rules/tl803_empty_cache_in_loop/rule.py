@@ -24,14 +24,14 @@ def check(training: Training) -> Iterator[Finding]:
         if batch is not None:
             yield Finding(
                 call.at,
-                f"`{call.name}()` after each batch gives back the memory that the next batch asks for again, and waits for "
-                "the device both times. It frees nothing that torch could not use: leave it out, or call it once, between "
-                "training and something else that needs the memory.",
-                (Because(batch.at, "each round of this loop is one batch"),),
+                f"`{call.name}()` after each batch frees cached memory that the next batch allocates again, "
+                "and synchronises with the device both times. It frees nothing that torch could not reuse: "
+                "remove it, or call it once, between training and something else that needs the memory.",
+                (Because(batch.at, "each iteration of this loop is one batch"),),
             )
 
 
 def _counts(training: Training, loop: int) -> bool:
-    """Whether a loop only goes through numbers, or through what is listed: a round may be more than a batch then."""
+    """Whether a loop is only over numbers or a list: an iteration may be more than a batch then."""
     over = training.loops[loop].over
     return isinstance(over, Items) or (isinstance(over, Op) and over.name == "range")

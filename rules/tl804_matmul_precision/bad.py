@@ -1,4 +1,4 @@
-"""Matrices are multiplied in full float32, on hardware that has a faster way."""
+"""float32 matmuls run in full precision, on hardware with a faster mode."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""TF32 where there is any: float32 with 10 bits of mantissa in products of matrices."""
+"""TF32 where it is available: float32 matmuls with 10 bits of mantissa."""
 
 import time
 

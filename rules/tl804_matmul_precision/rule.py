@@ -25,7 +25,7 @@ def check(training: Training) -> Iterator[Finding]:
     if not is_set and not is_lower:
         yield Finding(
             backward.at,
-            "This program multiplies float32 matrices on CUDA in full precision. Since Ampere, tensor cores do it several "
-            'times faster in TF32, with 10 bits of mantissa: `torch.set_float32_matmul_precision("high")` before '
-            "training, if that is enough for you.",
+            "float32 matmuls on CUDA run in full precision here. Since Ampere, tensor cores are several "
+            "times faster in TF32, with 10 bits of mantissa: if that is precise enough, call "
+            '`torch.set_float32_matmul_precision("high")` before training.',
         )

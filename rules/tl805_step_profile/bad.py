@@ -1,4 +1,4 @@
-"""The outputs of all steps are kept with their graphs: each step holds more memory than the one before."""
+"""The outputs of all steps are kept with their graphs: each step uses more memory than the previous one."""
 
 import torch
 from torch import nn

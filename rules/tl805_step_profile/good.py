@@ -1,4 +1,4 @@
-"""Of each step, one number is kept."""
+"""Only a number of each step is kept."""
 
 import torch
 from torch import nn

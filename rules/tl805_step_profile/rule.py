@@ -11,21 +11,21 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 _HOT = 0.5
-"""Share of the time of all modules that makes one of them the place to look at."""
+"""Share of the time of all modules from which on one of them is reported."""
 _FEWEST = 4
 """Modules below which one always has a large share."""
 _LONG = 0.02
-"""Seconds below which a module costs little but the watching."""
+"""Seconds below which most of a module's cost is the recorder's."""
 _CALLS = 6
-"""Calls of which the fastest tells what a module costs, and not what else the machine does."""
+"""Calls of which the fastest shows the cost of a module, without other load on the machine."""
 _WARM = 3
-"""Backward passes after which torch has the memory that a step needs."""
+"""Backward passes after which torch has allocated the memory that a step needs."""
 _WINDOW = 4
 """Backward passes over which growth is measured: an allocator takes memory in bigger pieces than a step needs."""
 _WINDOWS = 3
 """Such spans in a row that have to grow."""
 _GROWTH = 256 * 1024
-"""Bytes of each step that are no accident."""
+"""Growth per step, in bytes, that is not noise."""
 _MEGABYTE = 2**20
 
 
@@ -41,12 +41,12 @@ def _grows(recorded: Recorded, pace: Pace) -> Iterator[Finding]:
     each = [(later - before) / _WINDOW for before, later in pairwise(warm)]
     if len(each) < _WINDOWS or min(each) < _GROWTH:
         return
-    what = "tensors on CUDA hold" if pace.device == "cuda" else "the process holds"
+    what = "tensors on CUDA use" if pace.device == "cuda" else "the process uses"
     yield Finding(
         pace.at,
-        f"After each backward, {what} {median(each) / _MEGABYTE:.1f} MB more than after the one before, over {len(each) * _WINDOW} "
-        "of them: something keeps what belongs to a step alive, such as a list of losses or outputs with their graphs. Keep "
-        "numbers, or what is detached.",
+        f"After each backward, {what} {median(each) / _MEGABYTE:.1f} MB more than after the previous one, "
+        f"over {len(each) * _WINDOW} of them: something keeps tensors of earlier steps alive, such as a list "
+        "of losses or outputs with their graphs. Store numbers or detached tensors.",
         evidence={
             "MB more after each backward": round(median(each) / _MEGABYTE, 2),
             **_numbers(recorded, pace),
@@ -55,7 +55,7 @@ def _grows(recorded: Recorded, pace: Pace) -> Iterator[Finding]:
 
 
 def _hot(recorded: Recorded, pace: Pace) -> Iterator[Finding]:
-    """On CUDA, the host's clock does not tell what the device is busy with."""
+    """On CUDA, the host's clock does not show what the device works on."""
     timed = [one for one in recorded.facts(ModuleSeen) if one.seconds is not None]
     if len(timed) <= _FEWEST or {one.device for one in recorded.facts(ParameterSeen)} != {"cpu"}:
         return
@@ -70,15 +70,15 @@ def _hot(recorded: Recorded, pace: Pace) -> Iterator[Finding]:
     name = hottest.path or hottest.type
     yield Finding(
         hottest.at or pace.at,
-        f"`{name}` ({hottest.type.removeprefix('torch.')}) takes {share:.0%} of the time of all modules in the forward: "
-        "whatever makes it cheaper makes the step faster, and little else does.",
+        f"`{name}` ({hottest.type.removeprefix('torch.')}) takes {share:.0%} of the forward time of all "
+        "modules: to make the step faster, optimise this module first.",
         subject=name,
         evidence={"share of the forward": round(share, 2), **_numbers(recorded, pace)},
     )
 
 
 def _numbers(recorded: Recorded, pace: Pace) -> dict[str, float | str]:
-    """What a person wants to know of a step. The recorder makes each slower."""
+    """The speed of a step. The recorder makes each step slower."""
     found: dict[str, float | str] = {}
     if pace.seconds:
         step = median(pace.seconds)

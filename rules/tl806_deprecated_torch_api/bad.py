@@ -1,4 +1,4 @@
-"""Three names of old: each warns, and the next torch may not know them."""
+"""Three deprecated names: each warns, and a later torch may remove them."""
 
 import warnings
 

@@ -49,7 +49,7 @@ _ARGUMENTS = {
     "size_average": ((safe, "True", 'reduction="mean"'), (safe, "False", 'reduction="sum"')),
     "pretrained": ((safe, "False", "weights=None"), (unsafe, "True", 'weights="DEFAULT"')),
 }
-"""What arguments with these values are now. `DEFAULT` stands for the best weights that there are."""
+"""What replaces arguments with these values. `DEFAULT` means the best available weights."""
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
@@ -60,11 +60,11 @@ def fix(finding: Finding) -> Iterator[Proposal]:
             Rewrite(finding.at, (("_imported(*_more)", f"{_RENAMED[name]}(*_more)"),)),
         )
     elif name in _REWRITTEN:
-        yield safe("Write it as it is written now", Rewrite(finding.at, _REWRITTEN[name]))
+        yield safe("Use the current form", Rewrite(finding.at, _REWRITTEN[name]))
     elif name == "torch.meshgrid":
         yield safe('Pass `indexing="ij"`', SetArgument(finding.at, "indexing", '"ij"'))
     elif argument == "verbose":
-        yield safe("Leave out `verbose`", DropArgument(finding.at, "verbose", "_given"))
+        yield safe("Remove `verbose`", DropArgument(finding.at, "verbose", "_given"))
     elif argument in _ARGUMENTS:
         for offer, given, instead in _ARGUMENTS[argument]:
             yield offer(
@@ -74,4 +74,4 @@ def fix(finding: Finding) -> Iterator[Proposal]:
                 ),
             )
     elif argument == "epoch":
-        yield unsafe("Let the scheduler count", Rewrite(finding.at, (("_s.step(_x)", "_s.step()"),)))
+        yield unsafe("Call `step()` without the epoch", Rewrite(finding.at, (("_s.step(_x)", "_s.step()"),)))

@@ -1,4 +1,4 @@
-"""The names that have taken their place."""
+"""The names that replace them."""
 
 import warnings
 

@@ -18,13 +18,13 @@ def check(call: LibraryCall) -> Iterator[Finding]:
         if old.gone < old.since:
             said = f"{what} raises since torch {_shown(old.gone)}."
     elif old.quiet:
-        said = f"{what} is deprecated since torch {_shown(old.since)}, by its documentation."
+        said = f"{what} is deprecated since torch {_shown(old.since)}, according to its documentation."
     else:
         said = f"{what} is deprecated since torch {_shown(old.since)} and warns."
     instead = old.instead if "`" in old.instead else f"`{old.instead}`"
     yield Finding(
         call.at,
-        f"{said} {'Give' if old.missing else 'Write'} {instead}.",
+        f"{said} {'Pass' if old.missing else 'Use'} {instead}.",
         level="info" if old.quiet else None,
         torch=Versions(since=old.since, gone=old.gone),
         clues={"name": call.name, "argument": old.given and old.given[1]},
@@ -32,7 +32,7 @@ def check(call: LibraryCall) -> Iterator[Finding]:
 
 
 def _is_of_torch(call: LibraryCall) -> bool:
-    """Whether a method is one of a tensor's; functions have names that tell."""
+    """Whether a method is a tensor's; the names of functions show that."""
     if call.receiver is None:
         return True
     return call.name.rpartition(".")[2] in UNMISTAKABLE or is_tensor(call.receiver)

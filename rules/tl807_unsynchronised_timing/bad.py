@@ -1,4 +1,4 @@
-"""The clock is read when the work has been handed to CUDA, not when it is done."""
+"""The clock is read when the work is queued on CUDA, not when it is done."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Both readings of the clock wait until CUDA has done what it was given."""
+"""Both readings of the clock synchronise with CUDA first."""
 
 import time
 

@@ -45,12 +45,12 @@ def check(training: Training) -> Iterator[Finding]:
         if work is not None and end.at is not None and start.at is not None:
             yield Finding(
                 end.at,
-                "CUDA works on its own: this clock is read when the work has been handed over, not when it is done, so the "
-                "time is too short. Call `torch.cuda.synchronize()` before both readings, or measure with "
-                "`torch.cuda.Event(enable_timing=True)`.",
+                "CUDA is asynchronous: this clock is read when the work is queued, not when it is done, so "
+                "the measured time is too short. Call `torch.cuda.synchronize()` before both readings, or "
+                "measure with `torch.cuda.Event(enable_timing=True)`.",
                 (
                     Because(start.at, "timed from here"),
-                    Because(work.at, "work for the device is handed over here"),
+                    Because(work.at, "device work is queued here"),
                 ),
             )
 
@@ -61,13 +61,13 @@ def _reading(value: Value) -> Op | None:
 
 
 def _read_at(happened: list[Event], reading: Op, before: int) -> int:
-    """When a clock was read: the latest time before another moment; -1 if never."""
+    """The index of the last clock reading before another event; -1 if none."""
     places = range(before - 1, -1, -1)
     return next((n for n in places if isinstance(happened[n], Called) and happened[n].at == reading.at), -1)
 
 
 def _unfinished(between: list[Event], loops: tuple[int, ...]) -> Event | None:
-    """The last piece of work of a model that nothing waits for; None where there is none, or nobody can say."""
+    """The last work of a model that nothing waits for; None where there is none, or it is not known."""
     last: Event | None = None
     for event in between:
         if isinstance(event, (Forward, Backward, OptimizerStep)) and not _waits(event):

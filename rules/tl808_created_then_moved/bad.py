@@ -1,4 +1,4 @@
-"""A mask is filled on the host and copied in each step."""
+"""A mask is created on the CPU and copied on each step."""
 
 import torch
 from torch import nn

@@ -13,7 +13,7 @@ def fix(finding: Finding) -> Iterator[Proposal]:
         (f"{make}(*_more).cuda()", f'{make}(*_more, device="cuda")'),
         (f"{make}(*_more).cuda(_device)", f"{make}(*_more, device=_device)"),
     )
-    # Each device draws its own numbers, and what is moved is no leaf, as the tensor itself is.
+    # Each device has its own generator, and a moved tensor is not a leaf, as a created one is.
     differs = finding.clues.get("is_random") or finding.clues.get("wants_gradient")
     offer = unsafe if differs else safe
     yield offer("Make it on the device", Rewrite(finding.at, cases))

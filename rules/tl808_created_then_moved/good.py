@@ -1,4 +1,4 @@
-"""The noise is drawn where it is used."""
+"""The noise is created on the device."""
 
 import torch
 from torch import nn

@@ -24,8 +24,8 @@ def _made_elsewhere(moved: Moved) -> Iterator[Finding]:
     if not {"device", "generator", "pin_memory", "out"} & made.options.keys() and made.loops == moved.loops:
         yield Finding(
             moved.at,
-            f"`{made.text}` fills memory of the host, and this copies it to the device, which waits for that. Make it there: "
-            "pass `device=`.",
+            f"`{made.text}` allocates the tensor on the CPU, and this copies it to the device, which blocks. "
+            "Create it on the device: pass `device=`.",
             clues={
                 "name": made.name,
                 "is_random": made.name.startswith("rand"),

@@ -1,4 +1,4 @@
-"""The forward asks for the largest activation as a number, and waits for the device to know it."""
+"""The forward reads the largest activation as a number, and waits for the device."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The largest activation stays a tensor, so nobody waits for it."""
+"""The largest activation stays a tensor, without a sync."""
 
 import torch
 from torch import nn

@@ -29,22 +29,22 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if read.name in _PLAIN and not _is_trained(read.tensor):
             continue
         if not has_parameters(read.module) and not training.events(Backward):
-            continue  # what comes after a model, in evaluation
+            continue  # postprocessing after a model, in evaluation
         often = training.each_time(read, [one for one in training.events(Forward) if one.records])
         if often is None:
             yield Open(read.at, "whether each forward does this")
             continue
         yield Finding(
             read.at,
-            f"{_what(read)} in the forward of `{read.module.type}` hands numbers to Python in each step: the program waits until the "
-            "device has computed them, no gradient flows through them, and `torch.compile` breaks the graph here. Stay "
-            "with tensors, or do it once, outside of the forward.",
+            f"{_what(read)} in the forward of `{read.module.type}` forces a device-to-host sync on every "
+            "step, no gradient flows through the value, and `torch.compile` breaks the graph here. Use "
+            "tensor operations, or do it once, outside of `forward`.",
             evidence=often,
         )
 
 
 def _is_trained(value: Value) -> bool:
-    """Whether a number comes out of parameters, and is no count, which Python has to know where it becomes a shape."""
+    """Whether a number comes out of parameters, and is not a count, which Python needs for a shape."""
     if isinstance(value, Op) and value.name in _COUNTS:
         return attachment(value).attached
     return any(attachment(one).attached for one in made_of(value))
@@ -57,7 +57,7 @@ def _what(read: ToHost) -> str:
 
 
 def _lengths(training: Training) -> frozenset[int]:
-    """Values that torch wants on the host: lengths for packing."""
+    """Values that torch needs on the host: lengths for packing."""
     lengths = [
         value
         for call in training.events(Called)

@@ -1,4 +1,4 @@
-"""The hidden layers sit in a plain list: the optimizer gets the head alone, and the rest stays random."""
+"""The hidden layers are in a plain list: the optimizer only gets the head, and the rest stays random."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The hidden layers sit in an `nn.ModuleList`: all of them are trained."""
+"""The hidden layers are in an `nn.ModuleList`: all of them are trained."""
 
 import torch
 from torch import nn

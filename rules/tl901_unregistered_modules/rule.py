@@ -9,8 +9,8 @@ from trainlint.rule import rule
 def check(found: Unregistered) -> Iterator[Finding]:
     yield Finding(
         found.at,
-        f"`self.{found.attribute}` holds layers in a plain {found.kind}: they are not in `parameters()`, so no optimizer "
-        f"trains them and `to()` does not move them. Use `nn.{found.instead}`.",
+        f"`self.{found.attribute}` holds layers in a plain {found.kind}: they are not in `parameters()`, so "
+        f"the optimizer does not train them and `to()` does not move them. Use `nn.{found.instead}`.",
         tuple(Because(place, "this layer") for place in found.layers[:1]),
         clues={"instead": found.instead, "of_layers_alone": found.of_layers_alone},
     )

@@ -1,4 +1,4 @@
-"""A layer is set before `nn.Module` is ready to register it: torch raises."""
+"""A layer is set before `nn.Module` can register it: torch raises."""
 
 import torch
 from torch import nn

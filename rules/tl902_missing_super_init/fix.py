@@ -8,4 +8,4 @@ _SAME = (_CALL, "super(_class, _self).__init__()", "torch.nn.Module.__init__(_se
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
-    yield safe(f"Begin with `{_CALL}`", BeginWith(finding.at, _CALL, _SAME, "torch.nn.Module"))
+    yield safe(f"Start with `{_CALL}`", BeginWith(finding.at, _CALL, _SAME, "torch.nn.Module"))

@@ -9,6 +9,6 @@ from trainlint.rule import rule
 def check(early: RegisteredEarly) -> Iterator[Finding]:
     yield Finding(
         early.at,
-        f"`self.{early.attribute}` is set on `{early.module.type}` before `super().__init__()` has run: torch raises, as "
-        "there is nowhere to register it yet. Call `super().__init__()` first.",
+        f"`self.{early.attribute}` is set on `{early.module.type}` before `super().__init__()` has run: "
+        "torch raises, because the module cannot register it yet. Call `super().__init__()` first.",
     )

@@ -1,4 +1,4 @@
-"""A pruned layer is called past its hooks: it goes on with the weights that it had when it was pruned."""
+"""`forward` of a pruned layer is called directly: it keeps the weights that it had when it was pruned."""
 
 import torch
 from torch import nn

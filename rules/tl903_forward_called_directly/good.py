@@ -1,4 +1,4 @@
-"""The pruned layer is called itself, and its hook makes its weights anew."""
+"""The pruned layer itself is called, and its hook recomputes its weights."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Dropout by a function that is not told the mode: two evaluations of the same model differ."""
+"""Functional dropout without `training=`: two evaluations of the same model differ."""
 
 import torch
 from torch import nn

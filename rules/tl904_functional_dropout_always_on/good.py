@@ -1,4 +1,4 @@
-"""Dropout by a function that is told the mode."""
+"""Functional dropout with `training=self.training`."""
 
 import torch
 from torch import nn

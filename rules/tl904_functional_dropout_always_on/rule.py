@@ -35,8 +35,8 @@ def _by_function(call: Dropped) -> Iterator[Finding | Open]:
         return
     yield Finding(
         call.at,
-        f"`F.{call.function}` drops unless it is told that the model is not training, so `eval()` does not switch it off: "
-        "validation and predictions stay noisy. Give it `training=self.training`, or use a layer.",
+        f"`F.{call.function}` is called without `training=self.training`, so `eval()` does not disable it: "
+        "validation and predictions stay noisy. Pass `training=self.training`, or use a layer.",
         evidence={"the module was in evaluation mode": True} if call.mode is False else {},
         clues={"what": "function"},
     )
@@ -52,8 +52,9 @@ def _in_attention(call: Dropped) -> Iterator[Finding | Open]:
         return
     yield Finding(
         call.at,
-        "`scaled_dot_product_attention` drops whatever mode the model is in, so `eval()` does not switch it off: "
-        "validation and predictions stay noisy. Give it `dropout_p=... if self.training else 0.0`.",
+        "`scaled_dot_product_attention` applies `dropout_p` in training and evaluation mode alike, so "
+        "`eval()` does not disable it: validation and predictions stay noisy. Pass `dropout_p=... if "
+        "self.training else 0.0`.",
         evidence={"the module was in evaluation mode": True} if call.mode is False else {},
         clues={"what": "attention"},
     )
@@ -68,19 +69,19 @@ def _in_a_new_layer(training: Training, built: Built) -> Iterator[Finding]:
         return
     yield Finding(
         built.at,
-        f"`{layer.type.removeprefix('torch.')}` is made anew in every forward, and what is new is in training mode: `eval()` "
-        "does not switch it off. Make it once, in `__init__`.",
-        (Because(layer.at, "it is made here"),) if layer.at is not None and layer.at != built.at else (),
+        f"`{layer.type.removeprefix('torch.')}` is re-created on every forward call, and a new module is in "
+        "training mode: `eval()` does not disable it. Create it once, in `__init__`.",
+        (Because(layer.at, "it is created here"),) if layer.at is not None and layer.at != built.at else (),
     )
 
 
 def _may_be_zero(share: Value | None) -> bool:
-    """Whether nothing is dropped, on some way at least, or by default."""
+    """Whether nothing is dropped, on some path at least, or by default."""
     return any(isinstance(one, Constant) and not one.value for one in alternatives(share))
 
 
 def _asks_mode(call: Dropped) -> bool:
-    """Whether `self.training` has a say in it."""
+    """Whether it depends on `self.training`."""
     return any(_names_mode(condition) for condition, _ in call.guards) or _depends_on_mode(call.share)
 
 
@@ -105,7 +106,7 @@ def _names_mode(condition: Any) -> bool:
 
 
 def _is_own_setting(call: Dropped) -> bool:
-    """Whether the share is an attribute of the module, or a number: what a caller hands over may be right."""
+    """Whether the probability is an attribute of the module, or a number: what a caller passes may be right."""
     share = call.share
     if isinstance(share, Constant):
         return not share.is_default or any(one is share for one in call.module.attributes.values())

@@ -1,4 +1,4 @@
-"""The hidden layer is made anew in every forward: the head has to follow random features that change each time."""
+"""The hidden layer is re-created on every forward call: the head gets random features that change each time."""
 
 import torch
 from torch import nn

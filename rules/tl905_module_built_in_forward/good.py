@@ -1,4 +1,4 @@
-"""The hidden layer is made once, and learns."""
+"""The hidden layer is created once, and learns."""
 
 import torch
 from torch import nn

@@ -26,14 +26,14 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         yield Finding(
             built.at,
-            f"`{layer.type.removeprefix('torch.')}` is made anew in every forward of `{module.type}`, with new "
-            "weights: no optimizer holds them, so it never learns anything, and it is not saved. Make it once, in "
-            "`__init__`.",
+            f"`{layer.type.removeprefix('torch.')}` is re-created on every forward call of `{module.type}`, "
+            "with new weights that are not in any optimizer's param groups: it never learns, and it is not "
+            "saved. Create it once, in `__init__`.",
         )
 
 
 def _is_of_old(training: Training, layer: Object) -> bool:
-    """Whether it is a container, and nothing in it was made with it."""
+    """Whether it is a container, and nothing in it was created with it."""
     if layer.definition is not None or not layer.is_a(*CONTAINERS):
         return False
     made = {one.object.uid for one in training.events(Built) if one.within is not None}
@@ -41,7 +41,7 @@ def _is_of_old(training: Training, layer: Object) -> bool:
 
 
 def _is_plain(layer: Object) -> bool:
-    """Whether a normalisation was, or may have been, built without parameters."""
+    """Whether a normalisation was, or may have been, created without parameters."""
     if "Norm" not in layer.type:
         return False
     names = (

@@ -1,4 +1,4 @@
-"""Weights of both signs, as torch makes them."""
+"""Weights of both signs, torch's default initialisation."""
 
 import torch
 from torch import nn

@@ -48,7 +48,7 @@ def _is_large(shape: Shape) -> bool:
 
 
 def _is_inside(one: ModuleSeen, modules: list[ModuleSeen]) -> bool:
-    """Whether a layer with parameters comes after it: it is no output, which may well be near 0 or 1."""
+    """Whether a layer with parameters comes after it: it is not an output, which may be near 0 or 1."""
     return one.order is not None and any(
         other.number == one.number
         and other.parameters
@@ -59,7 +59,7 @@ def _is_inside(one: ModuleSeen, modules: list[ModuleSeen]) -> bool:
 
 
 def _is_two_sided(one: ModuleSeen) -> bool:
-    """Whether both ends occur: a gate that is closed or open at one end is meant to be."""
+    """Whether both ends occur: a gate that is always closed or always open may be on purpose."""
     low, high = (-0.8, 0.8) if one.type == "torch.nn.Tanh" else (0.1, 0.9)
     large = one.output is not None and len(one.output) > 1 and _is_large(one.output)
     return large and one.spread is not None and low < one.spread.mean < high
@@ -69,9 +69,9 @@ def _dead(at: Place, share: float, shape: Shape, subject: str | None) -> Finding
     units = _units(shape)
     return Finding(
         at,
-        f"{round(share * units)} of the {units} units after this ReLU are 0 for every sample of the batch, so no gradient "
-        "reaches the weights before it. Look at the scale of its inputs, at the initial weights and biases, and at the "
-        "learning rate; LeakyReLU and GELU let some gradient pass.",
+        f"{round(share * units)} of the {units} units after this ReLU are 0 for every sample of the batch, "
+        "so no gradient reaches the weights before it. Check the scale of its inputs, the initial weights "
+        "and biases, and the learning rate; LeakyReLU and GELU pass some gradient.",
         subject=subject,
         evidence={"dead units": share, "units": units, "shape": str(shape)},
     )
@@ -81,8 +81,9 @@ def _saturated(one: ModuleSeen, at: Place) -> Finding:
     share = one.saturated or 0.0
     return Finding(
         at,
-        f"{share:.0%} of the outputs of this {one.type.rpartition('.')[2]} lie at its flat ends, where its gradient is "
-        "almost 0, so the layers before it hardly learn. Normalise its inputs, or begin with smaller weights.",
+        f"{share:.0%} of the outputs of this {one.type.rpartition('.')[2]} are saturated, where its gradient "
+        "is almost 0, so the layers before it hardly learn. Normalise its inputs, or initialise with smaller "
+        "weights.",
         subject=one.path or None,
         evidence={"saturated": share, "shape": str(one.output)},
     )

@@ -1,4 +1,4 @@
-"""All weights begin at 0.1: the hidden units stay copies of one."""
+"""All weights start at 0.1: the hidden units stay identical."""
 
 import torch
 from torch import nn

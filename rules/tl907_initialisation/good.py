@@ -1,4 +1,4 @@
-"""Weights as torch draws them."""
+"""Torch's default initialisation."""
 
 import torch
 from torch import nn

@@ -12,7 +12,7 @@ from trainlint.rule import rule
 
 _LAYERS = ("torch.nn.Linear", "torch.nn.Conv", "torch.nn.modules.linear", "torch.nn.modules.conv")
 _TOO_WIDE = 10.0
-"""Size of a weight times the root of its fan-in: about 1 keeps the scale of what passes through."""
+"""Size of a weight times the square root of its fan-in: about 1 keeps the scale of activations."""
 _TOO_NARROW = 0.02
 _FAN_IN = 16
 _WIDE_OUTPUT = 5.0
@@ -62,7 +62,7 @@ def _is_zero(start: Spread | None) -> bool:
 
 
 def _all_equal(layers: list[ParameterSeen], places: dict[str, Place | None]) -> Iterator[Finding]:
-    """A layer whose units are all alike, before one that treats them all alike: they stay alike."""
+    """A layer whose units are all equal, before one that treats them equally: they stay equal."""
     for first, second in pairwise(layers):
         if first.shape[0] < 2 or first.start is None or _is_zero(first.start):
             continue
@@ -72,9 +72,10 @@ def _all_equal(layers: list[ParameterSeen], places: dict[str, Place | None]) -> 
                 continue
             yield Finding(
                 at,
-                f"All elements of `{first.name}` are {first.start.mean:g}, and those of `{second.name}` after it are equal "
-                f"too: its {first.shape[0]} units compute the same and get the same gradients, so they stay one unit for "
-                "ever. Draw weights at random, as torch does by itself.",
+                f"All elements of `{first.name}` are {first.start.mean:g}, and those of `{second.name}` "
+                f"after it are equal too: its {first.shape[0]} units compute the same and get the same "
+                "gradients, so they always stay identical. Initialise weights at random, as torch does by "
+                "default.",
                 subject=first.name,
                 evidence={"value": first.start.mean, "units": first.shape[0]},
             )
@@ -82,7 +83,7 @@ def _all_equal(layers: list[ParameterSeen], places: dict[str, Place | None]) -> 
 
 
 def _around(path: str, places: dict[str, Place | None]) -> Place | None:
-    """Where the nearest module that holds another is made: some make their own layers, or copies of them."""
+    """Where the nearest module that holds another is created: some create their own layers, or copies of them."""
     while path:
         path = path.rpartition(".")[0]
         if (at := places.get(path)) is not None:
@@ -91,7 +92,7 @@ def _around(path: str, places: dict[str, Place | None]) -> Place | None:
 
 
 def _all_zero(weights: list[ParameterSeen], parameters: list[ParameterSeen]) -> Iterator[Finding]:
-    """Zeros that keep each other from learning; a single layer of zeros does not."""
+    """Layers of zeros that keep each other from learning; a single layer of zeros does not."""
     zeros = [one for one in weights if _is_zero(one.start)]
     others = [one for one in parameters if _is_zero(one.start) and not one.name.endswith("bias")]
     if len(zeros) < 2 or zeros[0].at is None:
@@ -100,9 +101,9 @@ def _all_zero(weights: list[ParameterSeen], parameters: list[ParameterSeen]) -> 
         return
     yield Finding(
         zeros[0].at,
-        f"`{zeros[0].name}` and {len(zeros) - 1} more weights are all 0, and so are their gradients: each layer of zeros "
-        "keeps the next from learning. Draw weights at random; at most a last layer or the end of a residual branch may "
-        "begin at 0.",
+        f"`{zeros[0].name}` and {len(zeros) - 1} more weights are all 0, and so are their gradients: each "
+        "layer of zeros keeps the next from learning. Initialise weights at random; only a last layer or the "
+        "end of a residual branch may be zero.",
         subject=zeros[0].name,
         evidence={"weights of zeros": len(zeros), "their gradient norm": 0.0},
     )
@@ -147,10 +148,10 @@ def _too_wide(weights: list[ParameterSeen], modules: list[ModuleSeen]) -> Iterat
         said.add(one.at)
         yield Finding(
             one.at,
-            f"`{one.name}` begins with a standard deviation of {one.start.std:.3g}; with {_fan_in(one)} inputs to each "
-            f"unit, about {1 / sqrt(_fan_in(one)):.2g} keeps the scale. Its outputs have one of {seen.spread.std:.3g}, so "
-            "what follows saturates or explodes. Leave torch's own initialisation, or use one of `nn.init` that looks at "
-            "the fan-in.",
+            f"`{one.name}` is initialised with a standard deviation of {one.start.std:.3g}; with a fan-in of "
+            f"{_fan_in(one)}, about {1 / sqrt(_fan_in(one)):.2g} keeps the scale. The standard deviation of "
+            f"its outputs is {seen.spread.std:.3g}, so later layers saturate or explode. Keep torch's "
+            "default initialisation, or use one of `nn.init` that depends on the fan-in.",
             subject=one.name,
             evidence={
                 "standard deviation": one.start.std,
@@ -161,7 +162,7 @@ def _too_wide(weights: list[ParameterSeen], modules: list[ModuleSeen]) -> Iterat
 
 
 def _too_narrow(weights: list[ParameterSeen], modules: list[ModuleSeen]) -> Iterator[Finding]:
-    """Most layers shrink what passes through, and no normalisation makes up for it."""
+    """Most layers shrink their inputs, and no normalisation makes up for it."""
     small = [
         one for one in weights if one.start is not None and one.start.std > 0 and _gain(one) < _TOO_NARROW
     ]
@@ -171,9 +172,9 @@ def _too_narrow(weights: list[ParameterSeen], modules: list[ModuleSeen]) -> Iter
     if first.at is not None and first.start is not None:
         yield Finding(
             first.at,
-            f"`{first.name}` and {len(small) - 1} more weights begin so small that each layer shrinks what passes through "
-            f"it at least {1 / _TOO_NARROW:.0f} times, and gradients on the way back likewise. Leave torch's own "
-            "initialisation, or use one of `nn.init` that looks at the fan-in.",
+            f"`{first.name}` and {len(small) - 1} more weights are initialised so small that each layer "
+            f"shrinks activations and gradients at least {1 / _TOO_NARROW:.0f} times. Keep torch's default "
+            "initialisation, or use one of `nn.init` that depends on the fan-in.",
             subject=first.name,
             evidence={
                 "standard deviation": first.start.std,

@@ -1,4 +1,4 @@
-"""The second layer is built, and forward calls the first one twice."""
+"""The second layer is created, but forward calls the first one twice."""
 
 import torch
 from torch import nn

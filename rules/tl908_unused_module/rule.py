@@ -9,8 +9,9 @@ from trainlint.rule import rule
 def check(found: Unread) -> Iterator[Finding]:
     yield Finding(
         found.at,
-        f"`{found.module}` keeps this `{found.layer}` as `self.{found.attribute}`, and nothing ever reads that: its weights "
-        "are stored, moved and handed to the optimizer, but no gradient reaches them. Call it in `forward`, or remove it.",
+        f"`{found.module}` stores this `{found.layer}` as `self.{found.attribute}`, but nothing ever reads "
+        "it: its weights are among the model's parameters and in its checkpoints, but get no gradient. Call "
+        "it in `forward`, or remove it.",
         subject=found.attribute,
-        evidence={"calls of it": found.calls} if found.calls is not None else {},
+        evidence={"its calls": found.calls} if found.calls is not None else {},
     )

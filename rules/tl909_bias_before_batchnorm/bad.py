@@ -1,4 +1,4 @@
-"""A bias whose gradient is nothing but rounding: the batch normalisation behind it subtracts it again."""
+"""A bias whose gradient is only rounding: the batch normalisation after it subtracts it."""
 
 import torch
 from torch import nn

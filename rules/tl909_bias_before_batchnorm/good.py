@@ -1,4 +1,4 @@
-"""The layer in front of the batch normalisation has no bias."""
+"""The layer before the batch normalisation has no bias."""
 
 import torch
 from torch import nn

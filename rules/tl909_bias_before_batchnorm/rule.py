@@ -24,14 +24,15 @@ def check(call: Normalised) -> Iterator[Finding]:
     because = (Because(norm.at, "this normalisation removes it"),) if norm.at is not None else ()
     yield Finding(
         layer.at,
-        f"`{layer.type.removeprefix('torch.')}` has a bias, and the `{norm.type.removeprefix('torch.')}` behind it subtracts "
-        "the mean, the bias with it: its gradient is zero but for rounding. Build it with `bias=False`.",
+        f"`{layer.type.removeprefix('torch.')}` has a bias, and the `{norm.type.removeprefix('torch.')}` "
+        "after it subtracts the mean and with it the bias: the gradient of the bias is zero up to rounding. "
+        "Pass `bias=False`.",
         because,
     )
 
 
 def _maker(value: Value | None) -> Op | None:
-    """The layer whose output is normalised as it is."""
+    """The layer whose output is normalised directly."""
     while isinstance(value, Op) and value.name == "output" and value.inputs:
         value = value.inputs[0]
     return value if isinstance(value, Op) and value.name in BIAS else None

@@ -1,4 +1,4 @@
-"""Four hidden layers, each with weights of its own."""
+"""Four hidden layers, each with its own weights."""
 
 import torch
 from torch import nn

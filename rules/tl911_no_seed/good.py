@@ -1,4 +1,4 @@
-"""Trained from a seed: each run prints the same."""
+"""Trained with a seed: each run prints the same."""
 
 import torch
 from torch import nn

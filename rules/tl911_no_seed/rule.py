@@ -16,6 +16,6 @@ def check(training: Training) -> Iterator[Finding]:
     if backward is not None and not any(seeds(one.name) for one in calls):
         yield Finding(
             backward.at,
-            "This program trains without a seed, so each run begins with other weights and sees other batches: a "
-            "difference between two runs says little. Call `torch.manual_seed(0)` first.",
+            "This program trains without a seed, so each run has different initial weights and batches, and "
+            "results are not reproducible. Call `torch.manual_seed(0)` first.",
         )

@@ -1,4 +1,4 @@
-"""The switch is misspelt, and Python takes it without a word."""
+"""The flag is misspelt, and Python silently accepts it."""
 
 import torch
 from torch import nn

@@ -9,7 +9,7 @@ _CUDNN = "torch.backends.cudnn"
 def fix(finding: Finding) -> Iterator[Proposal]:
     if not finding.clues:
         both = (("_cudnn.benchmark = True", "_cudnn.benchmark = False"),)
-        yield unsafe("Do without benchmarks", Rewrite(finding.at, both))
+        yield unsafe("Disable `cudnn.benchmark`", Rewrite(finding.at, both))
         return
     given, meant = finding.clues["given"], finding.clues["meant"]
     if given.startswith(f"{_CUDNN}."):

@@ -1,4 +1,4 @@
-"""The switch is there, and is on."""
+"""The flag is correct, and set."""
 
 import torch
 from torch import nn

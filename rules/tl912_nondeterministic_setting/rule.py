@@ -26,7 +26,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _without_effect(change: SettingChanged) -> Iterator[Finding]:
-    """A switch that is not there: Python lets one assign any name to a module."""
+    """A flag that does not exist: Python allows assigning any name to a module."""
     meant = None
     if change.name in _NO_SWITCHES:
         meant = change.name.rpartition(".")[2]
@@ -37,23 +37,23 @@ def _without_effect(change: SettingChanged) -> Iterator[Finding]:
     if meant is not None:
         yield Finding(
             change.at,
-            f"`{change.name}` is no switch of PyTorch's, so this changes nothing, and nothing says so. Write "
+            f"`{change.name}` is not a flag of PyTorch, so this silently has no effect. Write "
             f"`{_CUDNN}{meant}`.",
             clues={"given": change.name, "meant": meant},
         )
 
 
 def _at_odds(training: Training) -> Iterator[Finding]:
-    """Benchmarking and determinism are asked for at once, in every order that the program may take."""
+    """Benchmarking and determinism are both enabled, in every order in which the program may run."""
     ends = [_last(run) for run in _orders(training)]
     if not ends or not all(_asks(one, "deterministic") and _asks(one, "benchmark") for one in ends):
         return
     benchmark, deterministic = ends[0]["benchmark"], ends[0]["deterministic"]
     yield Finding(
         benchmark.at,
-        "`cudnn.benchmark = True` lets cuDNN time its algorithms and take the fastest, which may be another one in the "
-        "next run, while `cudnn.deterministic = True` asks for runs that are alike. Set `benchmark = False` for these.",
-        (Because(deterministic.at, "determinism is asked for here"),),
+        "`cudnn.benchmark = True` lets cuDNN pick the fastest algorithm, which can differ between runs, but "
+        "`cudnn.deterministic = True` asks for reproducible runs. Set `benchmark = False`.",
+        (Because(deterministic.at, "determinism is requested here"),),
     )
 
 
@@ -64,7 +64,7 @@ def _orders(training: Training) -> list[list[SettingChanged]]:
 
 
 def _last(run: list[SettingChanged]) -> dict[str, SettingChanged]:
-    """The last value of each switch."""
+    """The last value of each flag."""
     return {one.name.removeprefix(_CUDNN): one for one in run}
 
 

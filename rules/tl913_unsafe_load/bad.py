@@ -1,4 +1,4 @@
-"""A checkpoint that somebody has sent, and what loading it does."""
+"""A checkpoint from someone else, and what loading it does."""
 
 import io
 import pickle

@@ -8,6 +8,6 @@ def fix(finding: Finding) -> Iterator[Proposal]:
     title = "Load with `weights_only=True`"
     new = SetArgument(finding.at, "weights_only", "True")
     changed = SetArgument(finding.at, "weights_only", "True", given="False")
-    make = safe if finding.clues.get("is_state") else unsafe  # what else a file holds may be refused
+    make = safe if finding.clues.get("is_state") else unsafe  # other objects in the file may be rejected
     yield make(title, changed)
     yield make(title, new)

@@ -1,4 +1,4 @@
-"""A checkpoint that somebody has sent, and that is refused."""
+"""A checkpoint from someone else that is rejected."""
 
 import io
 import pickle

@@ -13,7 +13,7 @@ _WITHOUT_SAFE_DEFAULT = Versions(since=(1, 13), before=(2, 6))
 """Versions that know `weights_only` and unpickle anything without it."""
 
 _JOINS = ("/", "+", "os.path.join", "getattr")
-"""Operations that make the same path of the same parts."""
+"""Operations that build the same path from the same parts."""
 
 
 @rule(Training, level="warning", refutable=False, by="S")
@@ -32,17 +32,18 @@ def check(training: Training) -> Iterator[Finding]:
         if "weights_only" not in call.options and not call.is_open:
             yield Finding(
                 call.at,
-                "Before torch 2.6, which this project is for too, `torch.load` runs whatever code the file holds unless it "
-                "is told not to: a checkpoint from elsewhere can do anything that you can. Pass `weights_only=True`.",
+                "Before torch 2.6, which this project supports, `torch.load` without `weights_only` executes "
+                "any code in the file: a checkpoint from someone else can do anything with your rights. Pass "
+                "`weights_only=True`.",
                 torch=_WITHOUT_SAFE_DEFAULT,
                 clues={"is_state": call.at in states},
             )
         elif _is_unsafe(call):
             yield Finding(
                 call.at,
-                "`weights_only=False` runs whatever code the file holds: a checkpoint from elsewhere can do anything "
-                "that you can. Load with `weights_only=True`, and name the classes that it needs with "
-                "`torch.serialization.safe_globals`.",
+                "`weights_only=False` executes any code in the file: a checkpoint from someone else can do "
+                "anything with your rights. Pass `weights_only=True`, and allow the classes that it needs "
+                "with `torch.serialization.safe_globals`.",
                 clues={"is_state": call.at in states},
             )
 
@@ -52,7 +53,7 @@ def _is_unsafe(load: Called) -> bool:
 
 
 def _is_second_try(load: Called, calls: list[Called]) -> bool:
-    """Whether something was caught before, in a file that also loads safely."""
+    """Whether an exception was caught before, in a file that also loads safely."""
     return is_in_handler(load.guards) and any(
         one.name == load.name and one.at.path == load.at.path and _is_safer(one, load) for one in calls
     )

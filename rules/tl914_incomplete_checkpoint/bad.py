@@ -1,4 +1,4 @@
-"""A run that is taken up again with a new Adam: the loss jumps."""
+"""A run that resumes with a new Adam: the loss rises."""
 
 import tempfile
 from pathlib import Path

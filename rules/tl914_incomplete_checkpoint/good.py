@@ -1,4 +1,4 @@
-"""A run that is taken up again with all that it had."""
+"""A run that resumes with its whole state."""
 
 import tempfile
 from pathlib import Path

@@ -11,7 +11,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 MOST = 2000
-"""Values that are looked through for a checkpoint."""
+"""How many values are searched for a checkpoint."""
 
 
 @rule(Training, level="warning", by="S")
@@ -36,18 +36,18 @@ def check(training: Training) -> Iterator[Finding]:
             name = optimizer.type.rpartition(".")[2]
             yield Finding(
                 model.at,
-                f"Training goes on where this checkpoint was saved, but its {name} starts anew: what it has gathered of "
-                "earlier gradients is lost, so the first steps are of another size and direction. Save and load "
-                f"`optimizer.state_dict()` too.",
+                f"Training resumes from this checkpoint, but the state of its {name} is not restored: its "
+                "running averages of gradients are lost, so the first steps have another size and direction. "
+                "Save and load `optimizer.state_dict()` too.",
                 (
-                    Because(loop.at, "the loop goes on from the checkpoint"),
+                    Because(loop.at, "the loop resumes from the checkpoint"),
                     *((Because(optimizer.at, "this optimizer is not restored"),) if optimizer.at else ()),
                 ),
             )
 
 
 def _start(over: Value | None) -> Op | None:
-    """The checkpoint that says where a `range` begins."""
+    """The checkpoint that sets the start of a `range`."""
     if not isinstance(over, Op) or over.name != "range" or len(over.inputs) < 2:
         return None
     origins = reached([over.inputs[0]], most=MOST)
@@ -55,7 +55,7 @@ def _start(over: Value | None) -> Op | None:
 
 
 def _stepping(training: Training, loop: int) -> Iterator[Object]:
-    """The optimizers that step in a loop and were made outside of it."""
+    """The optimizers that step in a loop and were created outside of it."""
     found = {}
     for event in training.inside(loop, OptimizerStep):
         for one in alternatives(event.optimizer):

@@ -1,4 +1,4 @@
-"""The file was saved from a wrapped model, so every key has a prefix: nothing is loaded, and nothing is said."""
+"""The file was saved from a wrapped model, so every key has a prefix: nothing is loaded, silently."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The prefix is taken off, and the keys that do not fit are looked at."""
+"""The prefix is removed, and the keys that do not match are checked."""
 
 import torch
 from torch import nn

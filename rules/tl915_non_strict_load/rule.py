@@ -21,7 +21,8 @@ def check(loaded: StateLoaded) -> Iterator[Finding]:
         evidence = {"keys not in the file": loaded.missing, "keys not in the model": loaded.unexpected}
     yield Finding(
         loaded.at,
-        "`strict=False` skips every key that does not fit, and nobody looks at which: if the names differ by a prefix, "
-        "nothing is loaded at all. Look at the `missing_keys` and `unexpected_keys` that it returns.",
+        "`strict=False` skips every key that does not match, and the result is not checked: if the names "
+        "differ by a prefix, nothing is loaded at all. Check the `missing_keys` and `unexpected_keys` that "
+        "it returns.",
         evidence=evidence,
     )

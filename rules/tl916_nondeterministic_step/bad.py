@@ -1,4 +1,4 @@
-"""Noise from a generator that is made anew, from the system's entropy, in every forward: no seed reaches it."""
+"""Noise from a generator that is re-created on every forward call with entropy from the system: it ignores the seed."""
 
 import numpy
 import torch

@@ -1,4 +1,4 @@
-"""Noise from the generator that the seed is for."""
+"""Noise from the seeded generator."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""A second run goes on where the first was saved, but builds its optimizer after the state was loaded."""
+"""A second run resumes from a checkpoint, but creates its optimizer after the state was loaded."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""A second run goes on where the first was saved, in the optimizer that it steps."""
+"""A second run resumes from a checkpoint, with the state in the optimizer that steps."""
 
 import copy
 

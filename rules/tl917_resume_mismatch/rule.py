@@ -15,9 +15,9 @@ def check(resumed: Resumed) -> Iterator[Finding]:
         where = resumed.stepped_by_at
         yield Finding(
             resumed.at,
-            f"The state of {resumed.steps:g} steps is loaded into an {name} that never steps: another one steps the same "
-            "parameters and starts anew, so the next step is not the one that an uninterrupted run takes. Load into the "
-            "optimizer that you step, after it is built.",
+            f"The state of {resumed.steps:g} steps is loaded into an {name} that never steps: another one, "
+            "without this state, steps the same parameters, so the next step differs from that of an "
+            "uninterrupted run. Load the state into the optimizer that you step, after it is created.",
             (Because(where, "this one steps"),) if where is not None else (),
             evidence={
                 "steps in the state": resumed.steps,
@@ -28,8 +28,9 @@ def check(resumed: Resumed) -> Iterator[Finding]:
     elif resumed.kept == 0:
         yield Finding(
             resumed.at,
-            f"The state of {resumed.steps:g} steps is loaded into this {name}, and is gone when it steps: its parameters "
-            "were replaced, or its state was cleared. Load the state when the model and the optimizer are complete.",
+            f"The state of {resumed.steps:g} steps is loaded into this {name}, but is lost before it steps: "
+            "its parameters were replaced, or its state was cleared. Load the state once the model and the "
+            "optimizer are complete.",
             evidence={
                 "steps in the state": resumed.steps,
                 "parameters with state": resumed.entries,
@@ -39,8 +40,9 @@ def check(resumed: Resumed) -> Iterator[Finding]:
     elif resumed.kept and resumed.scheduler is not None and _differ(resumed):
         yield Finding(
             resumed.scheduler,
-            f"This scheduler starts anew, and sets the learning rate to {_told(resumed.now)}, though the state that was "
-            f"loaded goes on with {_told(resumed.rates)}. Load the scheduler's state too, after it is built.",
+            f"This scheduler starts from the beginning, and sets the learning rate to {_told(resumed.now)}, "
+            f"though the loaded state has {_told(resumed.rates)}. Load the state of the scheduler too, after "
+            "it is created.",
             (Because(resumed.at, f"the optimizer's state of {resumed.steps:g} steps is loaded here"),),
             level="warning",
             evidence={

@@ -1,4 +1,4 @@
-"""Where the tensors of a checkpoint go is left to the machine that has written it."""
+"""The tensors of a checkpoint are loaded to the device on which they were saved."""
 
 import io
 

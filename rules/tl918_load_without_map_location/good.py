@@ -1,4 +1,4 @@
-"""The tensors of a checkpoint go where this program wants them."""
+"""The tensors of a checkpoint are loaded to the device of this program."""
 
 import io
 

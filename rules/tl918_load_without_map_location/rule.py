@@ -14,8 +14,8 @@ def check(training: Training) -> Iterator[Finding]:
         if call.name == "torch.load" and not call.is_open and call.argument(1, "map_location") is None:
             yield Finding(
                 call.at,
-                "Without `map_location`, tensors go back to the device that they were saved on: a checkpoint that was "
-                "saved on CUDA cannot be read where there is none, and fills the first GPU where there is. Pass "
-                '`map_location="cpu"` or your device.',
+                "Without `map_location`, tensors are loaded to the device that they were saved on: a "
+                "checkpoint from CUDA fails to load on a machine without CUDA, and fills the first GPU on "
+                'one with it. Pass `map_location="cpu"` or your device.',
                 clues={"is_state": call.at in states},
             )

@@ -1,4 +1,4 @@
-"""The best weights are kept by reference, so they are the last ones when they are restored."""
+"""The best weights are kept by reference, so the last ones are restored."""
 
 import torch
 from torch import nn

@@ -28,7 +28,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
 def _used(
     training: Training, taken: StateTaken | None, used: StateLoaded | Called, how: str
 ) -> Iterator[Finding]:
-    """A state is used after a loop that took it and goes on to step the same model."""
+    """A state is used after a loop that took it and then continues to step the same model."""
     if taken is None or taken.output.owner is None:
         return
     is_now_and_then = not set(taken.guards) <= set(used.guards)
@@ -42,8 +42,8 @@ def _used(
     ):
         yield Finding(
             taken.at,
-            "`state_dict()` hands out the weights themselves, not a copy: every step after this changes them too, so what is "
-            f"{how} later are the last weights, not these. Keep `copy.deepcopy(model.state_dict())`.",
+            "`state_dict()` returns references to the weights, not a copy: later steps change them too, so "
+            f"the last weights are {how} later, not these. Keep `copy.deepcopy(model.state_dict())`.",
             (Because(used.at, f"{how} here"),),
         )
 

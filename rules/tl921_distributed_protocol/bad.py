@@ -1,4 +1,4 @@
-"""Two processes train together, and both write the file at the end."""
+"""Two ranks, which both write the file at the end."""
 
 import os
 import tempfile

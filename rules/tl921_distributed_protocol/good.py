@@ -1,4 +1,4 @@
-"""Two processes train together, and the first one writes the file at the end."""
+"""Two ranks, of which the first writes the file at the end."""
 
 import os
 import tempfile

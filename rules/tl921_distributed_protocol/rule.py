@@ -17,17 +17,19 @@ def check(training: Training) -> Iterator[Finding]:
         if joined and call.name == "torch.save" and not call.guards and _is_one_file(call.argument(1, "f")):
             yield Finding(
                 call.at,
-                "Every process of the group writes this file, all at once: it may end up torn, and any that reads it "
-                "meanwhile gets half of it. Save on rank 0 alone, and let the others wait at a barrier.",
+                "Every rank writes this file at the same time: it may be corrupted, and a rank that reads it "
+                "meanwhile gets an incomplete file. Save on rank 0 only, and let the other ranks wait at a "
+                "barrier.",
             )
     for one in training.facts(Disagreement):
         if one.what == "gradients" and one.at is not None:
             with_none = sorted(rank for rank, said in one.ranks.items() if said == "no gradient")
             yield Finding(
                 one.at,
-                f"`{one.subject}` has a gradient on some ranks and none on rank {', '.join(map(str, with_none))}: their "
-                "copies of the model drift apart, or wait for each other for ever. Let every rank compute the same loss "
-                "through `DistributedDataParallel`, or average gradients for all parameters.",
+                f"`{one.subject}` has a gradient on some ranks and none on rank "
+                f"{', '.join(map(str, with_none))}: their copies of the model diverge, or the ranks "
+                "deadlock. Compute the same loss on every rank through `DistributedDataParallel`, or average "
+                "the gradients of all parameters.",
                 subject=one.subject,
                 evidence={f"rank {rank}": said for rank, said in one.ranks.items()},
             )

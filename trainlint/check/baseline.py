@@ -21,7 +21,7 @@ from trainlint.output.writing import write_file
 from trainlint.project.source_texts import Lines
 
 _VERSION = 1
-_MAKE_IT = "make one with --write-baseline"
+_MAKE_IT = "create one with --write-baseline"
 
 
 class Matched(NamedTuple):
@@ -109,7 +109,7 @@ def _document(file: Path) -> dict[str, Any]:
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise UsageError(f"{file}: there is no such baseline: {_MAKE_IT}") from error
+        raise UsageError(f"{file}: the baseline does not exist: {_MAKE_IT}") from error
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

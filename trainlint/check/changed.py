@@ -80,7 +80,7 @@ def _root(folder: Path) -> Path:
         return Path(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").rstrip(b"\n")))
     except _Refused as error:
         if "not a git repository" in str(error):
-            raise UsageError(f"--changed-only needs a git repository, and {folder} is in none") from error
+            raise UsageError(f"--changed-only needs a git repository, but {folder} is not in one") from error
         raise
 
 
@@ -101,7 +101,7 @@ def _commit(root: Path, revision: str) -> str:
 def _resolved(root: Path, revision: str, given: str) -> str:
     found = _try(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if not found:
-        raise UsageError(f"--changed-only: git knows no revision `{given}` here")
+        raise UsageError(f"--changed-only: git does not know the revision `{given}`")
     return found.decode().strip()
 
 
@@ -148,7 +148,7 @@ def _git(folder: Path, *arguments: str) -> bytes:
             ["git", *arguments], cwd=folder, env=_surroundings(), capture_output=True, check=False
         )
     except FileNotFoundError as error:
-        raise UsageError("--changed-only needs git, and there is none on the PATH") from error
+        raise UsageError("--changed-only needs git, which is not on the PATH") from error
     if ran.returncode:
         said = ran.stderr.decode(errors="replace").strip().splitlines()
         raise _Refused(f"--changed-only: git says: {said[-1] if said else 'nothing'}")

@@ -68,7 +68,7 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
         respect_gitignore=config.respect_gitignore,
     )
     if given and request.changed_since is not None:
-        raise UsageError("--changed-only compares files on disk, and standard input is none")
+        raise UsageError("--changed-only only works with files on disk, not with standard input")
     held = limits(request.baseline or config.baseline, request.write_baseline, request.changed_since, folder)
     texts = SourceTexts({**given, **request.texts})
     programs = {path: texts.program(path) for path in sorted({*found.files, *given} - passed_by)}

@@ -58,12 +58,13 @@ class Comment:
         """Why it silences nothing, whatever is found."""
         if self.verb not in ("ignore", "ignore-file"):
             return (
-                f"`trainlint: {self.verb}` means nothing{did_you_mean(self.verb, ('ignore', 'ignore-file'))}"
+                f"`trainlint: {self.verb}` is not a "
+                f"directive{did_you_mean(self.verb, ('ignore', 'ignore-file'))}"
             )
         if self.rules == ():
-            return "this ignore names no rule between its brackets"
+            return "this ignore has no rule in its brackets"
         if self.rules is None and (bare := _BARE_CODE.match(self.rest)):
-            return f"a rule to ignore stands in brackets: write `{self.verb}[{bare[1]}]`"
+            return f"a rule to ignore must be in brackets: write `{self.verb}[{bare[1]}]`"
         return None
 
 
@@ -153,8 +154,8 @@ def _uselessness(comment: Comment, unused: Sequence[str], names: Mapping[str, st
             return f"no rule is called `{rule}`{nearest_rule(rule, names)}"
     if unused and comment.alone and comment.verb == "ignore":
         return (
-            "this ignore stands alone and so silences nothing: put it at the end of the line that it is about, "
-            "or write `ignore-file` to silence the whole file"
+            "this ignore is on a line of its own, so it silences nothing: put it at the end of the line with "
+            "the finding, or use `ignore-file` for the whole file"
         )
     if len(unused) == len(comment.rules or ("ALL",)):
         return "this ignore matches nothing: remove it"

@@ -56,13 +56,13 @@ def _setting(name: str, config: Config, folder: Path) -> Setting:
     value = getattr(config, name.replace("-", "_"))
     match name:
         case "select" if not given:
-            return Setting(name, None, "default: all rules that are more than advice")
+            return Setting(name, None, "default: all rules above level info")
         case "exclude" if not given:
             value = DEFAULT_EXCLUDE
         case "min-level" if not given:
             value = "info"
         case "jobs" if not given:
-            return Setting(name, None, "default: as many as there are cores")
+            return Setting(name, None, "default: the number of CPU cores")
         case "baseline" if not given:
             return Setting(name, None, "default: none")
         case "cache-dir":

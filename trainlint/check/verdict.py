@@ -75,39 +75,42 @@ def _overlap(first: Place, second: Place) -> bool:
 
 
 def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str]:
-    """What nobody should take for approved, in sentences."""
+    """What was not checked, in sentences."""
     ending = recorded.ending
     if ending.by_hand:
         at = ending.by_hand_at
         where = f" at {at.path}:{at.line}" if at is not None else ""
-        yield f"parameters are updated by hand{where}, past any optimizer: what concerns steps was not checked"
+        yield f"parameters are updated by hand{where}, without an optimizer: rules about steps were not checked"
     not_reached = [one for one in findings if one.verdict == "not-reached"]
     missed = sorted({one.code for one in not_reached if LEFT_OPEN not in one.evidence})
     if missed:
-        yield f"lines that the run did not come by, or not often enough: {', '.join(missed)} there"
+        yield f"lines that the run did not reach, or not often enough, with findings of {', '.join(missed)}"
     undecided = sorted(
         {f"{one.code} ({one.evidence[LEFT_OPEN]})" for one in not_reached if LEFT_OPEN in one.evidence}
     )
     if undecided:
-        yield f"lines that ran and left open what a rule asks: {', '.join(undecided)}"
+        yield f"lines that ran without showing what a rule asks: {', '.join(undecided)}"
     if not ending.backwards:
-        yield "no backward pass ran: gradients, updates and losses were not looked at"
+        yield "no backward pass ran: gradients, updates and losses were not checked"
     elif not ending.trained:
-        yield "no optimizer stepped: updates and what is left of gradients were not looked at"
+        yield "no optimizer stepped: updates and leftover gradients were not checked"
     elif recorded.nodes and not recorded.remains and ending.steps:
-        yield "no optimizer stepped a second time: whether gradients are cleared was not seen"
+        yield "no optimizer stepped a second time: whether gradients are cleared was not checked"
     for one in recorded.facts(Missed):
-        yield f"the recorder failed at something, which is a bug in it: {one.text}"
+        yield f"the recorder failed, which is a bug in trainlint: {one.text}"
     threads = sorted({one.thread for one in recorded.facts(Elsewhere)})
     if threads:
-        yield f"only the thread that imports torch is watched: nothing that was trained in {', '.join(threads)} was seen"
+        yield (
+            f"only the thread that imports torch is recorded: training in {', '.join(threads)} was not "
+            "checked"
+        )
     opaque = sorted({one.text for one in recorded.facts(Opaque)})
     if opaque:
-        yield f"nothing inside these was seen, because torch compiles them: {', '.join(opaque)}"
+        yield f"modules that torch compiles were not checked inside: {', '.join(opaque)}"
     absent = [
         f"{entry.code} {entry.name}"
         for entry in entries()
         if entry.rule.by == "T" and not recorded.facts(entry.rule.fact)
     ]
     if absent:
-        yield f"nothing ran that these look at: {', '.join(absent)}"
+        yield f"rules without anything to check in this run: {', '.join(absent)}"

@@ -31,7 +31,9 @@ def limits(file: Path | None, rewrite: bool, revision: str | None, folder: Path)
             "--write-baseline needs a file: add --baseline FILE, or `baseline` to the configuration"
         )
     if rewrite and revision is not None:
-        raise UsageError("a baseline is of everything that is found: leave --changed-only out")
+        raise UsageError(
+            "--write-baseline cannot be combined with --changed-only: a baseline contains all findings"
+        )
     changed = None if revision is None else changed_since(revision, folder)
     if file is None:
         return Limits(changed=changed)

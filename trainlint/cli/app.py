@@ -76,29 +76,32 @@ def check(
     output_format: FindingsAs = OutputFormat.text,
     output_file: OutputFile = None,
     statistics: Annotated[bool, typer.Option("--statistics", help="Count findings per rule.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Findings alone, no closing line.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only findings, no summary line.")] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Also what was not judged, and which limit was reached.")
     ] = False,
     exit_zero: ExitZero = False,
-    fix: Annotated[bool, typer.Option("--fix", help="Fix what can be fixed safely.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Apply safe fixes.")] = False,
     unsafe_fixes: Annotated[
-        bool, typer.Option("--unsafe-fixes", help="With --fix, also what somebody has to look at.")
+        bool,
+        typer.Option(
+            "--unsafe-fixes", help="With --fix or --diff, include unsafe fixes, which need a review."
+        ),
     ] = False,
     diff: Annotated[
-        bool, typer.Option("--diff", help="Show what --fix would change, and change nothing.")
+        bool, typer.Option("--diff", help="Show what --fix would change, without changing files.")
     ] = False,
     baseline: Annotated[
         Path | None,
-        typer.Option(help="Findings in this file are known: only new ones count.", metavar="FILE"),
+        typer.Option(help="Baseline file: report only findings that are not in it.", metavar="FILE"),
     ] = None,
     write_baseline: Annotated[
-        bool, typer.Option("--write-baseline", help="Put all that is found now into the baseline.")
+        bool, typer.Option("--write-baseline", help="Write all current findings to the baseline.")
     ] = False,
     changed_only: Annotated[
         str | None,
         typer.Option(
-            help="Only findings on lines that changed since a commit; since HEAD, if none is named.",
+            help="Report only findings on lines that changed since a commit (default: HEAD).",
             metavar="[REV]",
         ),
     ] = None,
@@ -106,14 +109,14 @@ def check(
         bool, typer.Option("--watch", help="Check again after every change, until Ctrl-C.")
     ] = False,
     stdin_filename: Annotated[
-        str | None, typer.Option(help="What standard input is called.", metavar="PATH")
+        str | None, typer.Option(help="Filename for standard input.", metavar="PATH")
     ] = None,
     force_exclude: Annotated[
-        bool, typer.Option("--force-exclude", help="Pass over excluded files even if they are named.")
+        bool, typer.Option("--force-exclude", help="Skip excluded files even if they are named.")
     ] = False,
     config: ConfigFile = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="How many processes.", min=1, metavar="N")
+        int | None, typer.Option("--jobs", "-j", help="Number of processes.", min=1, metavar="N")
     ] = None,
     cache_dir: CacheDir = None,
     no_cache: NoCache = False,
@@ -168,31 +171,36 @@ def run(
         typer.Option("-m", help="Run a module, as `python -m` does.", metavar="MODULE"),
     ] = None,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Record a training step of the program, and judge it.")
+        bool, typer.Option("--trace", help="Record a training step of the program, and check it.")
     ] = False,
-    steps: Annotated[int, typer.Option(help="How many optimizer steps to record.", min=1)] = 1,
+    steps: Annotated[int, typer.Option(help="Number of optimizer steps to record.", min=1)] = 1,
     timeout: Annotated[
-        float | None, typer.Option(help="End the program after so many seconds.", metavar="SECONDS", min=0)
+        float | None, typer.Option(help="End the program after this many seconds.", metavar="SECONDS", min=0)
     ] = None,
     max_steps_wait: Annotated[
-        int, typer.Option(help="End it after so many backward passes without a step.", min=1)
+        int,
+        typer.Option(
+            help="End the program after this many backward passes without an optimizer step.", min=1
+        ),
     ] = 100,
-    save_trace: Annotated[Path | None, typer.Option(help="Keep the recording.", metavar="FILE")] = None,
+    save_trace: Annotated[
+        Path | None, typer.Option(help="Write the recording to this file.", metavar="FILE")
+    ] = None,
     from_trace: Annotated[
-        Path | None, typer.Option(help="Judge a recording that was kept; runs nothing.", metavar="FILE")
+        Path | None, typer.Option(help="Judge a saved recording, without running anything.", metavar="FILE")
     ] = None,
     select: Select = None,
     ignore: Ignore = None,
     min_level: MinLevel = None,
     output_format: FindingsAs = OutputFormat.text,
     output_file: OutputFile = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Findings alone.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only findings.")] = False,
     exit_zero: ExitZero = False,
     config: ConfigFile = None,
     cache_dir: CacheDir = None,
     no_cache: NoCache = False,
 ) -> None:
-    """Run a training program, record one step of it, and say which findings are true.
+    """Run a training program, record one step of it, and confirm or refute the findings.
 
     Exits with 0 if all is clear, 1 with findings, 2 if nothing could be recorded, and 3 if the program failed.
     """
@@ -226,7 +234,7 @@ def run(
             output_file,
         )
         if outcome.timed_out:
-            complain(f"the program was ended after {timeout:g} s, as --timeout says")
+            complain(f"the program was ended by --timeout after {timeout:g} s")
         raise typer.Exit(_code(report, outcome, exit_zero))
 
 
@@ -236,18 +244,18 @@ def _program(script: list[str], module: str | None, trace: bool, from_trace: Pat
 
     if from_trace is not None:
         if script or module:
-            raise UsageError("--from-trace judges a recording: there is nothing to run beside it")
+            raise UsageError("--from-trace judges a recording, and cannot be combined with a program to run")
         return None
     if not trace:
-        raise UsageError("say `run --trace`: without it, `python` runs a program as well")
+        raise UsageError("add `--trace`: to run a program without it, use `python`")
     if module is not None:
         return Program("module", module, tuple(script))
     if not script:
-        raise UsageError("name a script, or a module with -m")
+        raise UsageError("give a script, or a module with -m")
     if script[0].endswith(".ipynb"):
         raise UsageError(
-            f"{script[0]} is a notebook: record a step in it with `from trainlint.trace import record`, "
-            "or export it to a script"
+            f"{script[0]} is a notebook: record a step in it with `from trainlint.trace import record`, or "
+            "export it to a script"
         )
     return Program("script", script[0], tuple(script[1:]))
 

@@ -56,9 +56,11 @@ class View:
 def check_again_and_again(request: Request, view: View) -> None:
     """Check now and after every change, until Ctrl-C. Raises UsageError for what can be done but once."""
     if STDIN in request.paths:
-        raise UsageError("--watch looks at files on disk, and standard input is none")
+        raise UsageError("--watch only works with files on disk, not with standard input")
     if request.write_baseline:
-        raise UsageError("--watch would call every new finding known: leave --write-baseline out")
+        raise UsageError(
+            "--watch cannot be combined with --write-baseline: every new finding would be in the baseline"
+        )
     given = request.config_file
     config = read_config(given) if given else find_config(common_folder(request.paths))
     files = [file for file in (config.file, request.baseline or config.baseline) if file is not None]
@@ -68,9 +70,12 @@ def check_again_and_again(request: Request, view: View) -> None:
 def check_and_report(request: Request, view: View) -> int:
     """Check, write the report, and return the exit code that it asks for."""
     if view.counted and not view.output_format.is_for_people:
-        raise UsageError(f"--statistics is for people; {view.output_format.value} holds every finding")
+        raise UsageError(
+            "--statistics is a text format, and cannot be combined with --output-format "
+            f"{view.output_format.value}"
+        )
     if view.unsafe and view.fixing is Fixing.off:
-        raise UsageError("--unsafe-fixes says what --fix and --diff may do: it goes with one of them")
+        raise UsageError("--unsafe-fixes needs --fix or --diff")
     if view.fixing is Fixing.off:
         report, texts = run_check(request)
         return write_report(_with_fixes(report, texts, view.output_format), texts, view)

@@ -19,7 +19,7 @@ def clean(
     config: ConfigFile = None,
     cache_dir: CacheDir = None,
 ) -> None:
-    """Remove what was kept between runs. Nothing else is touched."""
+    """Remove the cache directory. Nothing else is removed."""
     with exit_codes():
         from trainlint.cache.folder import clean as removed_from
         from trainlint.check.checking import CACHE_DIR, common_folder
@@ -40,7 +40,9 @@ def clean(
         entries = "1 entry" if removed.entries == 1 else f"{removed.entries} entries"
         write(f"Removed {entries} ({_size(removed.size)}) from {shown}.\n", sys.stdout)
         if not removed.whole:
-            write("The folder stays: it holds something that is not of the cache.\n", sys.stdout)
+            write(
+                "The folder was not removed: it contains files that are not part of the cache.\n", sys.stdout
+            )
 
 
 def _size(size: int) -> str:

@@ -14,14 +14,12 @@ from trainlint.output.style import Piece
 
 
 def config(
-    path: Annotated[
-        str, typer.Argument(help="The file or folder that is to be checked.", metavar="[PATH]")
-    ] = ".",
+    path: Annotated[str, typer.Argument(help="The file or folder to be checked.", metavar="[PATH]")] = ".",
     config: ConfigFile = None,
     output_format: ListedAs = ListFormat.text,
     output_file: OutputFile = None,
 ) -> None:
-    """Show the settings that are in force, and where each comes from."""
+    """Show the effective settings, and where each comes from."""
     with exit_codes():
         from trainlint.check.settings import settings_for
         from trainlint.cli.settings_text import settings_concise, settings_json, settings_text

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _ALL = {
-    "trainlint check": "read the code below this folder",
-    "trainlint run --trace train.py": "watch one real training step",
+    "trainlint check": "check the code in this folder",
+    "trainlint run --trace train.py": "record one real training step",
     "trainlint explain TL101": "what a rule means, and what to do",
 }
 _CHECK = {
     "trainlint check src/ train.py": "folders and files, read as one program",
     "trainlint check --select TL1,TL301": "some rules only; `trainlint rules` lists them",
-    "trainlint check --diff": "what could be mended safely ...",
-    "trainlint check --fix": "... and have it done",
+    "trainlint check --diff": "show the safe fixes ...",
+    "trainlint check --fix": "... and apply them",
     "trainlint check --watch": "again after every change",
-    "trainlint check --changed-only main...": "what this branch has brought",
-    "trainlint check --baseline known.json --write-baseline": "call all of today's findings known ...",
-    "trainlint check --baseline known.json": "... and hear of new ones only",
+    "trainlint check --changed-only main...": "only what this branch changed",
+    "trainlint check --baseline known.json --write-baseline": "write all current findings to a baseline ...",
+    "trainlint check --baseline known.json": "... and report only new ones",
     "trainlint check --output-format sarif --output-file out.sarif": "for code scanning",
-    "cat net.py | trainlint check - --stdin-filename net.py": "what is not saved yet",
+    "cat net.py | trainlint check - --stdin-filename net.py": "code from standard input",
 }
 _RUN = {
-    "trainlint run --trace train.py --epochs 1": "options after the script are its own",
-    "trainlint run --trace --steps 20 train.py": "a longer look",
+    "trainlint run --trace train.py --epochs 1": "options after the script are passed to it",
+    "trainlint run --trace --steps 20 train.py": "record more steps",
     "trainlint run --trace -m package.train": "as `python -m` would",
-    "trainlint run --trace --save-trace step.json train.py": "keep the recording ...",
+    "trainlint run --trace --save-trace step.json train.py": "save the recording ...",
     "trainlint run --from-trace step.json": "... and judge it again, without torch",
 }
 _EXPLAIN = {
@@ -33,8 +33,8 @@ _EXPLAIN = {
     "trainlint explain missing-zero-grad": "and by its name",
 }
 _RULES = {
-    "trainlint rules": "every rule, with what is wrong where it speaks",
-    "trainlint rules TL3": "those about the loop",
+    "trainlint rules": "every rule, with a summary",
+    "trainlint rules TL3": "those about the training loop",
     "trainlint rules --output-format concise | grep gradient": "one line each",
 }
 _CONFIG = {

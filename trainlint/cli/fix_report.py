@@ -79,7 +79,7 @@ def _counts(files: Mapping[str, FixedFile], problems: Iterable[Problem]) -> dict
 def show_fixes(request: Request, view: View) -> int:
     """Write what fixes would change as a diff, and nothing else. FOUND if there is anything."""
     if not view.output_format.is_for_people or view.counted:
-        raise UsageError("--diff writes a diff: leave --output-format and --statistics out")
+        raise UsageError("--diff cannot be combined with --output-format or --statistics")
     once = request.changed_since is not None
     result = _fixed(request, unsafe=view.unsafe, writes=False, once=once)
     problems = map(result.texts.located_problem, result.report.problems)
@@ -102,7 +102,9 @@ def _fixable(report: Report) -> Fixable:
 
 def _fixed(request: Request, *, unsafe: bool, writes: bool, once: bool = False) -> Fixed:
     if request.write_baseline:
-        raise UsageError("a baseline is of what is there: fix first, and write it then")
+        raise UsageError(
+            "--write-baseline cannot be combined with --fix or --diff: fix first, then write the baseline"
+        )
 
     with _kept_between_rounds(request) as kept:
 
@@ -132,11 +134,11 @@ def _written(files: Mapping[str, FixedFile]) -> list[Problem]:
             if now == file.after:  # by another name
                 continue
             if now != file.before:
-                raise UsageError("it has changed while it was fixed")
+                raise UsageError("it was changed by another program meanwhile")
             write_bytes(Path(path), file.after)
         except (OSError, UsageError) as error:
             said = str(error).removeprefix(f"{path}: ")
-            problems.append(Problem(path, None, f"is left as it was: {said}"))
+            problems.append(Problem(path, None, f"is not fixed: {said}"))
     return problems
 
 

@@ -14,7 +14,7 @@ from trainlint.output.output_format import ListFormat, OutputFormat
 Select = Annotated[
     list[str] | None,
     typer.Option(
-        help="Only these rules: codes, beginnings of codes, names, or ALL.",
+        help="Only these rules: codes, prefixes of codes, names, or ALL.",
         metavar="RULES",
         autocompletion=rules_listed,
     ),
@@ -23,25 +23,25 @@ Ignore = Annotated[
     list[str] | None, typer.Option(help="Not these rules.", metavar="RULES", autocompletion=rules_listed)
 ]
 MinLevel = Annotated[
-    Level | None, typer.Option(help="Nothing below this level.", metavar="error|warning|info")
+    Level | None, typer.Option(help="No findings below this level.", metavar="error|warning|info")
 ]
 FindingsAs = Annotated[
     OutputFormat,
-    typer.Option(help=f"How findings are written: {', '.join(OutputFormat)}.", metavar="FORMAT"),
+    typer.Option(help=f"Format of the findings: {', '.join(OutputFormat)}.", metavar="FORMAT"),
 ]
 ListedAs = Annotated[
     ListFormat,
-    typer.Option(help=f"How the list is written: {', '.join(ListFormat)}.", metavar="FORMAT"),
+    typer.Option(help=f"Format of the list: {', '.join(ListFormat)}.", metavar="FORMAT"),
 ]
 OutputFile = Annotated[
     Path | None, typer.Option(help="Write here instead of to standard output.", metavar="FILE")
 ]
 ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even with findings.")]
 ConfigFile = Annotated[
-    Path | None, typer.Option(help="This configuration, instead of the nearest.", metavar="FILE")
+    Path | None, typer.Option(help="Use this configuration file instead of the nearest.", metavar="FILE")
 ]
-CacheDir = Annotated[Path | None, typer.Option(help="Where facts are kept between runs.", metavar="FOLDER")]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep facts.")]
+CacheDir = Annotated[Path | None, typer.Option(help="Cache directory.", metavar="FOLDER")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Do not use a cache.")]
 
 
 def separated(values: list[str] | None) -> tuple[str, ...]:

@@ -31,7 +31,9 @@ def explain(
         code = next((code for code, name in known.items() if rule.lower() in (code.lower(), name)), None)
         if code is None:
             if code_prefix(rule, known):
-                raise UsageError(f"`{rule}` begins several codes: `trainlint rules {rule}` lists them")
+                raise UsageError(
+                    f"`{rule}` is the prefix of several codes: `trainlint rules {rule}` lists them"
+                )
             raise UsageError(f"no rule is called `{rule}`{nearest_rule(rule, known)}")
         if wants_colour(sys.stdout):
             from rich.console import Console
@@ -49,7 +51,7 @@ def rules(
     selected: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Only these: codes, beginnings of codes, or names.",
+            help="Only these: codes, prefixes of codes, or names.",
             metavar="[RULES]...",
             autocompletion=completion.rules,
         ),

@@ -15,9 +15,9 @@ LEFT_ALONE = 1
 
 
 def server() -> None:
-    """Serve an editor: findings while you type, over standard input and output.
+    """Run a language server for editors, over standard input and output.
 
-    Editors start this themselves; it speaks the Language Server Protocol.
+    Editors start it themselves; it uses the Language Server Protocol.
     """
     with exit_codes():
         from trainlint.errors import UsageError
@@ -32,7 +32,7 @@ def server() -> None:
 
         if sys.stdin.isatty():
             write(
-                "trainlint server speaks the Language Server Protocol: editors start it. Ctrl-C ends it.\n",
+                "trainlint server uses the Language Server Protocol: editors start it. Ctrl-C ends it.\n",
                 sys.stderr,
             )
             signal.signal(signal.SIGINT, signal.SIG_DFL)

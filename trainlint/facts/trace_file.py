@@ -54,7 +54,7 @@ def loaded(text: str) -> Recorded:
     except NotATrace:
         raise
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
-        raise NotATrace("it is no trace, or it is damaged") from error
+        raise NotATrace("it is not a trace, or it is damaged") from error
 
 
 def load(path: Path) -> Recorded:

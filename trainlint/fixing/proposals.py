@@ -112,7 +112,7 @@ def _worked_out(path: str, raw: bytes, found: list[Finding]) -> tuple[list[Findi
                 fix = resolver.fix(propose(one))
                 one = replace(one, fix=fix if fix is not None and text.takes(fix.edits) else None)
         except Exception as error:
-            said = f"the fix of {one.code} failed, which is a bug in it: {error!r}"
+            said = f"the fix of {one.code} failed, which is a bug in trainlint: {error!r}"
             problems.append(Problem(path, one.at.line, said))
         result.append(one)
     return result, problems

@@ -64,13 +64,13 @@ def fixed(check: Check, *, unsafe: bool, writes: bool, once: bool = False) -> Fi
         for path in sorted(wanted.keys() - left.keys()):
             try:
                 if number == ROUNDS:
-                    raise _LeftAlone(f"fixes still found something to do after {ROUNDS} rounds")
+                    raise _LeftAlone(f"there were still fixes to apply after {ROUNDS} passes")
                 if writes and path not in files and path not in given:
                     _check_writable(path)
                 files[path] = _fixed_file(path, texts.raw(path), wanted[path], files.get(path))
                 changed = True
             except _LeftAlone as reason:
-                left[path] = Problem(path, None, f"is left as it was: {reason}")
+                left[path] = Problem(path, None, f"is not fixed: {reason}")
                 changed |= files.pop(path, None) is not None
         if once or not changed:
             break
@@ -108,7 +108,9 @@ def _fixed_file(
         new = old.edited(without_idle(path, raw, edits))
         if new.broken - old.broken:
             codes = ", ".join(sorted({finding.code for finding, _ in chosen}))
-            raise _LeftAlone(f"the fixes of {codes} would leave it invalid, which is a bug in trainlint")
+            raise _LeftAlone(
+                f"the fixes of {codes} would make it invalid Python, which is a bug in trainlint"
+            )
         after = new.raw
     except Undecodable as error:
         raise _LeftAlone(str(error)) from error

@@ -64,7 +64,7 @@ class Document:
         try:
             self.text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise NotANotebook(f"is not UTF-8, which notebooks are: {error.reason}") from error
+            raise NotANotebook(f"is not UTF-8, which notebooks must be: {error.reason}") from error
         self.cells: tuple[Cell, ...] = ()
         if self.text.strip("\ufeff \t\r\n"):
             try:
@@ -168,7 +168,7 @@ class _Reader:
     def cells(self) -> Iterator[Cell]:
         if self._next() != "{":
             _value_at(self._text, self._at)
-            raise NotANotebook("is JSON and no notebook: it is not an object")
+            raise NotANotebook("is JSON but not a notebook: it is not an object")
         keys = set()
         for key in self._members():
             keys.add(key)
@@ -188,7 +188,7 @@ class _Reader:
         if self._next():
             raise json.JSONDecodeError("Extra data", self._text, self._at)
         if not keys & {"cells", "worksheets"}:
-            raise NotANotebook("is JSON and no notebook: it has no cells")
+            raise NotANotebook("is JSON but not a notebook: it has no cells")
         if _speaks_python(self._metadata):
             yield from self._python()
 
@@ -198,7 +198,7 @@ class _Reader:
             if source is not None and _is_python(fields):
                 pieces, start, end = source
                 if not all(isinstance(piece.value, str) for piece in pieces):
-                    raise NotANotebook(f"is no notebook: the source of cell {number} is no text")
+                    raise NotANotebook(f"is not a notebook: the source of cell {number} is not text")
                 yield Cell(number, pieces, start, end)
 
     def _read_cells(self) -> None:
@@ -227,7 +227,7 @@ class _Reader:
 
     def _members(self) -> Iterator[str]:
         """The keys of the object that begins here. After each, its value has to be read."""
-        self._expect("{", "is no notebook: a cell or a worksheet is not an object")
+        self._expect("{", "is not a notebook: a cell or a worksheet is not an object")
         if self._next() == "}":
             self._at += 1
             return
@@ -246,7 +246,7 @@ class _Reader:
 
     def _items(self, name: str) -> Iterator[None]:
         """The items of the list that begins here. After each step, one has to be read."""
-        self._expect("[", f"is no notebook: its `{name}` is not a list")
+        self._expect("[", f"is not a notebook: its `{name}` is not a list")
         if self._next() == "]":
             self._at += 1
             return

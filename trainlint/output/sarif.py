@@ -88,7 +88,7 @@ def _result(finding: Finding, index: int, known: str, lines: Lines) -> dict[str,
     if finding.suppressed:
         result["suppressions"] = [{"kind": "inSource"}]
     elif finding.verdict == "refuted":
-        said = "a recorded step came by and did not show it"
+        said = "not reproduced at runtime: the line ran in a recorded step without this problem"
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
     if finding.fix is not None:
         result["fixes"] = [_fix(finding.fix)]

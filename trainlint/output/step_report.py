@@ -45,17 +45,19 @@ def _ending(run: Recorded) -> Iterator[Piece]:
     said = {
         "recorded": f"Recorded {counts}",
         "block": f"Recorded {counts}",
-        "finished": f"The program ended by itself after {counts}",
+        "finished": f"The program ended after {counts}",
         "failed": f"The program failed after {counts}: {ending.error}",
         "interrupted": f"The program was interrupted after {counts}",
         "waited": f"No optimizer stepped in {_count(ending.backwards, 'backward pass', 'es')}, so the program was ended",
-        "exited": f"The program left by os._exit after {counts}",
+        "exited": f"The program ended by os._exit after {counts}",
     }[ending.how]
     yield Piece(printable(said), "strong")
     yield Piece(f" (torch {run.torch}, {ending.seconds:.1f} s)\n")
     if ending.how not in ("recorded", "block") and not ending.trained:
         others = f"; it started {_count(ending.children, 'other process', 'es')}" if ending.children else ""
-        yield Piece(f"  There was no training step: {_count(ending.forwards, 'call')} of models{others}.\n")
+        yield Piece(
+            f"  No training step was recorded: {_count(ending.forwards, 'call')} of models{others}.\n"
+        )
     yield Piece("\n")
 
 
@@ -114,7 +116,7 @@ def _lost_ways(parameters: Sequence[ParameterSeen], pictures: Sequence[Picture])
             cut = cut_on(ways[0])
             rows.append((module, shown(ways[0]), f"cut by {cut.operation}" if cut is not None else ""))
     if rows:
-        yield from _table("Ways on which gradients are lost", ("from", "way", ""), rows[:_MOST_ROWS])
+        yield from _table("Where gradients are lost", ("from", "way", ""), rows[:_MOST_ROWS])
 
 
 def _masks(masks: Sequence[MaskSeen]) -> Iterator[Piece]:
@@ -131,7 +133,7 @@ def _masks(masks: Sequence[MaskSeen]) -> Iterator[Piece]:
         for one in dict.fromkeys(masks)
     ]
     if rows:
-        heads = ("at", "in", "way", "mask", "on scores", "masked", "rows without a key")
+        heads = ("at", "in", "way", "mask", "on scores", "masked", "fully masked rows")
         yield from _table("Attention masks", heads, rows[:_MOST_ROWS])
 
 
@@ -140,7 +142,7 @@ def _unused(modules: Sequence[ModuleSeen], parameters: Sequence[ParameterSeen]) 
     used = {one.module for one in parameters if one.reached}
     unused = [one for one in modules if one.order is None and one.parameters and one.path not in used]
     if unused:
-        yield Piece("Modules that the step never reached\n", "strong")
+        yield Piece("Modules that the step never called\n", "strong")
         for one in unused[:_MOST_ROWS]:
             yield Piece(f"  {printable(one.path or one.model)} ({printable(one.type)})\n")
         yield Piece("\n")
@@ -150,7 +152,7 @@ def _warnings(warned: Sequence[Warned]) -> Iterator[Piece]:
     """What the libraries themselves complained of, at the program's own lines."""
     said = dict.fromkeys((one.at, one.message) for one in warned if one.at is not None)
     if said:
-        yield Piece("Warnings that were raised\n", "strong")
+        yield Piece("Warnings\n", "strong")
         for at, message in list(said)[:_MOST_WARNINGS]:
             first = message.strip().splitlines()[0] if message.strip() else ""
             yield Piece(f"  {printable(f'{at.path}:{at.line}: {first}')}\n")

@@ -39,7 +39,7 @@ def closing(report: Report) -> str:
         aside = f" ({', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}){aside}"
     ending = report.run.ending if report.run is not None else None
     if ending is not None and ending.is_cut_short:
-        files += ", as far as the program came"
+        files += ", up to where the program ended"
     said = f"Found {_listed(found) if found else 'nothing'} in {files}{aside}{problems}.\n"
     if ending is not None and ending.showed_nothing and not report.shown:
         said = f"Nothing could be judged: no training step was recorded{problems}.\n"
@@ -47,7 +47,7 @@ def closing(report: Report) -> str:
         entries = (
             f"{gone} entry of the baseline matches" if gone == 1 else f"{gone} entries of the baseline match"
         )
-        said += f"{entries} nothing any more: --write-baseline removes what is settled.\n"
+        said += f"{entries} no finding any more: --write-baseline removes such entries.\n"
     return f"{fixed(report)}{said}{_fixable(report.fixable)}"
 
 

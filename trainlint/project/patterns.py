@@ -32,7 +32,7 @@ def user_patterns(folder: str, lines: Sequence[str]) -> Patterns:
         return Patterns(folder, GitIgnoreSpec.from_lines(lines))
     except ValueError as error:
         wrong = next(line for line in lines if not _is_pattern(line))
-        raise UsageError(f"`{wrong}` is not a pattern as in .gitignore") from error
+        raise UsageError(f"`{wrong}` is not a valid .gitignore pattern") from error
 
 
 def git_patterns(folder: str, lines: Sequence[str]) -> Patterns:

@@ -41,7 +41,7 @@ def version(text: str) -> Version:
     """`2.4.1+cu121` as numbers. Raises ValueError."""
     found = _VERSION.fullmatch(text.strip())
     if found is None:
-        raise ValueError(f"{text!r} is no version")
+        raise ValueError(f"{text!r} is not a version")
     return _numbers(found[1])
 
 

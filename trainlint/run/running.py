@@ -91,7 +91,7 @@ def _nothing(outcome: Outcome, request: RunRequest) -> BaseException:
         return KeyboardInterrupt()
     if outcome.timed_out:
         return UsageError(
-            f"the program was ended after {request.timeout:g} s, as --timeout says, and nothing was recorded by then"
+            f"the program was ended by --timeout after {request.timeout:g} s, before anything was recorded"
         )
     said = f"{outcome.message}: there is nothing to report"
     return ProgramFailed(said) if outcome.failed else UsageError(said)
@@ -137,7 +137,7 @@ def _outcome(request: RunRequest, waiting: Callable[[str], None]) -> Outcome:
         check_writable(request.save_trace)
     if importlib.util.find_spec("torch") is None:
         raise UsageError(
-            f"a trace needs torch, and {sys.executable} has none: pip install 'trainlint[trace]'"
+            f"a trace needs torch, which {sys.executable} does not have: pip install 'trainlint[trace]'"
         )
     outcome = run_traced(
         program,
@@ -170,7 +170,8 @@ def _checked(
         Problem(
             path,
             None,
-            "the recording tells of this file, and it is not there: judge it in the folder where it was made",
+            "the recording names this file, which does not exist: run this in the folder where it was "
+            "recorded",
         )
         for path in paths - {*existing}
     )

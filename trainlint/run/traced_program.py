@@ -167,7 +167,7 @@ def _outcome(file: Path, status: Path, code: int) -> Outcome:
         hint = " (is there enough memory?)" if code == -signal.SIGKILL else ""
         said = f"the program was killed by {signal.Signals(-code).name}{hint}{waited}"
         return Outcome(None, said, failed=True)
-    return Outcome(None, f"the program ended with exit code {code} and left no recording", failed=code != 0)
+    return Outcome(None, f"the program ended with exit code {code} without a recording", failed=code != 0)
 
 
 def _processes(count: int) -> str:

@@ -38,7 +38,7 @@ class Actions:
             if one.fix is not None:
                 is_safe = one.fix.applicability == "safe"
                 title = one.fix.title[:1].upper() + one.fix.title[1:]
-                title = f"{title} ({one.code})" if is_safe else f"{title} ({one.code}, unsafe: look at it)"
+                title = f"{title} ({one.code})" if is_safe else f"{title} ({one.code}, unsafe: review it)"
                 yield from self._action(title, one.fix.edits, one, is_preferred=is_safe)
             if one.code == UNUSED_CODE:
                 continue
@@ -61,7 +61,7 @@ class Actions:
         edits = dict.fromkeys(edit for _, fix in chosen for edit in fix.edits)
         edit = self._edit(without_idle(chosen[0][0].at.path, self._document.raw, edits))
         if edit is not None:
-            yield types.CodeAction("Fix all safely fixable findings of trainlint", kind=FIX_ALL, edit=edit)
+            yield types.CodeAction("Apply all safe fixes of trainlint", kind=FIX_ALL, edit=edit)
 
     def _with_fixes(self, findings: Sequence[Finding]) -> list[Finding]:
         fixed, _ = with_fixes(findings, lambda _: self._document.raw)

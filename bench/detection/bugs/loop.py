@@ -7,7 +7,7 @@ _WIPED = "zero_grad between backward and step"
 _EARLY = "step before backward"
 _NO_STEP = "step removed"
 _EVAL = "training in eval mode"
-_AGAIN = "optimizer made anew in the loop"
+_AGAIN = "optimizer re-created in the loop"
 
 _MNIST = "        optimizer.zero_grad()\n        output = model(data)"
 _STEP = "        loss.backward()\n        optimizer.step()\n"

@@ -8,7 +8,7 @@ _ZERO = "weights all 0 at first"
 _CONSTANT = "weights all equal at first"
 _LARGE = "weights out of scale at first"
 _DEAD = "units that are never active"
-_HOST = "numbers handed to Python in forward"
+_HOST = "device-to-host sync in forward"
 
 _LIST_CODES = "TL309 TL901"
 _ZERO_CODES = "TL211 TL907"

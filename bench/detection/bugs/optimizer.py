@@ -4,7 +4,7 @@ from bugs.bug import Bug
 
 _PART = "optimizer over one layer only"
 _ANOTHER = "optimizer over another model"
-_REPLACED = "layer replaced after the optimizer was made"
+_REPLACED = "layer replaced after the optimizer was created"
 _FROZEN = "random layer frozen"
 _STILL = "learning rate of 0"
 _HIGH = "learning rate 10,000 times too high"

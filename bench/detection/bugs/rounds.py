@@ -7,7 +7,7 @@ _SCHEDULER = "scheduler steps before the optimizer"
 _CLIP = "gradients clipped after the step"
 _ACCUMULATED = "accumulated losses not divided"
 _TRAIN = "validation in training mode"
-_REBUILT = "scheduler made anew in each epoch"
+_REBUILT = "scheduler re-created in each epoch"
 
 _BODY = """        optimizer.zero_grad()
         output = model(data)
@@ -167,7 +167,7 @@ BUGS = (
     Bug(_REBUILT, "mnist_rnn", "TL307", ("main.py", _BUILD + _EPOCHS, _EPOCHS + "    " + _BUILD)),
     Bug(_REBUILT, "siamese_network", "TL307", ("main.py", _BUILD + _EPOCHS, _EPOCHS + "    " + _BUILD)),
     Bug(
-        "scaler made anew for each batch",
+        "scaler re-created for each batch",
         "mnist",
         "TL307",
         (

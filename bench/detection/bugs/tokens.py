@@ -4,7 +4,7 @@ from bugs.bug import Bug
 
 _DOUBLE = "targets shifted twice"
 _PADDING = "padding counts in the loss"
-_POSITION = "positions past the table"
+_POSITION = "positions out of range"
 
 _FLAT = "F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1), ignore_index=-1)"
 _SHIFTED = "F.cross_entropy(logits[:, :-1].reshape(-1, logits.size(-1)), targets[:, 1:].reshape(-1), ignore_index=-1)"

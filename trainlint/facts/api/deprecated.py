@@ -53,10 +53,10 @@ _FUNCTIONS: dict[str, Deprecated] = {
     "torch.lu": Deprecated("torch.linalg.lu_factor(A)", (1, 12)),
     "torch.lu_solve": Deprecated("torch.linalg.lu_solve(LU, pivots, B)", (1, 13)),
     "torch.triangular_solve": Deprecated("torch.linalg.solve_triangular(A, B, upper=…)", (1, 11)),
-    "torch.svd": Deprecated("`torch.linalg.svd(A)`, which gives V transposed", (1, 9), quiet=True),
+    "torch.svd": Deprecated("`torch.linalg.svd(A)`, which returns V transposed", (1, 9), quiet=True),
     "torch.ger": Deprecated("torch.outer(a, b)", (1, 8), quiet=True),
     "torch.norm": Deprecated("torch.linalg.vector_norm(x)", (1, 9), quiet=True),
-    "torch.range": Deprecated("`torch.arange(start, end)`, which leaves the end out", (0, 4)),
+    "torch.range": Deprecated("`torch.arange(start, end)`, which excludes the end", (0, 4)),
     "torch.gesv": Deprecated("torch.linalg.solve(A, B)", (1, 8), (1, 2)),
     "torch.potrf": Deprecated("torch.linalg.cholesky(A)", (1, 8), (1, 2)),
     "torch.trtrs": Deprecated("torch.linalg.solve_triangular(A, B, upper=…)", (1, 11), (1, 2)),
@@ -164,7 +164,7 @@ _OF_LOSSES = tuple(
 )
 _OF_SCHEDULERS = (
     Deprecated(
-        "`print(scheduler.get_last_lr())` where you want to see the rate",
+        "`print(scheduler.get_last_lr())` to print the learning rate",
         (2, 2),
         (2, 7),
         given=(-1, "verbose"),

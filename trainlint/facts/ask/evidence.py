@@ -173,7 +173,7 @@ def of_sum(training: Training, event: Accumulated) -> Evidence:
         return {}
     rounds = [one for one in training.events(Accumulated) if one.at == event.at]
     return {
-        "rounds added up": len(rounds),
+        "iterations accumulated": len(rounds),
         "operations kept alive": max(_recorded_operations(one.result) for one in rounds),
     }
 

@@ -280,7 +280,7 @@ class LossCall(Event):
         here = Because(self.at, f"{what} {self.name} here")
         if self.built is None or self.built == self.at:
             return (here,)
-        return (here, Because(self.built, f"{self.name} is made here"))
+        return (here, Because(self.built, f"{self.name} is created here"))
 
     def setting(self, name: str, default: object) -> Value | None:
         """An option such as `reduction`, of the call or of the loss object; None where it cannot be seen."""

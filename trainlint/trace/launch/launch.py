@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trainlint.facts.model.recorded import Recorded
     from trainlint.trace.launch.session import Session
 
-_OWN_FAULT = "trainlint's recorder itself failed, which is a bug: please report it with the lines above"
+_OWN_FAULT = "trainlint's recorder failed, which is a bug: please report it with the lines above"
 
 _MOST_STOPS = 10
 """How often a program may catch everything and go on."""

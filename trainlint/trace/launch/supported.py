@@ -16,4 +16,4 @@ def require_torch() -> None:
     major, minor = torch.__version__.split(".")[:2]
     if (int(major), int(minor)) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
-        raise TooOld(f"torch {torch.__version__} is too old to be recorded: {oldest} is the oldest that is")
+        raise TooOld(f"torch {torch.__version__} is too old to be recorded: {oldest} or later is needed")

@@ -130,7 +130,7 @@ class Steps:
                 self.surveyed = survey(recorder)
         if self._steps_by_place[known.object.at] >= self._wanted + _PATIENCE:
             recorder.end("recorded")
-        recorder.phase("the gradients of the next round")
+        recorder.phase("the gradients of the next iteration")
 
     def scheduler_made(self, scheduler: Any, frame: FrameType | None) -> None:
         recorder = self._recorder
