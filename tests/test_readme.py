@@ -96,7 +96,7 @@ def test_what_the_guide_shows_of_a_rule_is_in_it() -> None:
     shown = re.findall(r"^( *)```python\n((?!# file: ).*?)^\1```$", WRITING_RULES, re.MULTILINE | re.DOTALL)
     (opening,) = (textwrap.dedent(text) for _, text in shown if "yield Open(" in text)
     written = (ROOT / "rules/tl301_missing_zero_grad/rule.py").read_text(encoding="utf-8")
-    indent = re.search(r"^ *(?=starts_clean = )", written, re.MULTILINE)
+    indent = re.search(r"^ *(?=cleared = )", written, re.MULTILINE)
     assert indent is not None
     assert textwrap.indent(opening, indent[0]) in written
 
