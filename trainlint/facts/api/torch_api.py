@@ -166,8 +166,12 @@ LAYERS: dict[str, str] = {
 }
 """Module classes of `torch.nn` that are a known operation."""
 
+SOME_MODULE = "torch.nn.Module?"
+SOME_LOSS = "torch.nn.Loss?"
+"""A module and a loss that only their use shows: a trained model, and what compares its output with targets."""
+
 WITH_PARAMETERS = frozenset(
-    "Linear LazyLinear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d "
+    "Module? Linear LazyLinear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d "
     "LazyConv2d LazyConv3d Embedding EmbeddingBag RNN LSTM GRU RNNCell LSTMCell GRUCell BatchNorm1d BatchNorm2d "
     "BatchNorm3d SyncBatchNorm LayerNorm GroupNorm RMSNorm PReLU MultiheadAttention Transformer "
     "TransformerEncoder TransformerDecoder TransformerEncoderLayer TransformerDecoderLayer".split()
@@ -175,7 +179,7 @@ WITH_PARAMETERS = frozenset(
 """Classes of `torch.nn` that always hold trainable parameters."""
 
 MODE_DEPENDENT = frozenset(
-    "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout BatchNorm1d BatchNorm2d BatchNorm3d "
+    "Module? Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout BatchNorm1d BatchNorm2d BatchNorm3d "
     "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d "
     "RReLU LSTM GRU RNN MultiheadAttention Transformer TransformerEncoder TransformerDecoder "
     "TransformerEncoderLayer TransformerDecoderLayer".split()

@@ -38,6 +38,8 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
         return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
     if value.type in api.LOSSES:
         return noting.loss_of(ev, api.LOSSES[value.type], given, at, text, value)
+    if value.type == api.SOME_LOSS:
+        return ev.op(value.type, given.args, at, text, given.options, owner=value)
     if value.is_a(api.MODULE):
         name = value.type.removeprefix("torch.nn.")
         operation = api.LAYERS.get(name, value.type)

@@ -11,7 +11,7 @@ from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events import Built, RegisteredEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives, ways
 from trainlint.program.api import library, noting
-from trainlint.program.evaluate import attributes, containers, statements
+from trainlint.program.evaluate import attributes, containers, standing_in, statements
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
 from trainlint.program.source import syntax as s
 
@@ -290,17 +290,19 @@ def _argument(
     if args and not parameter.keyword_only:
         if isinstance(args[0], Items) and args[0].kind == "star":
             return ev.unknown(name)
-        return args.pop(0)
+        return standing_in.argument(ev, func, name, args.pop(0), func.code.at)
     if name in options:
-        return options.pop(name)
+        return standing_in.argument(ev, func, name, options.pop(name), func.code.at)
     default = func.defaults.get(name)
     if not opened:
         return default if default is not None else ev.unknown(name)
-    if parameter.annotation is not None:
-        typed = _declared(ev, func, parameter.annotation)
-        if typed is not None:
-            return typed
-    return _overridable(ev, default, name)
+    typed = _declared(ev, func, parameter.annotation) if parameter.annotation is not None else None
+    if typed is not None and typed.type != MODULE:
+        return typed
+    used = (
+        standing_in.parameter(ev, func, name, func.code.at) if default is None or typed is not None else None
+    )
+    return used or typed or _overridable(ev, default, name)
 
 
 def _declared(ev: Evaluator, func: FunctionValue, annotation: s.Expr) -> Object | None:

@@ -56,6 +56,7 @@ from trainlint.program.evaluate import (
     conditions,
     expressions,
     lived,
+    standing_in,
     statements,
 )
 from trainlint.program.evaluate.store import Changes, Layer, Store
@@ -151,6 +152,7 @@ class Evaluator:
         """How many tests of a version stand around the code at work."""
         self.loop_numbers = itertools.count()
         self.uses = lived.Uses()
+        self.roles = standing_in.Roles()
         self._modules: dict[str, Env] = {}
         self._running: list[str] = []
         """Files whose bodies are being evaluated, each because the one before needs it."""

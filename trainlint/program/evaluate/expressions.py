@@ -11,7 +11,7 @@ from trainlint.facts.model.values import Constant, Items, Table, Value, one_of
 from trainlint.finding import Place
 from trainlint.program.api import builtin, host
 from trainlint.program.api.lists import bounded, joined, once
-from trainlint.program.evaluate import classes, conditions, statements
+from trainlint.program.evaluate import classes, conditions, standing_in, statements
 from trainlint.program.evaluate.values import Arguments, Super
 from trainlint.program.source import syntax as s
 
@@ -32,7 +32,9 @@ def _attribute(ev: Evaluator, node: s.Attribute) -> Value:
 
 
 def attribute(ev: Evaluator, node: s.Attribute) -> Value:
-    return ev.settle(ev.attribute(ev.expr(node.value), node.name, node.at, ev.label(node)))
+    return standing_in.known(
+        ev, node, ev.settle(ev.attribute(ev.expr(node.value), node.name, node.at, ev.label(node)))
+    )
 
 
 def _call(ev: Evaluator, node: s.Call) -> Value:
@@ -86,7 +88,7 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
 def _subscript(ev: Evaluator, node: s.Subscript) -> Value:
     value = ev.expr(node.value)
     index = ev.expr(node.index)
-    return ev.seen(ev.settle(builtin.item(ev, value, index, node.at)))
+    return standing_in.known(ev, node, ev.seen(ev.settle(builtin.item(ev, value, index, node.at))))
 
 
 def _collection(ev: Evaluator, node: s.Collection) -> Value:

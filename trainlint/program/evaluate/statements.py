@@ -25,7 +25,7 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api import builtin, library, noting
-from trainlint.program.evaluate import attributes, classes, conditions, expressions
+from trainlint.program.evaluate import attributes, classes, conditions, expressions, standing_in
 from trainlint.program.evaluate.store import Layer
 from trainlint.program.evaluate.values import Arguments, Env, FileModule, FunctionValue, Imported, Library
 from trainlint.program.source import shape
@@ -144,7 +144,7 @@ def _assign(ev: Evaluator, node: s.Assign) -> None:
     value = ev.expr(node.value)
     for target in node.targets:
         _note_running_sum(ev, target, node.value, value)
-        assign(ev, target, value)
+        assign(ev, target, standing_in.known(ev, target, value) if isinstance(target, s.Name) else value)
 
 
 def _note_running_sum(ev: Evaluator, target: s.Expr, expr: s.Expr, value: Value) -> None:

@@ -45,12 +45,12 @@ class _Use:
 
 
 def roles(block: s.Block) -> Mapping[str, Role]:
-    """The roles that code makes clear, by name: `net`, or `self.net` for an attribute of `self`."""
+    """The roles that code makes clear, by how it is written: `net`, `self.net`, `parts[net]`."""
     uses = _Uses()
     uses.block(block)
     found = {}
     for name, use in uses.by_name.items():
-        role = _role(name.removeprefix("self."), use)
+        role = _role(name.rpartition(".")[2].rpartition("[")[2].rstrip("]"), use)
         if role is not None:
             found[name] = role
     return found
@@ -103,7 +103,7 @@ class _Uses:
         called = spelled(node.func)
         if called is not None:
             self._of(called).calls.add(len(node.args))
-        elif isinstance(node.func, s.Attribute):
+        if isinstance(node.func, s.Attribute):
             owner = spelled(node.func.value)
             if owner is not None:
                 self._of(owner).methods.add(node.func.name)
@@ -139,10 +139,12 @@ class _Uses:
 
 
 def spelled(node: s.Expr) -> str | None:
-    """`net`, or `self.net`: how a plain name or an attribute of `self` is written."""
+    """`net`, `self.net` or `parts["net"]`: how a plain name, its attribute, or an entry of a dict is written."""
     match node:
         case s.Name(name=name):
             return name
-        case s.Attribute(value=s.Name(name="self"), name=name):
-            return f"self.{name}"
+        case s.Attribute(value=s.Name(name=owner), name=name):
+            return f"{owner}.{name}"
+        case s.Subscript(value=s.Name(name=owner), index=s.Constant(value=str(key))):
+            return f"{owner}[{key}]"
     return None

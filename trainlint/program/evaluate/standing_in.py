@@ -1,0 +1,113 @@
+"""Objects that stand in for what is not in sight: a model that a caller hands over, an optimizer from an unknown factory.
+
+What code does with a name says what it is (`source/roles.py`). Of a stand-in, the order of events, modes and graphs can be
+judged; what it holds cannot: it is open, on no known device, and made of nothing that is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.torch_names import library_bases
+from trainlint.facts.model.values import Op, Unknown, Value
+from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
+from trainlint.program.source import syntax as s
+from trainlint.program.source.roles import Role, roles, spelled
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+_TYPES: Mapping[Role, str] = {
+    "module": api.SOME_MODULE,
+    "loss": api.SOME_LOSS,
+    "optimizer": "torch.optim.?",
+    "scheduler": "torch.optim.lr_scheduler.?",
+    "scaler": api.SCALER,
+}
+"""What stands in for each role, as the dotted name of its class."""
+
+_KNOWN = ("torch.", "math.", "numpy.", "builtins.", "torchvision.", "random.", "os.")
+"""Libraries whose functions make neither models nor optimizers."""
+
+
+class Roles:
+    """The roles of names, by the code that uses them; each worked out once."""
+
+    def __init__(self) -> None:
+        self._of_code: dict[int, Mapping[str, Role]] = {}
+
+    def of(self, code: s.Function | s.Class) -> Mapping[str, Role]:
+        found = self._of_code.get(id(code))
+        if found is None:
+            found = self._of_code[id(code)] = roles(code.body)
+        return found
+
+
+def parameter(ev: Evaluator, func: FunctionValue, name: str, at: s.Span) -> Value | None:
+    """What stands in for an argument that nobody hands over; None where nothing says what it is."""
+    role = _role_of_parameter(ev, func, name)
+    return _made(ev, role, name, at) if role is not None else None
+
+
+def argument(ev: Evaluator, func: FunctionValue, name: str, value: Value, at: s.Span) -> Value:
+    """An argument, or what stands in for it if only what the function does with it says what it is."""
+    role = _role_of_parameter(ev, func, name) if _is_unknown(value) else None
+    return _as(ev, value, role, at) if role is not None else value
+
+
+def known(ev: Evaluator, node: s.Expr, value: Value) -> Value:
+    """The value of an expression, or what stands in for it if only what the code at work does with it says what it is."""
+    if not _is_unknown(value):
+        return value
+    code, owner, name = ev.frames[-1].code, ev.frames[-1].owner, spelled(node)
+    if code is None or name is None:
+        return value
+    role = ev.roles.of(code).get(name)
+    if role is None and owner is not None:
+        role = _of_attribute(ev, owner, name)
+    return _as(ev, value, role, node.at) if role is not None else value
+
+
+def _role_of_parameter(ev: Evaluator, func: FunctionValue, name: str) -> Role | None:
+    found = ev.roles.of(func.code).get(name)
+    if found is not None or func.owner is None or func.code.name != "__init__":
+        return found
+    for node in func.code.body:  # what the other methods do with the attribute that it becomes
+        match node:
+            case s.Assign(targets=(s.Attribute() as target,), value=s.Name(name=kept)) if kept == name:
+                return _of_attribute(ev, func.owner, spelled(target))
+    return None
+
+
+def _of_attribute(ev: Evaluator, cls: ClassValue, name: str | None) -> Role | None:
+    return ev.roles.of(cls.code).get(name) if name is not None and name.startswith("self.") else None
+
+
+def _is_unknown(value: Value) -> bool:
+    """Whether nothing is known of a value but that code that is not seen has made it, or that a config holds it."""
+    match value:
+        case Unknown():
+            return value.text != "one of many"
+        case Op(name="getitem" | "getattr", inputs=(inner, *_)):
+            return isinstance(inner, Unknown)
+        case Op(name=name, owner=None):
+            return name == "call" or ("." in name and not name.startswith(_KNOWN))
+    return False
+
+
+def _as(ev: Evaluator, value: Value, role: Role, at: s.Span) -> Value:
+    """What stands in for a value in a role: the same each time that it is asked for."""
+    key = (value.uid, f"as {role}")
+    found = ev.store.get(key)
+    if found is None:
+        found = _made(ev, role, "", at)
+        ev.store.set(key, found)
+    return found
+
+
+def _made(ev: Evaluator, role: Role, name: str, at: s.Span) -> Value:
+    if role == "target":
+        return ev.op("iterate", (ev.unknown(name),), at, name)
+    return ev.object(_TYPES[role], library_bases(_TYPES[role]), at, Arguments(open=True))
