@@ -107,7 +107,6 @@ def _leads(value: Value, is_end: End, passes: frozenset[str]) -> bool:
             if one.uid in seen or not isinstance(one, Op):
                 continue
             seen.add(one.uid)
-            spend()
             if is_end(one):
                 return True
             step = plain(one)
