@@ -36,7 +36,9 @@ BEGIN, END = "<!-- mutation: begin -->\n", "<!-- mutation: end -->\n"
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "work", "shared")
 
 SCENARIOS = ("tests/test_scenarios.py",)
-PAGES = ("tests/test_rules.py", "-k", "page_example or bad_is_found")
+PAIRS = ("tests/test_rules.py", "-k", "bad_is_found")
+PAGES = ("tests/test_rules.py", "-k", "page_example")
+RUNS = ("tests/test_rules.py", "-k", "run_of_bad")
 
 
 class Part(NamedTuple):
@@ -58,9 +60,9 @@ PARTS = (
         "rules",
         ("rules/*/rule.py",),
         (
+            ("tests/test_rules.py", "-k", "{code} and (page_example or bad_is_found)"),
             SCENARIOS,
-            ("tests/test_rules.py", "-k", "({code}) and (page_example or bad_is_found)"),
-            ("tests/test_rules.py", "-k", "({code}) and run_of_bad"),
+            ("tests/test_rules.py", "-k", "{code} and run_of_bad"),
         ),
     ),
     Part(
@@ -85,11 +87,11 @@ PARTS = (
             ("tests/test_transparent.py", "tests/test_run.py"),
         ),
     ),
-    Part("facts", ("trainlint/facts/*.py",), (SCENARIOS, PAGES, ("tests/test_rules.py", "-k", "run_of_bad"))),
+    Part("facts", ("trainlint/facts/*.py",), (SCENARIOS, PAIRS, PAGES, RUNS)),
     Part(
         "program",
         ("trainlint/program/*.py",),
-        (SCENARIOS, PAGES, ("tests/test_read.py", "tests/test_sieve.py", "tests/test_incremental.py")),
+        (SCENARIOS, PAIRS, PAGES, ("tests/test_read.py", "tests/test_sieve.py", "tests/test_incremental.py")),
     ),
 )
 

@@ -302,7 +302,7 @@ def test_only_what_follows_from_a_change_is_evaluated(
 def test_a_change_three_files_away_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the body of one file makes goes into what the body of the next one makes."""
     files = {
-        "options.py": "from torch import nn\nLAST = nn.Softmax(dim=1)\n",
+        "options.py": "from torch import nn\nSOFT = True\nLAST = nn.Softmax(dim=1) if SOFT else nn.Identity()\n",
         "head.py": "from torch import nn\nimport options\nHEAD = nn.Sequential(nn.Linear(4, 3), options.LAST)\n",
         "model.py": "from torch import nn\nimport head\nMODEL = nn.Sequential(nn.Linear(4, 4), head.HEAD)\n",
         "train.py": """\
@@ -321,9 +321,9 @@ def train(loader):
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     assert [one["code"] for one in check()["findings"]] == ["TL101"]
-    replaced("options.py", "nn.Softmax(dim=1)", "nn.Identity()")(tmp_path)
+    replaced("options.py", "SOFT = True", "SOFT = False")(tmp_path)
     assert check()["findings"] == []
-    replaced("options.py", "nn.Identity()", "nn.Softmax(dim=-1)")(tmp_path)
+    replaced("options.py", "SOFT = False", "SOFT = 1")(tmp_path)
     assert [one["code"] for one in check()["findings"]] == ["TL101"]
 
 

@@ -339,14 +339,14 @@ def test_what_cannot_be_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (["--trace", "missing.py"], "missing.py does not exist"),
         (["--trace", "train.ipynb"], "train.ipynb is a notebook"),
         (["--trace", "folder"], "folder is a folder"),
-        (["--trace"], "name a script"),
-        (["train.py"], "say `run --trace`"),
+        (["--trace"], "give a script"),
+        (["train.py"], "add `--trace`"),
         (["--trace", "--no-such-option", "train.py"], "--no-such-option"),
         (["--trace", "--steps", "0", "train.py"], "--steps"),
         (["--trace", "--save-trace", "nowhere/kept.trace", "train.py"], "there is no folder"),
         (["--trace", "--save-trace", "folder", "train.py"], "it is a folder"),
         (["--trace", "--output-file", "nowhere/report", "train.py"], "there is no folder"),
-        (["--from-trace", "kept.trace", "train.py"], "nothing to run beside it"),
+        (["--from-trace", "kept.trace", "train.py"], "cannot be combined with a program"),
         (["--trace", "--select", "TL9999", "train.py"], "TL9999"),
     ]:
         ran = CliRunner().invoke(app, ["run", *arguments])
@@ -482,7 +482,7 @@ def test_what_other_threads_train_is_not_taken_for_checked(tmp_path: Path) -> No
     ran = run(tmp_path, "train.py")
     assert ran.returncode == FOUND
     assert found(tmp_path) == [("TL101", 6, "not-reached")]
-    assert any("trained in worker" in one for one in report(tmp_path)["run"]["not_checked"])
+    assert any("training in worker" in one for one in report(tmp_path)["run"]["not_checked"])
 
 
 def test_a_torch_that_is_too_old(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.in_process import recorded
+from tests.in_process import findings_of_run, recorded
 from trainlint import judging
 from trainlint.check import verdict
 from trainlint.check.analysis import Source, analyse
@@ -130,3 +130,65 @@ def test_what_a_rule_leaves_open_elsewhere_is_another_matter(script: Path) -> No
     ran = judged(run, {})
     above = tuple(replace(one, at=one.at._replace(line=1, end_line=1)) for one in ran.openings)
     assert _verdicts(joined(read, replace(ran, openings=above), run))["TL002"] == (STEP, "refuted")
+
+
+FAILS_LATER = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+head = nn.Linear(16, 1)
+scores = F.logsigmoid(head(torch.randn(8, 16)))
+F.binary_cross_entropy(scores, torch.ones(8, 1)).backward()
+"""
+
+THROUGH_A_NUMBER = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+model = nn.Linear(8, 4)
+number = F.cross_entropy(model(torch.randn(16, 8)), torch.randint(0, 4, (16,))).item()
+loss = torch.tensor(number, requires_grad=True)
+loss.backward()
+"""
+
+ENDS_BEFORE_EVALUATION = """\
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(4, 1), nn.Dropout(0.5))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(2):
+    for _ in range(4):
+        optimizer.zero_grad()
+        model(torch.randn(8, 4)).mean().backward()
+        optimizer.step()
+    model.eval()
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "line"),
+    [
+        pytest.param(FAILS_LATER, "TL105", 6, id="the program fails in the loss"),
+        pytest.param(THROUGH_A_NUMBER, "TL203", 7, id="nobody sees what a number is made of"),
+        pytest.param(ENDS_BEFORE_EVALUATION, "TL310", 9, id="the recording ends before the evaluation"),
+    ],
+)
+def test_a_run_does_not_refute_what_it_has_not_shown(
+    program: str, code: str, line: int, tmp_path: Path
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(program, encoding="utf-8")
+    assert _verdicts(findings_of_run(script)).get(code) == (line, "not-reached")
+
+
+def test_a_run_that_goes_on_after_an_evaluation_shows_the_mode(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(ENDS_BEFORE_EVALUATION, encoding="utf-8")
+    assert _verdicts(findings_of_run(script, steps=6))["TL310"] == (9, "confirmed")
+    script.write_text(
+        ENDS_BEFORE_EVALUATION.replace("    model.eval()", "    vars(model)['training'] = False")
+    )
+    assert "TL310" not in _verdicts(findings_of_run(script, steps=6))

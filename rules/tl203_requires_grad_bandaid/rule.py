@@ -3,15 +3,17 @@ from collections.abc import Iterator
 from trainlint.facts.ask.attachment import attachment, starving, terms
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.flow import without_gradient
+from trainlint.facts.ask.numbers import perhaps_of_outputs
 from trainlint.facts.model.events import Backward, RequiresGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, constant
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 
 @rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding | Open]:
+    yield from perhaps_of_outputs(training)
     for backward in training.events(Backward):
         start = Because(backward.at, "`backward()` starts here")
         for cut in starving(backward.loss):

@@ -1,9 +1,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from trainlint.facts.ask.asking import spend
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.ask.guards import counting
 from trainlint.facts.ask.interference import may_touch_anything
 from trainlint.facts.ask.stepped import modules_held, same_parameters
 from trainlint.facts.model.events import (
@@ -11,21 +9,18 @@ from trainlint.facts.model.events import (
     Clip,
     Event,
     Forward,
-    LossCall,
     OptimizerStep,
     ParametersRead,
     ZeroGrad,
 )
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
-KEEPS_SIZE = frozenset(("+", "add", "output", "scale", "getitem", "mean"))
-"""Operations between a loss and its backward that do not divide it by a number of batches."""
-
-MOST = 400
+from .counting import counting
+from .means import is_whole_mean
 
 
 @rule(Training, level="warning")
@@ -47,7 +42,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             or may_touch_anything(training, step.loops)
             or not _is_of(training, backward, step)
             or not all(
-                _is_whole_mean(training, one.loss)
+                is_whole_mean(training, one.loss)
                 for one in training.inside(step.loops[-1], Backward)
                 if one.at == backward.at
             )
@@ -131,27 +126,3 @@ def _is_of(training: Training, backward: Backward, step: OptimizerStep) -> bool:
         one.module.uid in held and is_made_of(backward.loss, one.output, with_graph=True)
         for one in training.inside(step.loops[-1], Forward)
     )
-
-
-def _is_whole_mean(training: Training, loss: Value) -> bool:
-    """Whether a loss certainly is the mean over a batch, or a sum of such means, divided by nothing else."""
-    losses = {one.output.uid: one for one in training.events(LossCall)}
-    pending: list[tuple[Value, bool]] = [(loss, False)]
-    seen: set[int] = set()
-    found = False
-    while pending and len(seen) < MOST:
-        one, averaged = pending.pop()
-        if one.uid in seen:
-            continue
-        seen.add(one.uid)
-        spend()
-        call = losses.get(one.uid)
-        if call is not None:
-            if not averaged and constant(call.setting("reduction", "mean")) != "mean":
-                return False
-            found = True
-        elif isinstance(one, Op) and one.name in KEEPS_SIZE:
-            pending.extend((part, averaged or one.name == "mean") for part in one.inputs[:2])
-        else:
-            return False
-    return found

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.ask.asking import spend
-from trainlint.facts.ask.guards import comparing
 from trainlint.facts.model.values import Constant, Guards, Op, Value
 
 _NEVER_NEGATIVE = frozenset("abs builtins.abs relu square exp softplus sigmoid softmax norm sqrt".split())
@@ -19,7 +20,7 @@ def is_bounded_above(value: Value, guards: Guards = ()) -> bool:
         case Op(name="-", inputs=(one,)):
             return _is_never_negative(one)
         case Op(name="-" | "sub", inputs=(_, other)):
-            return _is_greatest(other) or bool(comparing(guards))
+            return _is_greatest(other) or _are_compared(guards)
         case Op(name="clamp_max"):
             return True
         case Op() if value.name in api.CLAMPS:
@@ -59,3 +60,15 @@ def _plain(value: Value) -> Value:
         spend()
         value = value.inputs[0]
     return value
+
+
+def _are_compared(guards: Guards) -> bool:
+    """Whether one of the conditions says which of two values is the larger one, such as `a >= b`."""
+    return any(_compares(condition) for condition, _ in guards)
+
+
+def _compares(condition: Any) -> bool:
+    match condition:
+        case ("<" | "<=" | ">" | ">=", (one, *_), (other, *_)):
+            return "constant" not in (one, other)
+    return False

@@ -1,19 +1,13 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.loaders import (
-    is_one_batch,
-    is_own_class,
-    is_random,
-    not_used,
-    reads_in_order,
-    type_of,
-    uses,
-)
+from trainlint.facts.ask.loaders import is_own_class, not_used, type_of, uses
 from trainlint.facts.model.events import ItemsMade
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
+
+from .reading import is_one_batch, is_random, reads_in_order
 
 _DATASET = "torch.utils.data.Dataset"
 _ITERABLE = "torch.utils.data.IterableDataset"

@@ -1,10 +1,11 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.attention import Masking, is_given, is_zero_or_one, scores_of, weights_of
-from trainlint.facts.ask.masks import is_of_queries
 from trainlint.facts.model.events import Attended
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+from .queries import is_of_queries
 
 
 @rule(Attended, level="error")

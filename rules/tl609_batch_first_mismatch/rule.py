@@ -1,11 +1,13 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.layers import is_last_of_second_axis, is_time_first, layer_of
+from trainlint.facts.ask.layers import layer_of
 from trainlint.facts.model.events import Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.seen.layouts import Layout
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
+
+from .time_axis import is_last_of_second_axis, is_time_first
 
 
 @rule(Training, level="error")

@@ -1,10 +1,11 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import MIXES
-from trainlint.facts.ask.attention import projection_of, scores_of, weights_of
+from trainlint.facts.ask.asking import spend
+from trainlint.facts.ask.attention import SAME_VECTORS, scores_of, weights_of
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events import Attended
-from trainlint.facts.model.values import Op
+from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -37,5 +38,17 @@ def are_projected(product: Op) -> bool:
     if product.name not in MIXES:
         return False
     given = product.inputs[1:] if plain(product) in ("einsum", "baddbmm") else product.inputs[:2]
-    layers = [projection_of(one) for one in given]
+    layers = [_projection_of(one) for one in given]
     return len(layers) == 2 and all(layers)
+
+
+def _projection_of(value: Value | None) -> Op | None:
+    """The linear layer that makes queries or keys, where they are as it makes them but for their axes."""
+    while isinstance(value, Op):
+        spend()
+        if value.name == "linear" and value.owner is not None:
+            return value
+        if value.name not in SAME_VECTORS or not value.inputs:
+            return None
+        value = value.inputs[0]
+    return None

@@ -1,11 +1,12 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import SDPA
-from trainlint.facts.ask.attention import scales_of
 from trainlint.facts.model.events import AttentionCall
 from trainlint.facts.model.values import Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+from .scales import scales_of
 
 
 @rule(AttentionCall, level="warning")

@@ -1,12 +1,14 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.sequences import batches, causal_by, lead, prediction, tokens
+from trainlint.facts.ask.sequences import batches, lead, prediction, tokens
 from trainlint.facts.model.events import LossCall
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.seen.targets import Aligned
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
+
+from .causality import causal_by
 
 OVER_TOKENS = ("cross_entropy", "nll_loss")
 ADVICE = (

@@ -2,10 +2,9 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.clues import loaded_as_state
-from trainlint.facts.ask.guards import is_in_handler
 from trainlint.facts.model.events import Called
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, Value, alternatives, constant
+from trainlint.facts.model.values import Guards, Op, Value, alternatives, constant
 from trainlint.finding import Finding, Versions
 from trainlint.rule import rule
 
@@ -54,7 +53,7 @@ def _is_unsafe(load: Called) -> bool:
 
 def _is_second_try(load: Called, calls: list[Called]) -> bool:
     """Whether an exception was caught before, in a file that also loads safely."""
-    return is_in_handler(load.guards) and any(
+    return _is_in_handler(load.guards) and any(
         one.name == load.name and one.at.path == load.at.path and _is_safer(one, load) for one in calls
     )
 
@@ -72,3 +71,11 @@ def _same(one: Value, other: Value) -> bool:
     if isinstance(one, Op) and isinstance(other, Op) and one.name in _JOINS and one.name == other.name:
         return len(one.inputs) == len(other.inputs) and all(map(_same, one.inputs, other.inputs))
     return constant(one) is not None and constant(one) == constant(other)
+
+
+def _is_in_handler(guards: Guards) -> bool:
+    """Whether an event only happens after an exception was caught."""
+    return any(
+        isinstance(condition, tuple) and condition[:1] in (("handler",), ("import fails",)) and outcome
+        for condition, outcome in guards
+    )

@@ -22,8 +22,8 @@ def joined(read: Sequence[Finding], ran: Judged, recorded: Recorded) -> list[Fin
     """Every finding once, with its verdict; one of a rule that knows the source alone has none.
 
     A finding of the source is confirmed if its rule also fires on the run at the same place, or if the program
-    failed there; refuted if the place ran, and the rule did not fire and left nothing open there; and not reached
-    otherwise. What only the run shows is observed.
+    failed there; refuted if the place ran, the rule did not fire and left nothing open there, and the program did not
+    fail at a place that the finding leads to; and not reached otherwise. What only the run shows is observed.
     """
     found = [_judged(one, ran, recorded) for one in read]
     seen = {(one.code, one.at, one.subject) for one in found}
@@ -56,7 +56,7 @@ def _judged(finding: Finding, ran: Judged, recorded: Recorded) -> Finding:
     if finding.code not in ran.unfinished:
         if any(one.at == finding.at for one in recorded.facts(Numbered)):
             return replace(finding, verdict="confirmed", evidence={"carried a gradient": True})
-        if rule.refutable and _has_run(finding.at, recorded):
+        if rule.refutable and _has_run(finding, recorded):
             return replace(finding, verdict="refuted")
     return replace(finding, verdict="not-reached")
 
@@ -66,7 +66,11 @@ def _at_the_same_place(said: Sequence[Said], finding: Finding) -> Iterator[Said]
     return (one for one in said if one.code == finding.code and _overlap(one.at, finding.at))
 
 
-def _has_run(place: Place, recorded: Recorded) -> bool:
+def _has_run(finding: Finding, recorded: Recorded) -> bool:
+    """Whether the program came by a place, and did not fail where what is wrong with it would have shown."""
+    place, failed = finding.at, recorded.ending.at
+    if failed is not None and any(_overlap(failed, because.at) for because in finding.because):
+        return False
     return any((place.path, line) in recorded.lines for line in range(place.line, place.end_line + 1))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.ask.asking import question, spend
+from trainlint.facts.ask.asking import spend
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.masks import Mask, Part, made
 from trainlint.facts.model.elements import Element, number_of, plain
@@ -30,8 +30,6 @@ _MOST = 60
 
 End = Callable[[Op], bool]
 """Whether a way back ends at an operation."""
-
-_DEEPEST = 24
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,6 @@ def _leads(value: Value, is_end: End, passes: frozenset[str]) -> bool:
             if one.uid in seen or not isinstance(one, Op):
                 continue
             seen.add(one.uid)
-            spend()
             if is_end(one):
                 return True
             step = plain(one)
@@ -242,88 +239,7 @@ def is_zero_or_one(masking: Masking) -> bool:
 _CHANCE = frozenset(("rand", "rand_like", "bernoulli", "bernoulli_", "dropout"))
 
 
-def projection_of(value: Value | None) -> Op | None:
-    """The linear layer that makes queries or keys, where they are as it makes them but for their axes."""
-    for _ in range(_DEEPEST):
-        if not isinstance(value, Op):
-            return None
-        if value.name == "linear" and value.owner is not None:
-            return value
-        if value.name not in _SAME_VECTORS or not value.inputs:
-            return None
-        value = value.inputs[0]
-    return None
-
-
-# Scales
-
-
-@dataclass(frozen=True)
-class Scale:
-    """A factor that is a power of a width, such as `width ** -0.5`."""
-
-    op: Op
-    power: float
-
-
-_SAME_VECTORS = _SAME_WEIGHTS | frozenset(("chunk", "split", "unbind", "rearrange"))
-_ROOTS = {"sqrt": 0.5, "math.sqrt": 0.5, "numpy.sqrt": 0.5, "rsqrt": -0.5}
-_SMALLEST_WIDTH = 8
-
-
-def scales_of(value: Value | None) -> list[Scale] | None:
-    """The scales on queries or keys, from where they are used back to the layer that makes them.
-
-    None where something on the way is not known to be a scale.
-    """
-    found: list[Scale] = []
-    for _ in range(_DEEPEST):
-        if not isinstance(value, Op):
-            return found
-        step = plain(value)
-        if step in ("*", "/") and len(value.inputs) == 2:
-            first, second = value.inputs
-            is_first = step == "/" or power_of(first) is None
-            power = power_of(second if is_first else first)
-            if power is None:
-                return None
-            found.append(Scale(value, -power if step == "/" else power))
-            value = first if is_first else second
-        elif value.name in _SAME_VECTORS and value.inputs:
-            value = value.inputs[0]
-        else:
-            return found
-    return None
-
-
-@question(start=None, unknown=None)
-def power_of(value: Value) -> float | None:
-    """To which power of a width a factor is: -0.5 for `1 / math.sqrt(width)`; None where it is no such thing."""
-    match value:
-        case Constant(value=float() as number) if not value.is_default and 0 < number < 1:
-            width = number**-2
-            return (
-                -0.5 if width > _SMALLEST_WIDTH - 0.5 and abs(width - round(width)) < 1e-4 * width else None
-            )
-        case Constant(value=float() | int() as number) if number > 1:
-            width = float(number) ** 2
-            is_root = isinstance(number, float) and not value.is_default and width > _SMALLEST_WIDTH - 0.5
-            return 0.5 if is_root and abs(width - round(width)) < 1e-4 * width else None
-        case Op(name="**", inputs=(base, Constant(value=float() as power))) if _is_width(base):
-            return power
-        case Op(name="/", inputs=(Constant(value=1 | 1.0), inner)):
-            found = power_of(inner)
-            return -found if found is not None else None
-        case Op(name="float_number" | "tensor", inputs=(inner, *_)):
-            return power_of(inner)
-        case Op() if value.name in _ROOTS and value.inputs and _is_width(value.inputs[0]):
-            return _ROOTS[value.name]
-    return None
-
-
-def _is_width(value: Value) -> bool:
-    number = number_of(value)
-    return number is None or number >= _SMALLEST_WIDTH
+SAME_VECTORS = _SAME_WEIGHTS | frozenset(("chunk", "split", "unbind", "rearrange"))
 
 
 # Masks that meet scores

@@ -1,0 +1,16 @@
+"""Conditions that hold on every n-th iteration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainlint.facts.model.values import Guards
+
+
+def counting(guards: Guards) -> Guards:
+    """Those that hold in every n-th iteration, such as `i % 4 == 0`."""
+    return tuple(guard for guard in guards if _counts(guard[0]))
+
+
+def _counts(condition: Any) -> bool:
+    return isinstance(condition, tuple) and (condition[:1] == ("%",) or any(map(_counts, condition)))

@@ -1,0 +1,35 @@
+"""Losses that are means over a batch."""
+
+from __future__ import annotations
+
+from trainlint.facts.ask.asking import spend
+from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op, Value, constant
+
+_KEEPS_SIZE = frozenset(("+", "add", "output", "scale", "getitem", "mean"))
+"""Operations between a loss and its backward that do not divide it by a number of batches."""
+
+
+def is_whole_mean(training: Training, loss: Value) -> bool:
+    """Whether a loss certainly is the mean over a batch, or a sum of such means, divided by nothing else."""
+    losses = {one.output.uid: one for one in training.events(LossCall)}
+    pending: list[tuple[Value, bool]] = [(loss, False)]
+    seen: set[tuple[int, bool]] = set()
+    found = False
+    while pending:
+        one, averaged = pending.pop()
+        if (one.uid, averaged) in seen:
+            continue
+        seen.add((one.uid, averaged))
+        spend()
+        call = losses.get(one.uid)
+        if call is not None:
+            if not averaged and constant(call.setting("reduction", "mean")) != "mean":
+                return False
+            found = True
+        elif isinstance(one, Op) and one.name in _KEEPS_SIZE:
+            pending.extend((part, averaged or one.name == "mean") for part in one.inputs[:2])
+        else:
+            return False
+    return found
