@@ -121,12 +121,13 @@ PAIRS = (
     _pair(
         "validation without no_grad",
         "TL312",
-        "correct = 0\nmodel.eval()\nfor x, y in loader:\n    out = model(x)  # BUG\n"
-        "    correct += (out.argmax(-1) == y).sum().item()\nmodel.train()\nprint(correct)",
+        "for epoch in range(9):\n    model.train()\n    for x, y in loader:\n        optimizer.zero_grad()\n"
+        "        criterion(model(x), y).backward()\n        optimizer.step()\n    correct = 0\n    model.eval()\n"
+        "    for x, y in loader:\n        out = model(x)  # BUG\n        correct += (out.argmax(-1) == y).sum().item()\n"
+        "    print(correct)",
         (
-            "for x, y in loader:\n    out = model(x)\n    correct += (out.argmax(-1) == y).sum().item()",
-            "with torch.no_grad():\n    for x, y in loader:\n        out = model(x)\n"
-            "        correct += (out.argmax(-1) == y).sum().item()",
+            "        out = model(x)\n        correct +=",
+            "        with torch.no_grad():\n            out = model(x)\n        correct +=",
         ),
     ),
     _pair(
@@ -143,7 +144,8 @@ PAIRS = (
         "accumulation that is not scaled",
         "TL314",
         "model.train()\nfor i, (x, y) in enumerate(loader):\n    loss = torch.nn.functional.cross_entropy(model(x), y)\n"
-        "    loss.backward()  # BUG\n    if (i + 1) % 4 == 0:\n        optimizer.step()\n        optimizer.zero_grad()",
+        "    loss.backward()  # BUG\n    if (i + 1) % 4 == 0:\n"
+        "        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n        optimizer.step()\n        optimizer.zero_grad()",
         ("loss.backward()", "(loss / 4).backward()"),
     ),
     _pair(
@@ -171,9 +173,8 @@ PAIRS = (
     _pair(
         "loss of .data",
         "TL202",
-        _STEP.replace("criterion(model(x), y)", "criterion(model(x).data, y).requires_grad_()  # BUG"),
+        _STEP.replace("criterion(model(x), y)", "criterion(model(x).data, y)  # BUG"),
         (".data", ""),
-        (".requires_grad_()", ""),
     ),
     _pair(
         "argmax in the loss",

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import seen_optimizer
 from trainlint.facts.ask.interference import may_touch
+from trainlint.facts.ask.stepped import optimizer_of
 from trainlint.facts.model.events import OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Value, alternatives
@@ -14,6 +15,7 @@ BY_METRIC = "torch.optim.lr_scheduler.ReduceLROnPlateau"
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
     early: dict[int, tuple[SchedulerStep, OptimizerStep]] = {}
+    set_by = {id(one): optimizer_of(training, one) for one in training.events(SchedulerStep)}
     fine: set[int] = set()
     for run in training.runs(OptimizerStep, SchedulerStep):
         judged: set[int] = set()
@@ -22,19 +24,19 @@ def check(training: Training) -> Iterator[Finding]:
                 continue
             judged.add(id(event))
             if any(
-                isinstance(one, OptimizerStep) and _may_be_same(one.optimizer, event.optimizer)
+                isinstance(one, OptimizerStep) and _may_be_same(one.optimizer, set_by[id(event)])
                 for one in run[:position]
             ):
                 fine.add(id(event))
                 continue
-            later = next((one for one in run[position:] if _follows(one, event)), None)
+            later = next((one for one in run[position:] if _follows(one, event, set_by[id(event)])), None)
             if isinstance(later, OptimizerStep):
                 early.setdefault(id(event), (event, later))
     for number, (event, step) in early.items():
         if number in fine or _is_told(event) or event.scheduler.is_a(BY_METRIC):
             continue
         seen = seen_optimizer(training, step.optimizer)
-        if (seen is None or not seen.skipped) and not may_touch(training, event.optimizer, event.loops[0]):
+        if (seen is None or not seen.skipped) and not may_touch(training, set_by[number], event.loops[0]):
             yield Finding(
                 event.at,
                 f"`{event.scheduler.type.rpartition('.')[2]}` steps before the first `optimizer.step()`, so "
@@ -44,13 +46,13 @@ def check(training: Training) -> Iterator[Finding]:
             )
 
 
-def _follows(step: object, event: SchedulerStep) -> bool:
+def _follows(step: object, event: SchedulerStep, optimizer: Value) -> bool:
     """Whether the optimizer of a scheduler steps in the same loop: else a resumed schedule may only be advanced."""
     return (
         isinstance(step, OptimizerStep)
         and bool(event.loops)
         and event.loops[-1] in step.loops
-        and _same(step.optimizer, event.optimizer)
+        and _same(step.optimizer, optimizer)
     )
 
 

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.evidence import of_gradients
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.interference import may_touch_anything
-from trainlint.facts.ask.stepped import modules_held
+from trainlint.facts.ask.stepped import modules_stepped
 from trainlint.facts.model.events import Backward, Escape, Forward, OptimizerStep, ParametersRead
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import alternatives
@@ -42,7 +42,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 def _trained_with(training: Training, step: OptimizerStep) -> Forward | None:
     """A recorded call of a model in the optimizer, in the loop of the step."""
-    held = {one.uid for module in modules_held(step.optimizer)[0] for one in alternatives(module)}
+    held = {one.uid for module in modules_stepped(training, step.optimizer) for one in alternatives(module)}
     if not step.loops:
         return None
     return next(

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.evidence import of_mode
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import depends_on_mode
-from trainlint.facts.ask.stepped import modules_held
+from trainlint.facts.ask.stepped import modules_stepped
 from trainlint.facts.model.events import Backward, Event, Forward, ModeChange, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
@@ -43,7 +43,7 @@ def _trained(training: Training) -> list[Forward]:
     stepped = {
         one.uid
         for step in steps
-        for module in modules_held(step.optimizer)[0]
+        for module in modules_stepped(training, step.optimizer)
         for one in alternatives(module)
     }
     return [

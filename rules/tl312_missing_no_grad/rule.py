@@ -12,7 +12,7 @@ from trainlint.rule import rule
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
-    if training.entry != "program" or training.events(RequiresGrad):
+    if not _has_no_caller_without_gradients(training) or training.events(RequiresGrad):
         return
     used: list[Value] = [backward.loss for backward in training.events(Backward)]
     used += [event.target for event in training.events(ParametersRead)]
@@ -35,6 +35,12 @@ def check(training: Training) -> Iterator[Finding]:
                 evidence=of_evaluation(training, forward),
                 clues={"only_evaluated": not _trains(training, forward.at, used)},
             )
+
+
+def _has_no_caller_without_gradients(training: Training) -> bool:
+    """Whether nothing around the entry point can have switched gradients off: it runs `backward` itself."""
+    is_trainer = any(one.loops and not one.by_framework for one in training.events(Backward))
+    return training.entry == "program" or (training.entry == "function" and is_trainer)
 
 
 def _trains(training: Training, at: Place | None, used: list[Value]) -> bool:

@@ -54,7 +54,7 @@ def check(training: Training) -> Iterator[Finding]:
 def _steps(training: Training, clip: Clip, events: Sequence[Event]) -> list[OptimizerStep]:
     """Those steps that certainly use the gradients that are clipped."""
     steps = [one for one in events if isinstance(one, OptimizerStep)]
-    return [one for one in steps if certainly_steps(one.optimizer, clip)]
+    return [one for one in steps if certainly_steps(training, one.optimizer, clip)]
 
 
 def _why_nothing_is_clipped(before: list[Event], step: OptimizerStep) -> str | None:

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SCALER
+from trainlint.facts.api.torch_api import SCALER, SOME_OPTIMIZER
 from trainlint.facts.ask.measuring import only_measures
 from trainlint.facts.ask.precision import Casting, casts_of, is_unscaled, scaling
 from trainlint.facts.model.events import Backward, Built, Escape, OptimizerStep
@@ -70,4 +70,5 @@ def _is_used(training: Training, backward: Backward) -> bool:
 
 
 def _is_plain(optimizer: Object) -> bool:
-    return optimizer.type.startswith("torch.optim.") and "?" not in optimizer.type
+    is_known = optimizer.type.startswith("torch.optim.") and "?" not in optimizer.type
+    return is_known or optimizer.type == SOME_OPTIMIZER

@@ -168,7 +168,8 @@ LAYERS: dict[str, str] = {
 
 SOME_MODULE = "torch.nn.Module?"
 SOME_LOSS = "torch.nn.Loss?"
-"""A module and a loss that only their use shows: a trained model, and what compares its output with targets."""
+SOME_OPTIMIZER = "torch.optim.Optimizer?"
+"""A trained model, what compares its output with targets, and what steps it, where only their use shows what they are."""
 
 WITH_PARAMETERS = frozenset(
     "Module? Linear LazyLinear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d "

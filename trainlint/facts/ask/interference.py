@@ -19,10 +19,12 @@ def may_touch(training: Training, optimizer: Value, loop: int | None) -> bool:
     """
     modules, complete = modules_held(optimizer)
     held = {one.uid for value in (optimizer, *modules) for one in alternatives(value)}
+    made_at = {one.at for one in alternatives(optimizer) if isinstance(one, Object)}
     escapes = training.events(Escape) if loop is None else training.inside(loop, Escape)
     return any(
         one.uid in held or (not complete and isinstance(one, Op) and one.name == "parameters")
         for escape in escapes
+        if escape.at not in made_at  # what makes an optimizer is given what it steps
         for value in escape.values
         for one in handed_over(value)
     )

@@ -9,7 +9,8 @@ from trainlint.facts.api import torch_api as api
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.holding import contains
-from trainlint.facts.model.events import Clip
+from trainlint.facts.model.events import Clip, Forward, OptimizerStep, SchedulerStep
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
 
 
@@ -53,6 +54,31 @@ def _wrapped(optimizer: Value) -> Iterator[Object]:
                 yield leaf
 
 
+def modules_stepped(training: Training, optimizer: Value) -> tuple[Value, ...]:
+    """The modules that an optimizer steps: what it holds, or if that is not in sight and it is the only optimizer that
+    steps, the modules that are called while autograd records."""
+    held = modules_held(optimizer).modules
+    if held or not _is_the_only_one(training, optimizer):
+        return held
+    return tuple(dict.fromkeys(one.module for one in training.events(Forward) if one.records is not False))
+
+
+def _is_the_only_one(training: Training, optimizer: Value) -> bool:
+    """Whether an optimizer of unknown content is the only one that there is."""
+    found = [one for one in alternatives(optimizer) if isinstance(one, Object)]
+    others = {one.uid for one in training.objects if one.is_a(api.OPTIMIZER)}
+    return len(found) == 1 and found[0].is_open and others <= {found[0].uid}
+
+
+def optimizer_of(training: Training, event: SchedulerStep) -> Value:
+    """The optimizer of a scheduler; if that is not in sight, the only one that steps."""
+    stepped = {
+        one.uid: one for step in training.events(OptimizerStep) for one in alternatives(step.optimizer)
+    }
+    is_unknown = isinstance(event.optimizer, Unknown) and event.scheduler.is_open
+    return next(iter(stepped.values())) if is_unknown and len(stepped) == 1 else event.optimizer
+
+
 def held_modules(optimizer: Value) -> frozenset[int]:
     """The numbers of all modules that an optimizer may hold."""
     return frozenset(one.uid for module in modules_held(optimizer).modules for one in alternatives(module))
@@ -87,7 +113,7 @@ def certainly_clears(target: Value, optimizer: Value) -> bool:
     return modules_held(optimizer).complete and bool(held) and held <= targets
 
 
-def certainly_steps(optimizer: Value, clip: Clip) -> bool:
+def certainly_steps(training: Training, optimizer: Value, clip: Clip) -> bool:
     """Whether an optimizer certainly uses the gradients that are clipped."""
     if clip.optimizer is not None:
         return clip.optimizer is optimizer
@@ -97,8 +123,9 @@ def certainly_steps(optimizer: Value, clip: Clip) -> bool:
         if isinstance(leaf, Op) and leaf.name == "parameters" and leaf.inputs
         for one in alternatives(leaf.inputs[0])
     }
-    held = held_modules(optimizer)
-    stepped = (one for module in modules_held(optimizer).modules for one in alternatives(module))
+    modules = modules_stepped(training, optimizer)
+    held = {one.uid for module in modules for one in alternatives(module)}
+    stepped = (one for module in modules for one in alternatives(module))
     return bool(clipped) and (clipped <= held or any(contains(one, clipped) for one in stepped))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.api.torch_names import library_bases
-from trainlint.facts.model.values import Op, Unknown, Value
+from trainlint.facts.model.values import Object, Op, Unknown, Value
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 from trainlint.program.source.roles import Role, roles, spelled
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _TYPES: Mapping[Role, str] = {
     "module": api.SOME_MODULE,
     "loss": api.SOME_LOSS,
-    "optimizer": "torch.optim.?",
+    "optimizer": api.SOME_OPTIMIZER,
     "scheduler": "torch.optim.lr_scheduler.?",
     "scaler": api.SCALER,
 }
@@ -103,6 +103,9 @@ def _as(ev: Evaluator, value: Value, role: Role, at: s.Span) -> Value:
     found = ev.store.get(key)
     if found is None:
         found = _made(ev, role, "", at)
+        if isinstance(found, Object):
+            found.loops = _loops_of(value)
+            found.at = value.at if isinstance(value, Op) and value.at is not None else found.at
         ev.store.set(key, found)
     return found
 
@@ -111,3 +114,13 @@ def _made(ev: Evaluator, role: Role, name: str, at: s.Span) -> Value:
     if role == "target":
         return ev.op("iterate", (ev.unknown(name),), at, name)
     return ev.object(_TYPES[role], library_bases(_TYPES[role]), at, Arguments(open=True))
+
+
+def _loops_of(value: Value) -> tuple[int, ...]:
+    """The loops in which what a value stands for is made: an entry of a config is as old as the config."""
+    match value:
+        case Op(name="getitem" | "getattr", inputs=(inner, *_)):
+            return _loops_of(inner)
+        case Op() | Unknown():
+            return value.loops
+    return ()

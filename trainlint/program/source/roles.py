@@ -67,6 +67,8 @@ def _role(name: str, use: _Use) -> Role | None:
         return "optimizer" if _OPTIMIZER.search(name.lower()) else None
     if use.calls and use.methods & _OF_MODULES:
         return "module"
+    if "zero_grad" in use.methods and _OPTIMIZER.search(name.lower()):
+        return "optimizer"
     if use.backward and not use.methods and use.calls == {2}:
         return "loss"
     if use.compared and not use.calls:
