@@ -86,12 +86,14 @@ class Roots:
 
     def saw_all_dicts(self) -> bool:
         """Whether dicts that files fill for each other were seen as full as they would be if nothing was known."""
-        bodies = dict(self.ledger.bodies())
-        filled = self.ledger.filled_by(bodies.keys())
-        known = {path for path, _ in self._known.bodies()}
-        filled_anew = self.ledger.filled_by(bodies.keys() - known)
+        filled = self.ledger.filled_by(self.ledger.defined.keys())
         relied_on = {table for one in self._known.outcomes.values() for table in one.tables}
-        return filled.isdisjoint(self._ev.tables) and filled_anew.isdisjoint(relied_on)
+        return filled.isdisjoint(self._ev.tables) and self.filled_anew().isdisjoint(relied_on)
+
+    def filled_anew(self) -> set[str]:
+        """Dicts that bodies have filled that were not known."""
+        known = {path for path, _ in self._known.bodies()}
+        return self.ledger.filled_by(self.ledger.defined.keys() - known)
 
     def _body(self, path: str) -> Iterator[Finding]:
         outcome, defined = self._known.outcomes.get(("program", path, 0)), self._known.defined.get(path)

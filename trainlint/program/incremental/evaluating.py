@@ -48,8 +48,10 @@ def check_group(project: Project, known: Ledger, copies: int = 0) -> tuple[Check
     except NotAlone:
         return check_group(project, known)
     is_whole = not (evaluator.is_tangled or problems or roots.fills_late())
-    if known.outcomes and not (is_whole and roots.saw_all_dicts()):
-        return check_group(project, Ledger())
+    if known.outcomes and not is_whole:
+        return check_group(project, Ledger(), copies)
+    if any(known.bodies()) and not roots.saw_all_dicts():
+        return check_group(project, known.without_bodies(roots.filled_anew()), copies)
     limited = tuple(one for outcome in roots.ledger.outcomes.values() for one in outcome.limited)
     checked = Checked(tuple(found.values()), tuple(problems), limited=limited)
     return checked, roots.ledger if is_whole else None

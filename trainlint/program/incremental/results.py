@@ -22,6 +22,20 @@ class Ledger:
         """What the bodies of files have led to."""
         return ((path, one) for (kind, path, _), one in self.outcomes.items() if kind == "program")
 
+    def without_bodies(self, refilled: Set[str]) -> Ledger:
+        """The same, where the bodies of all files are to be evaluated: dicts are as full then as they ever are.
+
+        Args:
+            refilled: dicts that do not hold what they held.
+        """
+        return Ledger(
+            {
+                entry: one
+                for entry, one in self.outcomes.items()
+                if entry[0] != "program" and refilled.isdisjoint(one.tables)
+            }
+        )
+
     def filled_by(self, paths: Set[str]) -> set[str]:
         """Dicts that the bodies of these files have filled for others."""
         return {filled for path, one in self.bodies() if path in paths for filled in one.fills}
@@ -77,16 +91,19 @@ class Account:
         renamed = {path for path in now.names if now.names[path] != self.state.names[path]}
         stale = self._stale(changed, renamed)
         emptied = self.ledger.filled_by(stale)
-        return Ledger(
-            {
-                entry: one
-                for entry, one in outcomes.items()
-                if stale.isdisjoint(one.uses)
-                and renamed.isdisjoint(one.lists)
-                and emptied.isdisjoint(one.tables)
-            },
-            {path: one for path, one in defined.items() if path not in stale},
+        kept = {
+            entry: one
+            for entry, one in outcomes.items()
+            if stale.isdisjoint(one.uses) and renamed.isdisjoint(one.lists) and emptied.isdisjoint(one.tables)
+        }
+        known = Ledger(kept, {path: one for path, one in defined.items() if path not in stale})
+        filled = self.ledger.filled_by(now.contents.keys())
+        sees_dicts = any(
+            not filled.isdisjoint(one.tables)
+            for entry, one in self.ledger.outcomes.items()
+            if entry not in kept
         )
+        return known.without_bodies(set()) if sees_dicts else known
 
     def _stale(self, changed: set[str], renamed: set[str]) -> set[str]:
         """Files whose bodies would leave something else than they did, or may."""
