@@ -103,8 +103,8 @@ def _agree(found: bool | None, wanted: bool) -> bool | None:
     return None if found is None else found == wanted
 
 
-def implied(test: Value, outcome: bool) -> Iterator[Guard]:
-    """Every condition that is known once the test went one way."""
+def implied(test: Value, outcome: bool, own: Guard | None = None) -> Iterator[Guard]:
+    """Every condition that is known once the test went one way, that of the test itself first: its `own`."""
     pending = [(test, outcome)]
     seen: set[tuple[int, bool]] = set()
     while pending and len(seen) < limits.MAX_IMPLIED:
@@ -112,8 +112,7 @@ def implied(test: Value, outcome: bool) -> Iterator[Guard]:
         if (one.uid, wanted) in seen:
             continue
         seen.add((one.uid, wanted))
-        spend()
-        condition, polarity = guard(one)
+        condition, polarity = own if own is not None and one is test else guard(one)
         yield condition, polarity == wanted
         if isinstance(one, Op):
             if one.name == "not":
@@ -147,6 +146,8 @@ def varies(value: Value) -> frozenset[int]:
 
 def truth(value: Value, known: dict[Any, bool]) -> bool | None:
     """Whether a test is true, by what it is or by what is already known; None if undecided."""
+    if isinstance(value, Unknown):
+        return _known(value, known)
     return _Truths(known).of(value, 0)
 
 

@@ -54,8 +54,9 @@ class Roots:
         """What is known now."""
 
     def findings(self) -> Iterator[Finding]:
-        """What is found in all of them, in order. One that cannot be evaluated is a problem of its file.
+        """What is found in all of them. One that cannot be evaluated is a problem of its file.
 
+        They are gone through by file and name: where a function stands in its file must not matter.
         Raises NotAlone if other processes evaluate some of them and an entry point follows from another.
         """
         for path in self._paths:
@@ -68,17 +69,25 @@ class Roots:
 
     def _turns(self) -> Iterator[Turn]:
         for path in self._paths:
-            for number, cls in enumerate(self.ledger.defined[path].classes):
+            for entry in self._by_name("class", path):
+                cls = self.ledger.defined[path].classes[entry[2]]
                 if cls.needs_instance:
-                    yield Turn(("class", path, number), cls.init.code if cls.init is not None else None)
+                    yield Turn(entry, cls.init.code if cls.init is not None else None)
         outlines = self._ev.project.outlines
         relevance = Relevance(outlines.values())
         called = frozenset(name for path in self._paths for name in outlines[path].called)
         for is_called in (False, True):
             for path in self._paths:
-                for number, function in enumerate(self.ledger.defined[path].functions):
+                for entry in self._by_name("function", path):
+                    function = self.ledger.defined[path].functions[entry[2]]
                     if (function.name in called) is is_called and self._trains(path, function, relevance):
-                        yield Turn(("function", path, number), function.code)
+                        yield Turn(entry, function.code)
+
+    def _by_name(self, kind: str, path: str) -> list[Entry]:
+        """The classes, or the functions, that a file defines."""
+        defined = self.ledger.defined[path]
+        count = len(defined.classes if kind == "class" else defined.functions)
+        return sorted(((kind, path, number) for number in range(count)), key=self._name)
 
     def fills_late(self) -> bool:
         """Whether anything but the body of a file has filled a dict of another file's."""

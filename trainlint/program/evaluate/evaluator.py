@@ -563,7 +563,9 @@ class Evaluator:
     def spend(self, steps: int = 1) -> None:
         """Count statements and expressions. Raises OutOfSteps where the entry point takes too many."""
         self.steps += steps
-        self._budget.spend(steps)
+        self._budget.steps += steps
+        if self._budget.steps > self._budget.most:
+            raise OutOfSteps
 
     def copied(self, parts: int) -> None:
         """Count parts of a collection that are copied. Raises OutOfSteps too."""

@@ -203,12 +203,12 @@ def _conditional(ev: Evaluator, node: s.Conditional) -> Value:
     if outcome is not None:
         return ev.expr(node.then if outcome else node.otherwise)
     known = ev.known
-    ev.known = {**known, **dict(conditions.implied(test, True))}
+    guard = condition, polarity = conditions.guard(test)
+    ev.known = {**known, **dict(conditions.implied(test, True, guard))}
     then = ev.expr(node.then)
-    ev.known = {**known, **dict(conditions.implied(test, False))}
+    ev.known = {**known, **dict(conditions.implied(test, False, guard))}
     otherwise = ev.expr(node.otherwise)
     ev.known = known
-    condition, polarity = conditions.guard(test)
     ev.varying.setdefault(condition, conditions.varies(test))
     return one_of(((((condition, polarity),), then), (((condition, not polarity),), otherwise)))
 

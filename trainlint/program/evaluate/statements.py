@@ -269,7 +269,7 @@ def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
     guard = conditions.guard(test)
     varies = ev.varying.setdefault(guard[0], conditions.varies(test))
     branch = Branch(guard[0], tuple(sorted(varies)))
-    yes, no = _branch(ev, test, True, node.body), _branch(ev, test, False, node.orelse)
+    yes, no = _branch(ev, test, guard, True, node.body), _branch(ev, test, guard, False, node.orelse)
     branch.then, branch.otherwise = (yes[0], no[0]) if guard[1] else (no[0], yes[0])
     ev.nodes.append(branch)
     if yes[1] is not None and no[1] is not None:
@@ -278,7 +278,7 @@ def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
     if yes[1] is not None or no[1] is not None:
         gone = yes[1] is not None
         ev.store.write(no[2] if gone else yes[2])
-        _assume(ev, test, not gone)
+        _assume(ev, test, guard, not gone)
     else:
         ev.merge(guard, yes[2], no[2])
     return None
@@ -294,13 +294,13 @@ def _decided(ev: Evaluator, statements: s.Block) -> Signal:
 
 
 def _branch(
-    ev: Evaluator, test: Value, outcome: bool, statements: s.Block
+    ev: Evaluator, test: Value, guard: conditions.Guard, outcome: bool, statements: s.Block
 ) -> tuple[list[Node], Signal, Layer]:
     known, guards, outer, records = ev.known, len(ev.guards), ev.nodes, ev.records
     ev.nodes = []
     ev.store.push()
     try:
-        _assume(ev, test, outcome)
+        _assume(ev, test, guard, outcome)
         signal = block(ev, statements)
         return ev.nodes, signal, ev.store.pop()
     finally:
@@ -308,10 +308,10 @@ def _branch(
         del ev.guards[guards:]
 
 
-def _assume(ev: Evaluator, test: Value, outcome: bool) -> None:
-    ev.known = {**ev.known, **dict(conditions.implied(test, outcome))}
-    condition, polarity = conditions.guard(test)
-    ev.guards.append((condition, polarity == outcome))
+def _assume(ev: Evaluator, test: Value, guard: conditions.Guard, outcome: bool) -> None:
+    implied = list(conditions.implied(test, outcome, guard))
+    ev.known = {**ev.known, **dict(implied)}
+    ev.guards.append(implied[0])
 
 
 def _for(ev: Evaluator, node: s.For) -> Signal:
