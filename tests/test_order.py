@@ -12,7 +12,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -120,7 +120,7 @@ def test_definitions_are_moved_where_python_allows_it() -> None:
 
 # Cold and warm
 
-EDITS = {
+EDITS: dict[str, Callable[[str], str]] = {
     "a comment at the end": lambda text: text + "# a comment\n",
     "an empty line above": lambda text: "\n" + text,
     "a name nobody uses": lambda text: text + "nobody_uses_this = 1\n",
