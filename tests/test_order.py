@@ -38,12 +38,15 @@ Definition = ast.FunctionDef | ast.ClassDef
 
 def needs(one: Definition) -> set[str]:
     """The names that are read while something is defined."""
-    now: list[ast.AST] = [*one.decorator_list]
-    if isinstance(one, ast.ClassDef):
-        now += [*one.bases, *one.keywords, *one.body]
-    else:
-        now += [one.args, *([one.returns] if one.returns is not None else [])]
-    return {node.id for top in now for node in ast.walk(top) if isinstance(node, ast.Name)}
+    found: set[str] = set()
+    pending: list[ast.AST] = [one]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        later = node.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+        pending.extend(part for part in ast.iter_child_nodes(node) if part not in later)
+    return found
 
 
 def runs_of_definitions(tree: ast.Module) -> Iterator[list[Definition]]:

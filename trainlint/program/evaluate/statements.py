@@ -56,56 +56,48 @@ def block(ev: Evaluator, statements: s.Block) -> Signal:
 
 def _statement(ev: Evaluator, node: s.Statement) -> Signal:
     ev.spend()
-    match node:
-        case s.Evaluate():
-            value = ev.expr(node.value)
-            if isinstance(node.value, s.Call) and isinstance(value, Op):
-                value.is_ignored = True
-                _note_discarded(ev, node.value, value)
-        case s.Assign():
-            _assign(ev, node)
-        case s.AugmentedAssign():
-            _augmented(ev, node)
-        case s.Return():
-            value = ev.expr(node.value) if node.value is not None else Constant(value=None)
-            frame = ev.frames[-1]
-            frame.returns.append((tuple(ev.guards[frame.guards :]), value))
-            ev.nodes.append(Exit("return"))
-            return "return"
-        case s.If():
-            return _if(ev, node)
-        case s.For():
-            return _for(ev, node)
-        case s.While():
-            return _while(ev, node)
-        case s.With():
-            return _with(ev, node)
-        case s.Function():
-            ev.bind(node.name, classes.define_function(ev, node))
-        case s.Class():
-            ev.bind(node.name, classes.define_class(ev, node))
-        case s.Import():
-            _import(ev, node)
-        case s.ImportFrom():
-            _import_from(ev, node)
-        case s.Try():
-            return _try(ev, node)
-        case s.Raise():
-            if node.value is not None:
-                ev.expr(node.value)
-            ev.nodes.append(Exit("raise"))
-            return "raise"
-        case s.Jump():
-            ev.nodes.append(Exit(node.kind))
-            return node.kind
-        case s.Match():
-            return _match(ev, node)
-        case s.Scope():
-            _scope(ev, node)
-        case s.Delete():
-            for target in node.targets:
-                _delete(ev, target)
-    return None
+    do = _DO.get(type(node))
+    return do(ev, node) if do is not None else None
+
+
+def _evaluate(ev: Evaluator, node: s.Evaluate) -> None:
+    value = ev.expr(node.value)
+    if isinstance(node.value, s.Call) and isinstance(value, Op):
+        value.is_ignored = True
+        _note_discarded(ev, node.value, value)
+
+
+def _return(ev: Evaluator, node: s.Return) -> Signal:
+    value = ev.expr(node.value) if node.value is not None else Constant(value=None)
+    frame = ev.frames[-1]
+    frame.returns.append((tuple(ev.guards[frame.guards :]), value))
+    ev.nodes.append(Exit("return"))
+    return "return"
+
+
+def _raise(ev: Evaluator, node: s.Raise) -> Signal:
+    if node.value is not None:
+        ev.expr(node.value)
+    ev.nodes.append(Exit("raise"))
+    return "raise"
+
+
+def _jump(ev: Evaluator, node: s.Jump) -> Signal:
+    ev.nodes.append(Exit(node.kind))
+    return node.kind
+
+
+def _function(ev: Evaluator, node: s.Function) -> None:
+    ev.bind(node.name, classes.define_function(ev, node))
+
+
+def _class(ev: Evaluator, node: s.Class) -> None:
+    ev.bind(node.name, classes.define_class(ev, node))
+
+
+def _deleted(ev: Evaluator, node: s.Delete) -> None:
+    for target in node.targets:
+        _delete(ev, target)
 
 
 def _delete(ev: Evaluator, target: s.Expr) -> None:
@@ -581,3 +573,26 @@ def _import_all(ev: Evaluator, file: str) -> None:
     for name in sorted(ev.project.names(file)):
         if not name.startswith("_"):
             ev.bind(name, Imported(path=file, name=name))
+
+
+_DO: dict[type, Callable[[Evaluator, Any], Signal]] = {
+    s.Evaluate: _evaluate,
+    s.Assign: _assign,
+    s.AugmentedAssign: _augmented,
+    s.Return: _return,
+    s.If: _if,
+    s.For: _for,
+    s.While: _while,
+    s.With: _with,
+    s.Function: _function,
+    s.Class: _class,
+    s.Import: _import,
+    s.ImportFrom: _import_from,
+    s.Try: _try,
+    s.Raise: _raise,
+    s.Jump: _jump,
+    s.Match: _match,
+    s.Scope: _scope,
+    s.Delete: _deleted,
+}
+"""What each kind of statement does."""

@@ -1,0 +1,187 @@
+"""Methods of modules: where they are put, what mode they are in, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.model.events import (
+    Backward,
+    Converted,
+    ModeChange,
+    ModuleChanged,
+    Moved,
+    ParametersListed,
+    StateLoaded,
+    StateTaken,
+    ZeroGrad,
+)
+from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value
+from trainlint.program.api import builtin, noting
+from trainlint.program.evaluate import attributes, calling
+from trainlint.program.evaluate.values import Arguments
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def state_loaded(ev: Evaluator, target: Value, given: Arguments, at: s.Span, text: str) -> Op:
+    """`load_state_dict`, of whatever has it. Its result is what the event asks later."""
+    owner = target if isinstance(target, Object) else None
+    result = ev.op("call", given.args, at, text, given.options, owner=owner)
+    ev.emit(
+        StateLoaded,
+        at,
+        target=target,
+        state=given.get(0, "state_dict") or ev.unknown(),
+        strict=given.get(1, "strict"),
+        result=result,
+    )
+    return result
+
+
+def module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """What a method of `nn.Module` or its like does, where the program does not define it."""
+    do = METHODS.get(name)
+    made = do(ev, value, name, given, at, text) if do is not None else None
+    return made if made is not None else ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _mode(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    mode = given.get(0, "mode")
+    known = mode.value if isinstance(mode, Constant) and isinstance(mode.value, bool) else None
+    training = name == "train" if mode is None or name == "eval" else known
+    ev.emit(ModeChange, at, module=value, training=training)
+    return value
+
+
+def _cleared(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:
+    ev.emit(ZeroGrad, at, target=value, to_none=given.get(0, "set_to_none"))
+
+
+def _module_loaded(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    ev.emit(ModuleChanged, at, module=value, what=name)
+    return state_loaded(ev, value, given, at, text)
+
+
+def _reset(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> None:
+    ev.emit(ModuleChanged, at, module=value, what=name)
+
+
+def _module_state(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    state = ev.op("state_dict", (), at, text, owner=value)
+    ev.emit(StateTaken, at, output=state)
+    return state
+
+
+def _module_parameters(
+    ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str
+) -> Value:
+    ev.emit(ParametersListed, at, target=value)
+    listed = ev.op("parameters", (value,), at, text)
+    return ev.op("items", (Table(others=[listed]),), at) if name == "named_parameters" else listed
+
+
+def _modules(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    return ev.op(name, (value,), at, text)
+
+
+def _same_module(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    _placed(ev, value, name, given, at)
+    return value
+
+
+def _requires_grad(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    wanted = given.args[0] if given.args else Constant(value=True)
+    attributes.set_requires_grad(ev, value, wanted, at)
+    return value
+
+
+def _module_added(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> None:
+    if len(given.args) != 2:
+        return
+    key, part = given.args
+    is_named = isinstance(key, Constant) and isinstance(key.value, str)
+    held = key.value if isinstance(key, Constant) and is_named else f"module added at {at[0]}"
+    ev.set_attribute(value, held, part, at)
+    inside = builtin.held(ev, value)
+    if isinstance(inside, Items):
+        builtin.append(ev, inside, part)
+
+
+def _buffer(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> None:
+    if len(given.args) > 1 and isinstance(given.args[0], Constant):
+        ev.store.set((value.uid, str(given.args[0].value)), given.args[1])
+
+
+def _of_container(
+    ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str
+) -> Value | None:
+    inside = builtin.held(ev, value)
+    if inside is None:
+        return None
+    found = builtin.container_method(ev, inside, name, given, at)
+    return value if name in ("append", "extend", "insert") else found or ev.unknown(name)
+
+
+def _forward(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    if text.endswith(".forward(…)"):
+        noting.note_forward(ev, value, at)
+    return calling.call_object(ev, value, given, at, text)
+
+
+def _own_backward(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> None:
+    if given.args:
+        ev.emit(Backward, at, loss=given.args[0])
+
+
+def _mask_of_transformer(
+    ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str
+) -> Value | None:
+    if value.type != "torch.nn.Transformer":
+        return None
+    return ev.op(f"{value.type}.{name}", given.args, at, text, given.options)
+
+
+METHODS: dict[str, Callable[[Evaluator, Object, str, Arguments, s.Span, str], Value | None]] = {
+    **dict.fromkeys(("train", "eval"), _mode),
+    "zero_grad": _cleared,
+    "load_state_dict": _module_loaded,
+    "reset_parameters": _reset,
+    "state_dict": _module_state,
+    **dict.fromkeys(("parameters", "named_parameters", "trainable_parameters"), _module_parameters),
+    **dict.fromkeys(("modules", "children", "named_modules", "named_children"), _modules),
+    **dict.fromkeys(
+        "cuda cpu to half float double bfloat16 share_memory apply type compile xpu to_empty".split(),
+        _same_module,
+    ),
+    "requires_grad_": _requires_grad,
+    **dict.fromkeys(("add_module", "register_module"), _module_added),
+    "register_buffer": _buffer,
+    **dict.fromkeys(
+        ("append", "extend", "insert", "update", "values", "items", "keys", "pop"), _of_container
+    ),
+    **dict.fromkeys(("forward", "__call__"), _forward),
+    "backward": _own_backward,
+    "generate_square_subsequent_mask": _mask_of_transformer,
+}
+"""What methods of modules do; a result of None is that of an unknown call."""
+
+
+def _placed(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span) -> None:
+    """Note where a module is moved, and what its parameters are converted to."""
+    if name in ("cuda", "cpu"):
+        ev.emit(Moved, at, what=value, device=ev.op("device", (Constant(value=name),), at))
+    elif name in api.CONVERSIONS:
+        dtype: Value = Named(name=f"torch.{api.CONVERSIONS[name]}")
+        ev.emit(Converted, at, module=value, dtype=dtype)
+    elif name in ("to", "type", "to_empty"):
+        dtypes = [one for one in given.all() if isinstance(one, Named) and one.name in api.FLOATS]
+        wanted = given.options.get("dtype") or (dtypes[0] if dtypes else None)
+        if wanted is not None:
+            ev.emit(Converted, at, module=value, dtype=wanted)
+        device = given.get(0, "device")
+        if device is not None and device is not wanted:
+            ev.emit(Moved, at, what=value, device=device)

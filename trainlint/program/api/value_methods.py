@@ -1,0 +1,216 @@
+"""Methods of tensors, and of what is not known: it may be a loss, a module, an optimizer or a scaler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.model.events import Backward, Escape, ModeChange, Moved, OptimizerStep, ZeroGrad
+from trainlint.facts.model.values import Constant, Object, Op, Table, Unknown, Value, alternatives
+from trainlint.program.api import host, library, noting
+from trainlint.program.api.module_methods import state_loaded
+from trainlint.program.evaluate import attributes
+from trainlint.program.evaluate.values import Arguments, FunctionValue
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """A method of a tensor or of something unknown."""
+    host.note_method(ev, value, name, given, at, text)
+    do = METHODS.get(name)
+    made = do(ev, value, name, given, at, text) if do is not None else None
+    return made if made is not None else _operation(ev, value, name, given, at, text)
+
+
+def _operation(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    if isinstance(value, Constant):
+        return ev.op("call", (value, *given.args), at, text, given.options)
+    if _passes_objects(given):
+        ev.emit(Escape, at, values=(value, *given.all()))
+        for one in given.args:
+            library.called_back(ev, one, at)
+    elif isinstance(value, Unknown) or (isinstance(value, Op) and value.name in ("getattr", "call")):
+        ev.emit(Escape, at, values=(value,), tensors=given.all())
+    elif given.all() and (isinstance(value, Object) or _is_foreign(value)):
+        ev.emit(Escape, at, tensors=given.all())
+    made = noting.noted(ev, ev.op(_method_operation(name), (value, *given.args), at, text, given.options), at)
+    if name.endswith("_") and isinstance(value, Op) and not name.startswith("_"):
+        ev.write(value, made)
+        if name in _IN_PLACE:
+            noting.note_overwritten(ev, value, at)
+    return made
+
+
+def _backward(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    first = given.args[0] if given.args else None
+    if _is_unseen(value) and first is not None and not isinstance(first, Constant):
+        ev.emit(Backward, at, loss=first, by_framework=True)
+        ev.emit(Escape, at, values=(value,))
+    else:
+        ev.emit(Backward, at, loss=value, retains=given.get(1, "retain_graph"))
+    return Constant(value=None)
+
+
+def _cleared(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    ev.emit(ZeroGrad, at, target=value, to_none=given.get(0, "set_to_none"))
+    return Constant(value=None)
+
+
+def _gradient_cleared(
+    ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str
+) -> Value | None:
+    if not (isinstance(value, Op) and _is_gradient(value)):
+        return None
+    ev.emit(ZeroGrad, at, target=attributes.holder_of(value))
+    return value
+
+
+def _mode(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    first = given.args[0] if given.args else None
+    is_mode = len(given.all()) <= 1 and (first is None or (name == "train" and isinstance(first, Constant)))
+    if isinstance(value, Constant) or not is_mode:
+        return None
+    training = name == "train" if first is None else getattr(first, "value", None)
+    ev.emit(ModeChange, at, module=value, training=training if isinstance(training, bool) else None)
+    return value
+
+
+def _step(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    first = given.args[0] if given.args else None
+    if first is not None and not isinstance(first, (FunctionValue, Constant)):
+        return None
+    result: Value = Constant(value=None)
+    if isinstance(first, FunctionValue):
+        result = ev.call(first, Arguments(), at, "closure(…)")
+    ev.emit(OptimizerStep, at, optimizer=value)
+    return result
+
+
+def _loaded(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    if isinstance(value, Unknown) or _passes_objects(given):
+        ev.emit(Escape, at, values=(value, *given.all()))
+    return state_loaded(ev, value, given, at, text)
+
+
+def _state(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    return None if isinstance(value, Constant) else ev.op("state_dict", (value,), at, text)
+
+
+def _copied(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    is_state = isinstance(value, Op) and value.name in ("state_dict", "copy")
+    return ev.op("copy", (value,), at, text) if is_state else None
+
+
+def _requires_grad(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    wanted = given.args[0] if given.args else Constant(value=True)
+    attributes.set_requires_grad(ev, value, wanted, at)
+    return value
+
+
+def _moved(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:
+    device: Value | None = given.args[0] if given.args else None
+    if name != "to":
+        device = ev.op("device", (Constant(value=name),), at)
+    if device is not None:
+        ev.emit(Moved, at, what=value, device=device, waits=_waits(name, given))
+
+
+def _parameters(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    listed = ev.op("parameters", (value,), at, text)
+    return ev.op("items", (Table(others=[listed]),), at) if name == "named_parameters" else listed
+
+
+def _scaled(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`scaler.scale(loss)` of a scaler that is not known."""
+    is_scaler = isinstance(value, Unknown) or (isinstance(value, Op) and value.name in ("getattr", "call"))
+    if not (is_scaler and given.args and len(given.all()) == 1):
+        return None
+    ev.emit(Escape, at, values=(value,))
+    return ev.op("scale", given.args, at, text, {"by": value})
+
+
+def _written(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:
+    attributes.written_by_hand(ev, value, "", at)
+
+
+METHODS: dict[str, Callable[[Evaluator, Value, str, Arguments, s.Span, str], Value | None]] = {
+    "backward": _backward,
+    "zero_grad": _cleared,
+    **dict.fromkeys(("zero_", "fill_", "detach_"), _gradient_cleared),
+    **dict.fromkeys(("train", "eval"), _mode),
+    "step": _step,
+    "load_state_dict": _loaded,
+    "state_dict": _state,
+    "copy": _copied,
+    "requires_grad_": _requires_grad,
+    **dict.fromkeys(("to", "cuda", "cpu"), _moved),
+    **dict.fromkeys(("parameters", "trainable_parameters", "named_parameters"), _parameters),
+    "scale": _scaled,
+    **dict.fromkeys(("add_", "sub_", "copy_", "mul_", "addcdiv_", "set_"), _written),
+}
+"""Methods that are more than an operation on a tensor; a result of None is that of the operation."""
+
+_IN_PLACE = frozenset(
+    "add_ sub_ mul_ div_ pow_ clamp_ fill_ zero_ normal_ uniform_ copy_ exp_ sqrt_ neg_ masked_fill_ relu_ sigmoid_ "
+    "tanh_ addcmul_ addcdiv_ lerp_ floor_ round_ scatter_ index_fill_".split()
+)
+"""Methods that change a tensor in place."""
+
+
+def _is_unseen(value: Value) -> bool:
+    """Whether a value is a parameter, or an attribute, of which nothing is known."""
+    while isinstance(value, Op) and value.name == "getattr" and value.inputs:
+        value = value.inputs[0]
+    return isinstance(value, Unknown) or (isinstance(value, Constant) and value.value is None)
+
+
+def _is_foreign(value: Value) -> bool:
+    """Whether a library made a value of which nothing is known."""
+    return isinstance(value, Op) and "." in value.name and not library.is_harmless(value.name)
+
+
+def _waits(name: str, given: Arguments) -> bool:
+    """Whether a copy to a device is not asked to go on beside the program."""
+    wanted = given.get(1, "non_blocking") if name == "cuda" else given.options.get("non_blocking")
+    return not (isinstance(wanted, Constant) and wanted.value is True)
+
+
+def _is_gradient(value: Op) -> bool:
+    while value.name in ("data", "detach") and isinstance(value.inputs[0], Op):
+        value = value.inputs[0]
+    return value.name == "grad"
+
+
+def _passes_objects(given: Arguments) -> bool:
+    return any(
+        isinstance(one, (Object, FunctionValue)) for value in given.all() for one in alternatives(value)
+    )
+
+
+_TENSOR_OPERATIONS = (
+    set(api.MAKES)
+    | set(api.TURNS)
+    | api.KEEPS
+    | api.CLAMPS
+    | api.CUTS
+    | api.NO_GRADIENT
+    | api.ADDITIVE
+    | api.SCALING
+    | set(api.LOSS_FUNCTIONS)
+    | set(
+        "matmul bmm mm mean sum pow exp log sqrt abs norm max min logsumexp relu tanh masked_fill masked_fill_ "
+        "std var prod cumsum dot einsum baddbmm where add_ sub_ mul_ div_ log_prob entropy topk sort amax cummax "
+        "tril triu tril_ triu_ logical_not logical_and logical_or bitwise_not bitwise_and bitwise_or new_ones new_zeros "
+        "repeat astype "
+        "log2 log10 log1p expm1 rsqrt reciprocal rsub astype roll masked_select".split()
+    )
+) - (api.NOT_METHODS | set(api.LOSS_FUNCTIONS))
+
+
+def _method_operation(name: str) -> str:
+    """The operation that a method of a tensor is, or one that rules ask about; `call` for all others."""
+    return name if name in _TENSOR_OPERATIONS or name in api.FITS else "call"
