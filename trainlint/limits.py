@@ -81,6 +81,9 @@ MAX_BITS = 64
 ELEMENT_DEPTH = 8
 """Iterators of iterators (`zip(enumerate(x), zip(y, z))`) through which an element is followed."""
 
+INDEX_DEPTH = 4
+"""Methods of a data set through which the index that it is asked for is followed."""
+
 CONDITION_DEPTH = 6
 """Operations in which two conditions are compared; the values behind are compared by identity."""
 

@@ -24,7 +24,7 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api import host, noting
-from trainlint.program.api.lists import bounded, once, repeated
+from trainlint.program.api.lists import bounded, repeated
 from trainlint.program.evaluate import classes, conditions, containers
 from trainlint.program.evaluate.values import (
     Arguments,
@@ -128,36 +128,41 @@ def element(ev: Evaluator, iterable: Value, at: s.Span, depth: int = 0) -> Value
             )
         case Carried():
             return element(ev, iterable.start, at, depth + 1)
-        case Object() if held(ev, iterable) is not None:
-            inside = held(ev, iterable)
-            assert inside is not None
-            return element(ev, inside, at, depth + 1)
-        case Op(name="enumerate"):
-            return Items(
-                kind="tuple", items=[ev.unknown("index"), element(ev, iterable.inputs[0], at, depth + 1)]
-            )
-        case Op(name="zip"):
-            return Items(kind="tuple", items=[element(ev, one, at, depth + 1) for one in iterable.inputs])
-        case Op(name="items"):
-            return Items(kind="tuple", items=[ev.unknown("key"), _value_of(ev, iterable.inputs[0], at)])
-        case Op(name="values"):
-            return _value_of(ev, iterable.inputs[0], at)
-        case Object() if isinstance(iterable.definition, ClassValue) and classes.has_method(
-            ev, iterable.definition, "__iter__"
-        ):
-            method = classes.class_attribute(ev, iterable.definition, "__iter__")
-            assert isinstance(method, FunctionValue)
-            made = ev.call_function(method, Arguments((iterable,)), at, iterable)
-            if isinstance(made, Items):
-                return element(ev, made, at, depth + 1)
-            if isinstance(made, Object) and made is iterable:
-                return ev.op("iterate", (iterable,), at)
-            return ev.op("iterate", (made,), at)
-        case Object() if iterable.is_a(LOADER):
-            batch = ev.op("iterate", (iterable,), at)
-            ev.emit(Drawn, at, loader=iterable, batch=batch)
-            return batch
+        case Object():
+            return _element_of_object(ev, iterable, at, depth)
+        case Op(name="enumerate" | "zip" | "items" | "values"):
+            return _element_of_iterator(ev, iterable, at, depth)
     return ev.op("iterate", (iterable,), at)
+
+
+def _element_of_object(ev: Evaluator, iterable: Object, at: s.Span, depth: int) -> Value:
+    inside = held(ev, iterable)
+    if inside is not None:
+        return element(ev, inside, at, depth + 1)
+    cls = iterable.definition
+    method = classes.class_attribute(ev, cls, "__iter__") if isinstance(cls, ClassValue) else None
+    if isinstance(method, FunctionValue):
+        made = ev.call_function(method, Arguments((iterable,)), at, iterable)
+        if isinstance(made, Items):
+            return element(ev, made, at, depth + 1)
+        return ev.op("iterate", (made if made is not iterable else iterable,), at)
+    batch = ev.op("iterate", (iterable,), at)
+    if iterable.is_a(LOADER):
+        ev.emit(Drawn, at, loader=iterable, batch=batch)
+    return batch
+
+
+def _element_of_iterator(ev: Evaluator, iterable: Op, at: s.Span, depth: int) -> Value:
+    match iterable.name:
+        case "enumerate":
+            items = [ev.unknown("index"), element(ev, iterable.inputs[0], at, depth + 1)]
+        case "zip":
+            items = [element(ev, one, at, depth + 1) for one in iterable.inputs]
+        case "items":
+            items = [ev.unknown("key"), _value_of(ev, iterable.inputs[0], at)]
+        case _:
+            return _value_of(ev, iterable.inputs[0], at)
+    return Items(kind="tuple", items=items)
 
 
 def without_entry(ev: Evaluator, table: Table, key: Any) -> Value:
@@ -205,56 +210,11 @@ def held(ev: Evaluator, value: Object) -> Items | Table | None:
 
 def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
     """`value[index]`, and one part of an unpacked value."""
-    match value, index:
-        case Items(), Constant(value=bool()):
-            pass
-        case Items(exact=True), Constant(value=int(number)):
-            if -len(value.items) <= number < len(value.items):
-                return value.items[number]
-        case Items(), Op(name="[:]"):
-            return _sliced(value, index)
-        case Items(items=[only]), _:
-            return only
-        case Items(items=[_, *_]), _:
-            return one_of(tuple(((), one) for one in value.items))
-        case Table(), Constant(value=key) if _hashable(key) and key in value.entries:
-            return value.entries[key]
-        case Table(), Constant() if value.entries and not value.others:
-            pass
-        case Table(), Choice() if all(isinstance(one, Constant) for _, one in index.options):
-            return one_of(tuple((guards, item(ev, value, one, at)) for guards, one in index.options))
-        case Table(others=[]), _ if len(value.entries) > 1 and any(map(_acts, value.entries.values())):
-            return _looked_up(ev, value, index)
-        case Table(), _:
-            return _value_of(ev, value, at)
-        case Choice(), _:
-            return one_of(
-                tuple(
-                    (guards, item(ev, one, index, at))
-                    for guards, one in value.options[: limits.MAX_OPTIONS_CALLED]
-                )
-            )
-        case Carried(start=Items() | Table()), _:
-            return item(ev, value.start, index, at)
-        case Op(name="output", inputs=(Items() | Table() as inner,)), _:
-            return item(ev, inner, index, at)
-        case Object(), _ if held(ev, value) is not None:
-            inside = held(ev, value)
-            assert inside is not None
-            if isinstance(inside, Items) and isinstance(index, Op) and index.name == "[:]":
-                part = ev.object(value.type, value.bases, at, Arguments())  # a container of the same kind
-                ev.store.set((part.uid, containers.CONTENTS), _sliced(inside, index))
-                return part
-            return item(ev, inside, index, at)
-        case Object(definition=ClassValue() as cls), Constant(value=int(number)) if (
-            0 <= number < len(cls.fields)
-        ):
-            return ev.attribute(value, cls.fields[number], at)
-        case Object(definition=ClassValue() as cls), _:
-            method = classes.class_attribute(ev, cls, "__getitem__")
-            if isinstance(method, FunctionValue):
-                return ev.call_function(method, Arguments((value, index)), at, value)
-    if isinstance(index, Constant) and _hashable(index.value):
+    of = _ITEMS.get(type(value))
+    found = of(ev, value, index, at) if of is not None else None
+    if found is not None:
+        return found
+    if isinstance(index, Constant) and is_hashable(index.value):
         name = f"[{index.value!r}]"
         stored = ev.store.get((value.uid, name))
         if stored is None:
@@ -268,6 +228,78 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
     return made
 
 
+def _item_of_list(ev: Evaluator, value: Items, index: Value, at: s.Span) -> Value | None:
+    match index:
+        case Constant(value=bool()):
+            return None
+        case Constant(value=int(number)) if value.exact:
+            is_there = -len(value.items) <= number < len(value.items)
+            return value.items[number] if is_there else None
+        case Op(name="[:]"):
+            return _sliced(value, index)
+    if len(value.items) == 1:
+        return value.items[0]
+    return one_of(tuple(((), one) for one in value.items)) if value.items else None
+
+
+def _item_of_dict(ev: Evaluator, value: Table, index: Value, at: s.Span) -> Value | None:
+    match index:
+        case Constant(value=key) if is_hashable(key) and key in value.entries:
+            return value.entries[key]
+        case Constant() if value.entries and not value.others:
+            return None
+        case Choice() if all(isinstance(one, Constant) for _, one in index.options):
+            return one_of(tuple((guards, item(ev, value, one, at)) for guards, one in index.options))
+    if not value.others and len(value.entries) > 1 and any(map(_acts, value.entries.values())):
+        return _looked_up(ev, value, index)
+    return _value_of(ev, value, at)
+
+
+def _item_of_choice(ev: Evaluator, value: Choice, index: Value, at: s.Span) -> Value:
+    options = value.options[: limits.MAX_OPTIONS_CALLED]
+    return one_of(tuple((guards, item(ev, one, index, at)) for guards, one in options))
+
+
+def _item_of_carried(ev: Evaluator, value: Carried, index: Value, at: s.Span) -> Value | None:
+    return item(ev, value.start, index, at) if isinstance(value.start, (Items, Table)) else None
+
+
+def _item_of_output(ev: Evaluator, value: Op, index: Value, at: s.Span) -> Value | None:
+    is_marked = value.name == "output" and isinstance(value.inputs[0], (Items, Table))
+    return item(ev, value.inputs[0], index, at) if is_marked else None
+
+
+def _item_of_object(ev: Evaluator, value: Object, index: Value, at: s.Span) -> Value | None:
+    inside = held(ev, value)
+    if isinstance(inside, Items) and isinstance(index, Op) and index.name == "[:]":
+        part = ev.object(value.type, value.bases, at, Arguments())  # a container of the same kind
+        ev.store.set((part.uid, containers.CONTENTS), _sliced(inside, index))
+        return part
+    if inside is not None:
+        return item(ev, inside, index, at)
+    cls = value.definition
+    if not isinstance(cls, ClassValue):
+        return None
+    match index:
+        case Constant(value=int(number)) if 0 <= number < len(cls.fields):
+            return ev.attribute(value, cls.fields[number], at)
+    method = classes.class_attribute(ev, cls, "__getitem__")
+    if isinstance(method, FunctionValue):
+        return ev.call_function(method, Arguments((value, index)), at, value)
+    return None
+
+
+_ITEMS: dict[type, Callable[[Evaluator, Any, Value, s.Span], Value | None]] = {
+    Items: _item_of_list,
+    Table: _item_of_dict,
+    Choice: _item_of_choice,
+    Carried: _item_of_carried,
+    Op: _item_of_output,
+    Object: _item_of_object,
+}
+"""What stands at an index of each kind of value; None where that is not known."""
+
+
 def listed(iterable: Value) -> Value:
     """A dict that is looped over gives its keys."""
     if isinstance(iterable, Table) and iterable.entries and not iterable.others:
@@ -279,7 +311,7 @@ def tabled(keys: list[Value], values: list[Value]) -> Table:
     """A dict from keys, of which some may not be known, and values."""
     table = Table()
     for key, value in zip(keys, values, strict=True):
-        if isinstance(key, Constant) and _hashable(key.value):
+        if isinstance(key, Constant) and is_hashable(key.value):
             table.entries[key.value] = value
         else:
             table.others.append(value)
@@ -296,8 +328,8 @@ def _sliced(value: Items, index: Op) -> Items:
 def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
     """`container[index] = value`."""
     match container, index:
-        case Table(), Constant(value=key) if _hashable(key):
-            _put(ev, container, key, value)
+        case Table(), Constant(value=key) if is_hashable(key):
+            put(ev, container, key, value)
         case Table(), _:
             ev.store.touch(container)
             container.others.append(value)
@@ -318,7 +350,7 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
         case Choice(), _:
             for _, one in container.options:
                 store_item(ev, one, index, value, at)
-        case _, Constant(value=key) if _hashable(key):
+        case _, Constant(value=key) if is_hashable(key):
             ev.store.set((container.uid, f"[{key!r}]"), value)
             _written(ev, container, index, value, at)
         case _:
@@ -354,7 +386,7 @@ def extend(ev: Evaluator, target: Items, value: Value) -> None:
         target.exact, target.open_end = False, True
 
 
-def _put(ev: Evaluator, table: Table, key: object, value: Value) -> None:
+def put(ev: Evaluator, table: Table, key: object, value: Value) -> None:
     """`table[key] = value`, under the conditions that hold here."""
     guards = ev.guards_here()
     before = table.entries.get(key)
@@ -366,53 +398,80 @@ def _put(ev: Evaluator, table: Table, key: object, value: Value) -> None:
 
 def call(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """A call of a built-in function."""
-    args = given.args
-    first = args[0] if args else None
     if name in _PASSED_THROUGH:
-        return _collected(ev, name, first, at)
+        return _collected(ev, name, given.args[0] if given.args else None, at)
     host.note_builtin(ev, name, given, at, text)
-    match name:
-        case "dict":
-            if isinstance(first, Table):
-                return Table(entries={**first.entries, **given.options}, others=list(first.others))
-            return Table(entries=dict(given.options), others=[first] if first is not None else [])
-        case "enumerate" | "zip" if args:
-            return _paired(ev, name, args, at)
-        case "map" if len(args) > 1:
-            mapped = ev.call(args[0], Arguments((element(ev, args[1], at),)), at, text)
-            return Items(kind="list", items=[mapped], exact=False)
-        case "filter" if len(args) > 1:
-            return ev.op("filter", (args[1],), at, text)
-        case "next" if first is not None:
-            return element(ev, first, at)
-        case "getattr" if len(args) > 1:
-            return _getattr(ev, args, at, text)
-        case "setattr" if len(args) == 3:
-            if isinstance(args[1], Constant) and isinstance(args[1].value, str):
-                ev.set_attribute(args[0], args[1].value, args[2], at)
-            elif isinstance(args[0], Object):
-                ev.store.set((args[0].uid, f"attribute set at {at[0]}"), args[2])
-            else:
-                ev.emit(Escape, at, values=(args[2],))
-            return Constant(value=None)
-        case "float" | "int" if first is not None:
-            if isinstance(first, Constant):
-                return first
-            return ev.op(f"{name}_number", (first,), at, text)
-        case "range":
-            return ev.op("range", args, at, text)
-        case "sum" if first is not None:
-            summed = tuple(first.items) if isinstance(first, Items) else (first,)
-            return ev.op("sum", summed, at, text)
-        case "isinstance" if len(args) == 2:
-            return _isinstance(ev, args, at, text)
-        case "len" if isinstance(first, Items) and first.exact:
-            return Constant(value=len(first.items))
-        case "super" if len(args) == 2 and isinstance(args[0], ClassValue):
-            return Super(owner=args[0], receiver=args[1])
+    do = _FUNCTIONS.get(name)
+    made = do(ev, name, given, at, text) if do is not None else None
+    if made is not None:
+        return made
     if name not in _HARMLESS and not name[:1].isupper():
         ev.emit(Escape, at, values=given.all())
-    return ev.op(f"builtins.{name}", args, at, text, given.options)
+    return ev.op(f"builtins.{name}", given.args, at, text, given.options)
+
+
+def _dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    first = given.args[0] if given.args else None
+    if isinstance(first, Table):
+        return Table(entries={**first.entries, **given.options}, others=list(first.others))
+    return Table(entries=dict(given.options), others=[first] if first is not None else [])
+
+
+def _map(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    if len(given.args) < 2:
+        return None
+    mapped = ev.call(given.args[0], Arguments((element(ev, given.args[1], at),)), at, text)
+    return Items(kind="list", items=[mapped], exact=False)
+
+
+def _filter(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    return ev.op("filter", (given.args[1],), at, text) if len(given.args) > 1 else None
+
+
+def _next(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    return element(ev, given.args[0], at) if given.args else None
+
+
+def _setattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    if len(given.args) != 3:
+        return None
+    target, key, value = given.args
+    if isinstance(key, Constant) and isinstance(key.value, str):
+        ev.set_attribute(target, key.value, value, at)
+    elif isinstance(target, Object):
+        ev.store.set((target.uid, f"attribute set at {at[0]}"), value)
+    else:
+        ev.emit(Escape, at, values=(value,))
+    return Constant(value=None)
+
+
+def _number(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    if not given.args or isinstance(given.args[0], Constant):
+        return given.args[0] if given.args else None
+    return ev.op(f"{name}_number", given.args[:1], at, text)
+
+
+def _range(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    return ev.op("range", given.args, at, text)
+
+
+def _sum(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    if not given.args:
+        return None
+    first = given.args[0]
+    return ev.op("sum", tuple(first.items) if isinstance(first, Items) else (first,), at, text)
+
+
+def _len(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    first = given.args[0] if given.args else None
+    return Constant(value=len(first.items)) if isinstance(first, Items) and first.exact else None
+
+
+def _super(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    match given.args:
+        case (ClassValue() as owner, receiver):
+            return Super(owner=owner, receiver=receiver)
+    return None
 
 
 def _collected(ev: Evaluator, name: str, first: Value | None, at: s.Span) -> Value:
@@ -431,7 +490,10 @@ def _collected(ev: Evaluator, name: str, first: Value | None, at: s.Span) -> Val
     return first
 
 
-def _paired(ev: Evaluator, name: str, args: tuple[Value, ...], at: s.Span) -> Value:
+def _paired(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    args = given.args
+    if not args:
+        return None
     known = [held(ev, one) or one if isinstance(one, Object) else one for one in args]
     lists = [one for one in known if isinstance(one, Items) and one.exact]
     if len(lists) != len(known):
@@ -444,10 +506,13 @@ def _paired(ev: Evaluator, name: str, args: tuple[Value, ...], at: s.Span) -> Va
     return Items(items=[Items(kind="tuple", items=list(row)) for row in rows])
 
 
-def _getattr(ev: Evaluator, args: tuple[Value, ...], at: s.Span, text: str) -> Value:
+def _getattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    args = given.args
+    if len(args) < 2:
+        return None
     match args[1]:
-        case Constant(value=str(name), is_default=False):
-            found = ev.attribute(args[0], name, at, text)
+        case Constant(value=str(attribute), is_default=False):
+            found = ev.attribute(args[0], attribute, at, text)
             missing = isinstance(found, Op) and found.name == "getattr"
             if missing and len(args) == 3 and isinstance(args[0], Object):
                 return ev.op("call", args, at, text)
@@ -457,8 +522,10 @@ def _getattr(ev: Evaluator, args: tuple[Value, ...], at: s.Span, text: str) -> V
     return ev.op("call", args, at, text)
 
 
-def _isinstance(ev: Evaluator, args: tuple[Value, ...], at: s.Span, text: str) -> Value:
-    value, wanted = args
+def _isinstance(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    if len(given.args) != 2:
+        return None
+    value, wanted = given.args
     if (
         isinstance(value, Object)
         and isinstance(wanted, ClassValue)
@@ -480,69 +547,30 @@ def _isinstance(ev: Evaluator, args: tuple[Value, ...], at: s.Span, text: str) -
             )
         )
     if isinstance(value, Op) and value.name == "output" and isinstance(value.inputs[0], (Items, Table)):
-        return _isinstance(ev, (value.inputs[0], wanted), at, text)
-    return ev.op("isinstance", args, at, text)
+        return _isinstance(ev, name, Arguments((value.inputs[0], wanted)), at, text)
+    return ev.op("isinstance", given.args, at, text)
 
 
-def container_method(
-    ev: Evaluator, value: Items | Table, name: str, given: Arguments, at: s.Span
-) -> Value | None:
-    """A method of a list or dict; None if it is not one that matters."""
-    first = given.args[0] if given.args else None
-    if isinstance(value, Items):
-        match name:
-            case "append" | "add" | "appendleft" if first is not None:
-                append(ev, value, first)
-                return Constant(value=None)
-            case "extend" if first is not None:
-                extend(ev, value, first)
-                return Constant(value=None)
-            case "insert" if len(given.args) == 2:
-                ev.store.touch(value)
-                value.items.append(given.args[1])
-                value.exact = False
-                return Constant(value=None)
-            case "pop":
-                return item(ev, value, first or Constant(value=-1), at)
-            case "copy":
-                return Items(kind=value.kind, items=list(value.items), exact=value.exact)
-        return None
-    match name:
-        case "get" if first is not None:
-            if isinstance(first, Constant) and _hashable(first.value) and not value.others:
-                default = given.args[1] if len(given.args) > 1 else Constant(value=None)
-                return value.entries.get(first.value, default)
-            return item(ev, value, first, at)
-        case "items" | "values":
-            if value.others or not value.entries:
-                return ev.op(name, (value,), at)
-            pairs = [
-                Items(kind="tuple", items=[Constant(value=key), one]) if name == "items" else one
-                for key, one in value.entries.items()
-            ]
-            return Items(items=pairs)
-        case "keys":
-            return Items(items=[Constant(value=one) for one in value.entries], exact=not value.others)
-        case "update":
-            ev.store.touch(value)
-            if isinstance(first, Table):
-                given.options.update(
-                    {name: one for name, one in first.entries.items() if isinstance(name, str)}
-                )
-                value.others = once((*value.others, *first.others))
-            elif first is not None:
-                value.others.append(first)
-            for key, one in given.options.items():
-                _put(ev, value, key, one)
-            return Constant(value=None)
-        case "pop" if isinstance(first, Constant) and first.value in value.entries and not value.others:
-            return without_entry(ev, value, first.value)
-        case "pop" | "setdefault" if first is not None:
-            return item(ev, value, first, at)
-        case "copy":
-            return Table(entries=dict(value.entries), others=list(value.others))
-    return None
+_FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value | None]] = {
+    "dict": _dict,
+    "enumerate": _paired,
+    "zip": _paired,
+    "map": _map,
+    "filter": _filter,
+    "next": _next,
+    "getattr": _getattr,
+    "setattr": _setattr,
+    "float": _number,
+    "int": _number,
+    "range": _range,
+    "sum": _sum,
+    "isinstance": _isinstance,
+    "len": _len,
+    "super": _super,
+}
+"""Functions that give something of their own; a result of None is that of any other call."""
 
 
-def _hashable(value: object) -> bool:
+def is_hashable(value: object) -> bool:
+    """Whether a constant can be the key of a dict."""
     return isinstance(value, (str, int, float, bool, bytes, type(None)))

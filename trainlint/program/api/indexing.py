@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
 
+from trainlint import limits
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.values import ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
-
-_DEEPEST = 4
-"""Methods through which an index is followed."""
 
 
 def looks_at_index(
@@ -25,7 +23,8 @@ def looks_at_index(
     Args:
         position: of the argument, counted with `self`.
     """
-    if position >= len(method.code.parameters) or depth > _DEEPEST:
+    ev.spend()
+    if position >= len(method.code.parameters) or depth > limits.INDEX_DEPTH:
         return True
     parameters = method.code.parameters
     for found in _uses(method.code.body, parameters[position].name, parameters[0].name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_api as api
@@ -141,84 +142,138 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
     name = torch_names.canonical(name)
     old_ways.note_function(ev, name, given, at, text)
     host.note_function(ev, name, given, at, text)
-    args = given.args
-    first = args[0] if args else None
     if torch_names.is_noted(name):
-        ev.emit(Called, at, name=name, args=args, options=given.options, is_open=given.open)
-    framework = frameworks.call_name(ev, name, given, at)
-    if framework is not None:
-        return framework
-    if name in _WRAPPERS or name.startswith(_ITERATES):
-        return _passed_through(ev, name, first, given, at, text)
-    if name in _GRAD_MODES or name == "torch.set_grad_enabled":
-        if isinstance(first, (FunctionValue,)):
-            return first
-        made = ev.object(name, frozenset((name,)), at, given)
-        if name == "torch.set_grad_enabled":
-            ev.records = records_inside(made)  # type: ignore[assignment]
-        return made
-    if name in api.AUTOCASTS:
-        return _region_of_autocast(ev, name, given, at)
-    if name in ("copy.deepcopy", "copy.copy") and first is not None:
-        return _copied(ev, first, at, given, f"{name[5:]}(…)")
-    if name in _CASTS and len(args) == 2:
-        return args[1]
-    if name == "functools.partial" and first is not None:
-        return Partial(function=first, args=args[1:], options=given.options)
-    if name == "collections.OrderedDict":
-        return first if isinstance(first, (Items, Table)) else Table()
-    if name in ("collections.defaultdict", "collections.deque"):
-        return Table() if name.endswith("dict") else Items(exact=False)
+        ev.emit(Called, at, name=name, args=given.args, options=given.options, is_open=given.open)
+    found = frameworks.call_name(ev, name, given, at)
+    if found is None and (do := _FUNCTIONS.get(name) or _by_pattern(name)) is not None:
+        found = do(ev, name, given, at, text)
+    if found is None:
+        found = _made(ev, name, given, at, text)
+    return found if found is not None else _operation(ev, name, given, at, text)
+
+
+_Call = Callable[["Evaluator", str, Arguments, s.Span, str], Value | None]
+
+
+def _by_pattern(name: str) -> _Call | None:
+    """What does the work of functions that are known by a part of their names."""
+    if name.startswith(_ITERATES):
+        return _passed_through
     if name.startswith("argparse.") and name.endswith(("ArgumentParser", "Namespace")):
-        return _namespace(ev, name, given, at)
-    if name.startswith("torch.nn.utils.clip_grad_") and first is not None:
-        if not _is_infinite(given.get(1, "max_norm")):
-            ev.emit(Clip, at, parameters=first)
-        return ev.op(name, (), at, text)
-    if name in ("torch.autograd.backward", "torch.distributed.autograd.backward"):
-        plain = name == "torch.autograd.backward"
-        loss = first if plain else given.get(1, "roots")
-        if isinstance(loss, Op) and loss.is_leaf:
-            return Constant(value=None)  # there is nothing behind it: its gradient is set
-        retains = given.get(2, "retain_graph")
-        ev.emit(Backward, at, loss=loss or ev.unknown(), accumulates=plain, retains=retains)
-        return Constant(value=None)
-    if name == "torch.autograd.grad" and first is not None:
-        ev.emit(ParametersRead, at, target=first)
-        ev.emit(ParametersRead, at, target=given.get(1, "inputs") or first)
-        return ev.op("autograd.grad", args, at, text, given.options)
+        return _namespace
+    if name.startswith("torch.nn.utils.clip_grad_"):
+        return _clipped
     if name.endswith("Module.__init__") or (name.startswith("torch.nn.") and name.endswith(".__init__")):
-        if first is not None:
-            ev.store.set((first.uid, classes.INITIALISED), Constant(value=True))
-        return Constant(value=None)
+        return _initialised
     if name.startswith(("torch.nn.init.", "torch.manual_seed", "torch.cuda.")):
-        return ev.op(name, args, at, text, given.options)
+        return _plain
+    return None
+
+
+def _made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """A loss, or an object of a class of which rules know something; None for anything else."""
     operation = torch_names.operation(name)
     if operation in api.DROPOUTS and name == f"torch.nn.functional.{operation}":
         noting.note_dropout(ev, operation, given, at)
     if operation in api.LOSS_FUNCTIONS and name != operation:
         return noting.loss_of(ev, operation, given, at, text)
     bases = torch_names.library_bases(name)
-    if len(bases) > 1 or name in (api.LOADER, api.SCALER):
-        made = ev.object(name, bases, at, given)
-        if not bases.isdisjoint(api.CONTAINERS):
-            containers.fill_container(ev, made, given)
-        ev.emit(Built, at, object=made, within=ev.building_in())
-        if name == api.LOADER:
-            _loader_made(ev, made, at)
-        return made
-    if name == "torch.device":
-        return ev.op("device", args, at, text, given.options)
+    if len(bases) == 1 and name not in (api.LOADER, api.SCALER):
+        return None
+    made = ev.object(name, bases, at, given)
+    if not bases.isdisjoint(api.CONTAINERS):
+        containers.fill_container(ev, made, given)
+    ev.emit(Built, at, object=made, within=ev.building_in())
+    if name == api.LOADER:
+        _loader_made(ev, made, at)
+    return made
+
+
+def _operation(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """An operation on tensors, or a call of which nothing is known but the name."""
+    first = given.args[0] if given.args else None
     if name.startswith("torch.distributed.") and isinstance(first, Object) and first.is_a(api.MODULE):
         ev.emit(Wrapped, at, module=first, name=name)
-    if not name.startswith(_HARMLESS):
+    if not is_harmless(name):
         ev.emit(Escape, at, values=given.all())
-        for one in args:
+        for one in given.args:
             called_back(ev, one, at)
-    result = noting.noted(ev, ev.op(operation, args, at, text, given.options), at, name)
+    operation = torch_names.operation(name)
+    result = noting.noted(ev, ev.op(operation, given.args, at, text, given.options), at, name)
     if operation == api.SDPA:
         ev.emit(AttentionCall, at, name=operation, output=result, is_open=given.open)
     return result
+
+
+def _plain(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    return ev.op(name, given.args, at, text, given.options)
+
+
+def _device(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    return ev.op("device", given.args, at, text, given.options)
+
+
+def _grad_mode(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    if given.args and isinstance(given.args[0], FunctionValue):
+        return given.args[0]
+    made = ev.object(name, frozenset((name,)), at, given)
+    if name == "torch.set_grad_enabled":
+        ev.records = records_inside(made)  # type: ignore[assignment]
+    return made
+
+
+def _second(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    return given.args[1] if len(given.args) == 2 else None
+
+
+def _partial(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    if not given.args:
+        return None
+    return Partial(function=given.args[0], args=given.args[1:], options=given.options)
+
+
+def _ordered(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    first = given.args[0] if given.args else None
+    return first if isinstance(first, (Items, Table)) else Table()
+
+
+def _empty_dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    return Table()
+
+
+def _empty_queue(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    return Items(exact=False)
+
+
+def _clipped(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    if not given.args:
+        return None
+    if not _is_infinite(given.get(1, "max_norm")):
+        ev.emit(Clip, at, parameters=given.args[0])
+    return ev.op(name, (), at, text)
+
+
+def _backward(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    plain = name == "torch.autograd.backward"
+    loss = (given.args[0] if given.args else None) if plain else given.get(1, "roots")
+    if not (isinstance(loss, Op) and loss.is_leaf):  # else there is nothing behind it: its gradient is set
+        retains = given.get(2, "retain_graph")
+        ev.emit(Backward, at, loss=loss or ev.unknown(), accumulates=plain, retains=retains)
+    return Constant(value=None)
+
+
+def _gradients(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    if not given.args:
+        return None
+    ev.emit(ParametersRead, at, target=given.args[0])
+    ev.emit(ParametersRead, at, target=given.get(1, "inputs") or given.args[0])
+    return ev.op("autograd.grad", given.args, at, text, given.options)
+
+
+def _initialised(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    if given.args:
+        ev.store.set((given.args[0].uid, classes.INITIALISED), Constant(value=True))
+    return Constant(value=None)
 
 
 def _is_infinite(limit: Value | None) -> bool:
@@ -233,7 +288,7 @@ def _is_infinite(limit: Value | None) -> bool:
     return False
 
 
-def _region_of_autocast(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Value:
+def _region_of_autocast(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """`torch.autocast(...)` by any of its names, with its arguments by theirs; none where it is not enabled."""
     device, names = api.AUTOCASTS[name]
     options = {**dict(zip(names, given.args, strict=False)), **given.options}
@@ -279,9 +334,8 @@ def called_back(ev: Evaluator, value: Value, at: s.Span) -> None:
         ev.call_function(value, Arguments(open=True), at)
 
 
-def _passed_through(
-    ev: Evaluator, name: str, first: Value | None, given: Arguments, at: s.Span, text: str
-) -> Value:
+def _passed_through(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    first = given.args[0] if given.args else None
     if first is None:
         first = given.options.get("iterable") or given.options.get("model") or given.options.get("module")
     if first is not None and name.endswith("Parallel"):
@@ -294,8 +348,11 @@ def _passed_through(
     return first if first is not None else ev.op(name, given.args, at, text)
 
 
-def _copied(ev: Evaluator, value: Value, at: s.Span, given: Arguments, text: str) -> Value:
+def _copied(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    value = given.args[0] if given.args else None
     match value:
+        case None:
+            return None
         case Object():
             made = Object(
                 type=value.type,
@@ -314,10 +371,11 @@ def _copied(ev: Evaluator, value: Value, at: s.Span, given: Arguments, text: str
             return Items(kind=value.kind, items=list(value.items), exact=value.exact)
         case Table():
             return Table(entries=dict(value.entries), others=list(value.others))
-    return ev.op("copy", (value,), at, text, {"deep": Constant(value=text.startswith("deep"))})
+    called = name.removeprefix("copy.")
+    return ev.op("copy", (value,), at, f"{called}(…)", {"deep": Constant(value=called == "deepcopy")})
 
 
-def _namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Object:
+def _namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Object:
     made = ev.object(name, frozenset((name,)), at, given)
     for option, value in given.options.items():
         ev.store.set((made.uid, option), value)
@@ -334,3 +392,20 @@ def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text:
     for one in given.args:
         called_back(ev, one, at)
     return ev.op("call", (func, *given.args), at, text, given.options)
+
+
+_FUNCTIONS: dict[str, _Call] = {
+    **dict.fromkeys(_WRAPPERS, _passed_through),
+    **dict.fromkeys((*_GRAD_MODES, "torch.set_grad_enabled"), _grad_mode),
+    **dict.fromkeys(api.AUTOCASTS, _region_of_autocast),
+    **dict.fromkeys(("copy.deepcopy", "copy.copy"), _copied),
+    **dict.fromkeys(_CASTS, _second),
+    "functools.partial": _partial,
+    "collections.OrderedDict": _ordered,
+    "collections.defaultdict": _empty_dict,
+    "collections.deque": _empty_queue,
+    **dict.fromkeys(("torch.autograd.backward", "torch.distributed.autograd.backward"), _backward),
+    "torch.autograd.grad": _gradients,
+    "torch.device": _device,
+}
+"""Functions and classes of libraries that do something of their own; a result of None is that of any other call."""

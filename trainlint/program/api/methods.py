@@ -24,7 +24,8 @@ from trainlint.facts.model.values import (
     Value,
     one_of,
 )
-from trainlint.program.api import builtin, frameworks, noting, old_ways
+from trainlint.program.api import frameworks, noting, old_ways
+from trainlint.program.api.container_methods import container_method
 from trainlint.program.api.module_methods import module_method, state_loaded
 from trainlint.program.api.value_methods import value_method
 from trainlint.program.evaluate import calling, classes, containers
@@ -54,7 +55,7 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
     elif receiver.is_a(api.SCHEDULER):
         old_ways.note_scheduler(ev, receiver, name, given, at, text)
     if isinstance(receiver, (Items, Table)):
-        found = builtin.container_method(ev, receiver, name, given, at)
+        found = container_method(ev, receiver, name, given, at)
         if found is not None:
             return found
     if isinstance(receiver, Object):

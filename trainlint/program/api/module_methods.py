@@ -19,6 +19,7 @@ from trainlint.facts.model.events import (
 )
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value
 from trainlint.program.api import builtin, noting
+from trainlint.program.api.container_methods import container_method
 from trainlint.program.evaluate import attributes, calling
 from trainlint.program.evaluate.values import Arguments
 from trainlint.program.source import syntax as s
@@ -122,7 +123,7 @@ def _of_container(
     inside = builtin.held(ev, value)
     if inside is None:
         return None
-    found = builtin.container_method(ev, inside, name, given, at)
+    found = container_method(ev, inside, name, given, at)
     return value if name in ("append", "extend", "insert") else found or ev.unknown(name)
 
 

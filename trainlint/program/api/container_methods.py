@@ -1,0 +1,127 @@
+"""Methods of lists and dicts, as far as values pass through them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from trainlint.facts.model.values import Constant, Items, Table, Value
+from trainlint.program.api import builtin
+from trainlint.program.api.lists import once
+from trainlint.program.evaluate.values import Arguments
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def container_method(
+    ev: Evaluator, value: Items | Table, name: str, given: Arguments, at: s.Span
+) -> Value | None:
+    """A method of a list or dict; None if it is not one that matters."""
+    if isinstance(value, Items):
+        of_list = _OF_LISTS.get(name)
+        return of_list(ev, value, given, at) if of_list is not None else None
+    if name in ("items", "values"):
+        return _entries(ev, value, name, at)
+    of_dict = _OF_DICTS.get(name)
+    return of_dict(ev, value, given, at) if of_dict is not None else None
+
+
+def _append(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value | None:
+    if not given.args:
+        return None
+    builtin.append(ev, value, given.args[0])
+    return Constant(value=None)
+
+
+def _extend(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value | None:
+    if not given.args:
+        return None
+    builtin.extend(ev, value, given.args[0])
+    return Constant(value=None)
+
+
+def _insert(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value | None:
+    if len(given.args) != 2:
+        return None
+    ev.store.touch(value)
+    value.items.append(given.args[1])
+    value.exact = False
+    return Constant(value=None)
+
+
+def _taken(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value:
+    return builtin.item(ev, value, given.args[0] if given.args else Constant(value=-1), at)
+
+
+def _list_copied(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value:
+    return Items(kind=value.kind, items=list(value.items), exact=value.exact)
+
+
+def _get(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value | None:
+    match given.args:
+        case (Constant(value=key), *rest) if builtin.is_hashable(key) and not value.others:
+            return value.entries.get(key, rest[0] if rest else Constant(value=None))
+        case (first, *_):
+            return builtin.item(ev, value, first, at)
+    return None
+
+
+def _entries(ev: Evaluator, value: Table, name: str, at: s.Span) -> Value:
+    if value.others or not value.entries:
+        return ev.op(name, (value,), at)
+    if name == "values":
+        return Items(items=list(value.entries.values()))
+    pairs = [[Constant(value=key), one] for key, one in value.entries.items()]
+    return Items(items=[Items(kind="tuple", items=pair) for pair in pairs])
+
+
+def _keys(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value:
+    return Items(items=[Constant(value=one) for one in value.entries], exact=not value.others)
+
+
+def _update(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value:
+    ev.store.touch(value)
+    entries = dict(given.options)
+    first = given.args[0] if given.args else None
+    if isinstance(first, Table):
+        entries.update({key: one for key, one in first.entries.items() if isinstance(key, str)})
+        value.others = once((*value.others, *first.others))
+    elif first is not None:
+        value.others.append(first)
+    for key, one in entries.items():
+        builtin.put(ev, value, key, one)
+    return Constant(value=None)
+
+
+def _entry_taken(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value | None:
+    match given.args:
+        case (Constant(value=key), *_) if key in value.entries and not value.others:
+            return builtin.without_entry(ev, value, key)
+    return _entry(ev, value, given, at)
+
+
+def _entry(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value | None:
+    return builtin.item(ev, value, given.args[0], at) if given.args else None
+
+
+def _dict_copied(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value:
+    return Table(entries=dict(value.entries), others=list(value.others))
+
+
+_OF_LISTS: dict[str, Callable[[Evaluator, Items, Arguments, s.Span], Value | None]] = {
+    **dict.fromkeys(("append", "add", "appendleft"), _append),
+    "extend": _extend,
+    "insert": _insert,
+    "pop": _taken,
+    "copy": _list_copied,
+}
+_OF_DICTS: dict[str, Callable[[Evaluator, Table, Arguments, s.Span], Value | None]] = {
+    "get": _get,
+    "keys": _keys,
+    "update": _update,
+    "pop": _entry_taken,
+    "setdefault": _entry,
+    "copy": _dict_copied,
+}
