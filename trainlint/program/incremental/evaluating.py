@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from trainlint import limits
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
 from trainlint.judging import judged
@@ -18,9 +19,6 @@ from trainlint.program.incremental.project_files import Project
 from trainlint.program.incremental.results import Ledger
 from trainlint.reached import Reached
 from trainlint.superseded import is_still_wanted
-
-_DEEP = 8_000
-"""Python frames that evaluating may nest: a few for each call and each nested expression."""
 
 
 def check_group(project: Project, known: Ledger, copies: int = 0) -> tuple[Checked, Ledger | None]:
@@ -61,7 +59,7 @@ def check_group(project: Project, known: Ledger, copies: int = 0) -> tuple[Check
 def _room() -> Iterator[None]:
     collecting, depth = gc.isenabled(), sys.getrecursionlimit()
     gc.disable()  # values only grow until the group is done
-    sys.setrecursionlimit(max(depth, _DEEP))
+    sys.setrecursionlimit(max(depth, limits.FRAMES))
     try:
         yield
     finally:
