@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from trainlint import limits
-from trainlint.facts.ask.asking import Answers, OutOfSteps, answered_by, question, reached, spend
+from trainlint.facts.ask.asking import Answers, answered_by, question, reached
+from trainlint.facts.model.effort import OutOfSteps, spend
 from trainlint.facts.model.values import Carried, Constant, Op, Value
 
 

@@ -149,7 +149,9 @@ def test_entries_of_another_version_are_ignored(tree: Path, monkeypatch: pytest.
         for path in entries(tree):
             assert path.parent.parent.name == "other"
             if path.parent.name != "modules":
-                path.write_text('{"findings": [], "problems": [], "also_read": [], "absent": []}')
+                path.write_text(
+                    '{"findings": [], "problems": [], "also_read": [], "absent": [], "limited": []}'
+                )
         assert check()["findings"] == []
     assert check() == first
 

@@ -30,37 +30,9 @@ PATTERNS = """
 """.split()
 
 TOO_MUCH: dict[str, str] = {
-    "appended_to_itself": "_leaves",
-    "axes_multiplied": "_goes_into",
-    "big_numbers": "fold",
-    "clamped": "makers",
     "class_diamonds": "super through every class above",
-    "diamonds": "shape_read",
-    "gates": "shape_read",
-    "half_products_of_unknown": "is_half",
-    "halved_numbers": "_is_number",
-    "handed_over_ten_times": "handed_over",
-    "lists_added": "lists that double",
-    "lists_extended": "lists that double",
-    "loops_through_calls": "_twice",
-    "multiplexed": "truth",
     "neighbours_in_evaluation": "depends_on_mode, _leaves",
-    "nested_loops": "_twice",
-    "pairs_of_pairs": "_nested",
-    "peers": "has_parameters",
-    "powers_of_unknown": "number",
-    "residual_nests": "shape_read",
-    "residual_nests_in_row": "shape_read",
     "sequentials_of_sequentials": "_through",
-    "share_of_dropout_of_many": "TL904",
-    "short_loops_nested": "_unrolled",
-    "squares": "shape_read",
-    "star_arguments": "_arguments",
-    "sums_of_lists": "terms",
-    "ten_times_itself": "_leaves",
-    "tries": "shape_read",
-    "walrus": "shape_read",
-    "zips": "element",
 }
 """Patterns that are known to cost too much, and where: an entry goes when that is mended."""
 

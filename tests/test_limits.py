@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from trainlint import limits
 from trainlint.cli.app import app
-from trainlint.facts.ask.asking import spend
+from trainlint.facts.model.effort import spend
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Value
 from trainlint.finding import Finding, Problem

@@ -94,7 +94,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_what_the_guide_shows_of_a_rule_is_in_it() -> None:
     shown = re.findall(r"^( *)```python\n((?!# file: ).*?)^\1```$", WRITING_RULES, re.MULTILINE | re.DOTALL)
-    (opening,) = (textwrap.dedent(text) for _, text in shown if "yield Open(" in text)
+    (opening,) = (textwrap.dedent(text) for _, text in shown if "isinstance(cleared, Open)" in text)
     written = (ROOT / "rules/tl301_missing_zero_grad/rule.py").read_text(encoding="utf-8")
     indent = re.search(r"^ *(?=cleared = )", written, re.MULTILINE)
     assert indent is not None
@@ -105,7 +105,8 @@ def test_the_rule_that_the_guide_writes_works(tmp_path: Path) -> None:
     for folder in ("trainlint", "rules"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests").mkdir()
-    shutil.copy(ROOT / "tests/test_rules.py", tmp_path / "tests")
+    for name in ("test_rules.py", "marks.py"):
+        shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
     for _, name, text in FENCE.findall(WRITING_RULES):
         file = tmp_path / name
         file.parent.mkdir(exist_ok=True)

@@ -182,7 +182,7 @@ def test_assert_trains_names_the_layer_and_the_line_of_the_test() -> None:
     ("last", "cuts", "said"),
     [
         ("Dropout", False, "every gradient is zero"),
-        ("ReLU", True, "the loss carries no gradient"),
+        ("ReLU", True, "the loss does not require grad"),
         (None, False, "there is nothing to train"),
     ],
 )

@@ -101,7 +101,7 @@ def test_a_run_refutes_what_the_same_rule_has_not_left_open(script: Path) -> Non
         "TL002": {"left open": "whether it is wrong"}
     }
     said = list(not_checked(found, run))
-    assert "lines that ran and left open what a rule asks: TL002 (whether it is wrong)" in said
+    assert "lines that ran without showing what a rule asks: TL002 (whether it is wrong)" in said
     assert [one.message.partition(",")[0] for one in problems] == ["rule TL003 failed"]
 
 

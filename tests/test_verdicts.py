@@ -42,7 +42,7 @@ for _ in range(0):
     optimizer.step()
 """
 )
-TEXT = "`SGD` uses the gradients of all earlier"
+TEXT = "`SGD` uses the accumulated gradients of all earlier"
 
 Said = Callable[[str], tuple[int, str]]
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trainlint import limits
-from trainlint.facts.ask.asking import Answers, OutOfSteps, answered_by
+from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.ask.facts_of import facts_of
+from trainlint.facts.model.effort import OutOfSteps
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Open, Problem

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.ask.asking import reached, spend
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import inside, is_part_of
 from trainlint.facts.ask.stepped import modules_held
+from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events import (
     Backward,
     Built,

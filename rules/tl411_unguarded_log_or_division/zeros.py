@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.ask.asking import question, spend
+from trainlint.facts.ask.asking import question
+from trainlint.facts.model.effort import spend
 from trainlint.facts.model.values import Constant, Op, Value
 
 RELUS = ("relu", "torch.nn.ReLU", "torch.nn.ReLU6")

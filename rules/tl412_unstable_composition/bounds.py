@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.ask.asking import spend
+from trainlint.facts.model.effort import spend
 from trainlint.facts.model.values import Constant, Guards, Op, Value
 
 _NEVER_NEGATIVE = frozenset("abs builtins.abs relu square exp softplus sigmoid softmax norm sqrt".split())

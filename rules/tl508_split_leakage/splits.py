@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.torch_api import KEEPS, REBUILDS
-from trainlint.facts.ask.asking import spend
+from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events import Called
 from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trainlint.facts.ask.asking import question, spend
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.attention import SAME_VECTORS
+from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import number_of, plain
 from trainlint.facts.model.values import Constant, Op, Value
 

@@ -16,12 +16,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from trainlint import limits
+from trainlint.facts.model.effort import Effort, counted_by, present, spend
 from trainlint.facts.model.values import Value
 
 Given = ParamSpec("Given")
@@ -30,10 +30,6 @@ Key = tuple[Hashable, ...]
 
 _SETTLED = 1 << 60
 """Deeper than any question: waits for none."""
-
-
-class OutOfSteps(Exception):
-    """More was asked than the limits allow."""
 
 
 class _TooDeep(Exception):
@@ -70,8 +66,8 @@ class Question(Generic[Given, Answer]):
 
     def __call__(self, *given: Given.args, **options: Given.kwargs) -> Answer:
         assert not options, "questions take their arguments by position"
-        answers = _current.get()
-        if answers is None:
+        answers = present()
+        if not isinstance(answers, Answers):
             with answered_by(Answers(changing=True)) as answers:
                 return answers.ask(self, given)  # type: ignore[no-any-return]
         return answers.ask(self, given)  # type: ignore[no-any-return]
@@ -84,7 +80,7 @@ def question(
     return lambda work: Question(work, start, unknown, lasts)
 
 
-class Answers:
+class Answers(Effort):
     """What is known of the values of one training, and how many steps that took.
 
     Args:
@@ -92,10 +88,7 @@ class Answers:
     """
 
     def __init__(self, *, changing: bool = False) -> None:
-        self.steps = 0
-        self.most = limits.QUESTION_STEPS
-        self.gave_up: dict[str, int] = {}
-        """Questions that were answered by "unknown" at a limit, and how often."""
+        super().__init__(limits.QUESTION_STEPS)
         self._changing = changing
         self._lasting: dict[Key, Any] = {}
         self._settled: dict[Key, Any] = {}
@@ -109,21 +102,6 @@ class Answers:
         """The tentative ones, oldest first."""
         self._waits_for = _SETTLED
         """The outermost guess that the question at work has used."""
-
-    def spend(self, steps: int = 1) -> None:
-        """Count steps. Raises OutOfSteps beyond the limit."""
-        self.steps += steps
-        if self.steps > self.most:
-            raise OutOfSteps
-
-    @contextmanager
-    def allowing(self, steps: int) -> Iterator[None]:
-        """Whatever is asked inside may take so many steps."""
-        before, self.most = self.most, self.steps + steps
-        try:
-            yield
-        finally:
-            self.most = before
 
     def ask(self, asked: Question[Any, Any], given: tuple[Any, ...]) -> Any:
         key = (asked, *[one.uid if isinstance(one, Value) else one for one in given])
@@ -166,8 +144,7 @@ class Answers:
                 self._settled.clear()
 
     def _give_up(self, one: _Waiting) -> Any:
-        name = one.question.work.__qualname__
-        self.gave_up[name] = self.gave_up.get(name, 0) + 1
+        self.give_up(one.question.work.__qualname__)
         self._known(one.question)[one.key] = one.question.unknown
         return one.question.unknown
 
@@ -233,33 +210,16 @@ class Answers:
         del self._order[begun:]
 
 
-_current: ContextVar[Answers | None] = ContextVar("answers", default=None)
-
-
 @contextmanager
 def answered_by(answers: Answers) -> Iterator[Answers]:
     """Questions that are asked inside are answered here."""
-    token, frames = _current.set(answers), sys.getrecursionlimit()
+    frames = sys.getrecursionlimit()
     sys.setrecursionlimit(max(frames, limits.FRAMES))
     try:
-        yield answers
+        with counted_by(answers):
+            yield answers
     finally:
         sys.setrecursionlimit(frames)
-        _current.reset(token)
-
-
-def spend(steps: int = 1) -> None:
-    """Count steps of work on values that is no question, such as a walk. Raises OutOfSteps beyond the limit."""
-    answers = _current.get()
-    if answers is not None:
-        answers.spend(steps)
-
-
-def give_up(what: str) -> None:
-    """Note that something was left open at a limit."""
-    answers = _current.get()
-    if answers is not None:
-        answers.gave_up[what] = answers.gave_up.get(what, 0) + 1
 
 
 def reached(

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.ask.asking import spend
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.masks import Mask, Part, made
+from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import Element, number_of, plain
 from trainlint.facts.model.events import AttentionCall, Operation
 from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, alternatives

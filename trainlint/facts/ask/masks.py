@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.ask.asking import question, spend
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.indices import Indices, indices
 from trainlint.facts.ask.sizes import is_same_size
+from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import BINARY, UNARY, Element, number_of, plain
 from trainlint.facts.model.values import Choice, Constant, Items, Named, Op, Unknown, Value
 from trainlint.finding import Place

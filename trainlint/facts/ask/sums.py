@@ -7,7 +7,8 @@ from collections.abc import Hashable
 from hashlib import sha256
 from typing import NamedTuple
 
-from trainlint.facts.ask.asking import question, spend
+from trainlint.facts.ask.asking import question
+from trainlint.facts.model.effort import spend
 from trainlint.facts.model.values import Constant, Op, Value
 
 

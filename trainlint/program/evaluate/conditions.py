@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainlint import limits
-from trainlint.facts.ask.asking import spend
 from trainlint.facts.ask.tensors import is_tensor
+from trainlint.facts.model.effort import spend
 from trainlint.facts.model.exclusive import outcome_of
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value
 from trainlint.program.evaluate.values import ClassValue, FunctionValue, Library

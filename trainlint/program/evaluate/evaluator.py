@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 from trainlint import limits
 from trainlint.facts.api.torch_api import ASKED_PLAINLY, MIXES, MODULE
 from trainlint.facts.api.torch_names import is_like_requires_grad
-from trainlint.facts.ask.asking import Answers, OutOfSteps, answered_by
+from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.ask.attention import weights_in
+from trainlint.facts.model.effort import OutOfSteps
 from trainlint.facts.model.events import (
     Attended,
     AttributeSet,

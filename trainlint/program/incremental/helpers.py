@@ -56,7 +56,10 @@ class Helpers:
             if turn is None:
                 return
             connection = self._idle.pop()
-            connection.send(turn.entry)
+            try:
+                connection.send(turn.entry)
+            except ConnectionError:  # it has died
+                raise NotAlone from None
             self._busy[connection] = turn.entry
 
     def _receive(self, connection: Connection) -> None:
