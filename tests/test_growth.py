@@ -33,6 +33,7 @@ TOO_MUCH: dict[str, str] = {
     "class_diamonds": "super through every class above",
     "neighbours_in_evaluation": "depends_on_mode, _leaves",
     "sequentials_of_sequentials": "_through",
+    "steps_in_row": "rules that compare each step with each other event",
 }
 """Patterns that are known to cost too much, and where: an entry goes when that is mended."""
 

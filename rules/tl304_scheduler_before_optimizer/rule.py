@@ -5,7 +5,7 @@ from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.ask.stepped import optimizer_of
 from trainlint.facts.model.events import OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Value, alternatives
+from trainlint.facts.model.values import Constant, Object, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -39,11 +39,16 @@ def check(training: Training) -> Iterator[Finding]:
         if (seen is None or not seen.skipped) and not may_touch(training, set_by[number], event.loops[0]):
             yield Finding(
                 event.at,
-                f"`{event.scheduler.type.rpartition('.')[2]}` steps before the first `optimizer.step()`, so "
+                f"{_name(event.scheduler)} steps before the first `optimizer.step()`, so "
                 "the first learning rate of the schedule is skipped and all others come one step early. Call "
                 "`scheduler.step()` after `optimizer.step()`.",
                 (Because(step.at, "the optimizer only steps here"),),
             )
+
+
+def _name(scheduler: Object) -> str:
+    last = scheduler.type.rpartition(".")[2]
+    return "This scheduler" if last == "?" else f"`{last}`"
 
 
 def _follows(step: object, event: SchedulerStep, optimizer: Value) -> bool:

@@ -47,11 +47,16 @@ def check(training: Training) -> Iterator[Finding | Open]:
 def _finding(backward: Backward, kind: str, at: Place, evidence: Evidence) -> Finding:
     return Finding(
         backward.at,
-        f"Gradients are computed here on every iteration, but `{kind.rpartition('.')[2]}` never steps, so "
+        f"Gradients are computed here on every iteration, but {_name(kind)} never steps, so "
         "its parameters never change. Call its `step()` after `backward()`.",
         (Because(at, "this optimizer never steps"),),
         evidence=evidence,
     )
+
+
+def _name(kind: str) -> str:
+    last = kind.rpartition(".")[2]
+    return "this optimizer" if "?" in last else f"`{last}`"
 
 
 def _idle(run: Recorded) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if switched is not None and not _is_meant(training, switched, forward):
             yield Finding(
                 forward.at,
-                f"This training step runs `{module.type.removeprefix('torch.')}` in evaluation mode: dropout "
+                f"This training step runs {module.title} in evaluation mode: dropout "
                 "is off and the running statistics of batch norm are frozen. Call `train()` before it.",
                 (Because(switched.at, "switched to evaluation mode here, and not back"),),
                 evidence=of_mode(training, forward),

@@ -28,7 +28,7 @@ def check(training: Training) -> Iterator[Finding]:
         if last is not None and all(one is not None and one.training is False for one in modes):
             yield Finding(
                 forward.at,
-                f"`{module.type.removeprefix('torch.')}` runs inference without `torch.no_grad()`: autograd "
+                f"{module.title[:1].upper()}{module.title[1:]} runs inference without `torch.no_grad()`: autograd "
                 "builds a graph for every batch, which costs memory and time, and no `backward()` uses it. "
                 "Wrap the evaluation in `torch.no_grad()`.",
                 (Because(last.at, "in evaluation mode since here"),),

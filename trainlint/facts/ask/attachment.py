@@ -8,7 +8,18 @@ from dataclasses import dataclass, replace
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.holding import has_parameters, wants_gradient
-from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value
+from trainlint.facts.model.values import (
+    Carried,
+    Choice,
+    Constant,
+    Guards,
+    Items,
+    Object,
+    Op,
+    Table,
+    Unknown,
+    Value,
+)
 
 
 @dataclass(frozen=True)
@@ -95,9 +106,29 @@ def _within(value: Value, at_first: bool) -> Attachment:
             return found
         case Carried() if at_first:
             return _within(value.start, at_first)
-        case Choice() | Carried() | Items() | Table():
+        case Choice():
+            tensors = (option for guards, option in value.options if not _is_no_tensor(option, guards))
+            return _of_all(tensors, at_first)
+        case Carried() | Items() | Table():
             return _of_all(value.parts(), at_first)
     return _UNCERTAIN
+
+
+def _is_no_tensor(value: Value, guards: Guards) -> bool:
+    """Whether a value stands where the program has found that it is no tensor: `v = v.item() if torch.is_tensor(v) else v`."""
+    return any(not outcome and _asks_for_tensor(condition) == value.uid for condition, outcome in guards)
+
+
+def _asks_for_tensor(condition: object) -> int | None:
+    """The number of the value of which a condition asks whether it is a tensor; None for any other."""
+    match condition:
+        case (
+            "isinstance" | "builtins.isinstance",
+            ("value" | "result", int(number)),
+            ("library", "torch.Tensor"),
+        ):
+            return number
+    return None
 
 
 def _of_all(values: Iterable[Value], at_first: bool) -> Attachment:

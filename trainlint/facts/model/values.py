@@ -127,6 +127,14 @@ class Object(Value):
     definition: Any = None
     """What the producer of facts needs to find its methods again; not for rules."""
 
+    @property
+    def title(self) -> str:
+        """What messages call it: its class, or what it is for, where only its use shows that."""
+        last = self.type.rpartition(".")[2]
+        if "?" in last:
+            return {"Module?": "this model", "Optimizer?": "this optimizer"}.get(last, "this scheduler")
+        return f"`{self.type.removeprefix('torch.')}`"
+
     def is_a(self, *names: str) -> bool:
         return not self.bases.isdisjoint(names)
 

@@ -53,7 +53,9 @@ def note_scheduler(
     another scheduler in its place would ask for."""
     is_counted = name != "step" or "epoch" in given.options or any(map(_counts, given.args))
     is_plain = (
-        scheduler.type.startswith(deprecated.SCHEDULERS) and scheduler.type not in deprecated.WITH_EPOCH
+        scheduler.type.startswith(deprecated.SCHEDULERS)
+        and scheduler.type not in deprecated.WITH_EPOCH
+        and not scheduler.type.endswith("?")  # it may be any class
     )
     if is_plain and is_counted:
         note_function(ev, f"{_SCHEDULER}.{name}", given, at, text)

@@ -31,6 +31,9 @@ _TYPES: Mapping[Role, str] = {
 _KNOWN = ("torch.", "math.", "numpy.", "builtins.", "torchvision.", "random.", "os.")
 """Libraries whose functions make neither models nor optimizers."""
 
+_OTHER_FRAMEWORKS = (*api.NOT_TORCH, "transformers.TF", "transformers.Flax")
+"""What these make may look like a module or an optimizer of torch's, and is none."""
+
 
 class Roles:
     """The roles of names, by the code that uses them; each worked out once."""
@@ -93,7 +96,7 @@ def _is_unknown(value: Value) -> bool:
         case Op(name="getitem" | "getattr", inputs=(inner, *_)):
             return isinstance(inner, Unknown)
         case Op(name=name, owner=None):
-            return name == "call" or ("." in name and not name.startswith(_KNOWN))
+            return name == "call" or ("." in name and not name.startswith((*_KNOWN, *_OTHER_FRAMEWORKS)))
     return False
 
 

@@ -21,7 +21,7 @@ _OF_MODULES = frozenset(
     "train eval parameters named_parameters state_dict load_state_dict zero_grad requires_grad_ modules children "
     "named_modules register_forward_hook half bfloat16".split()
 )
-_OF_SCALERS = frozenset(("scale", "unscale_"))
+_OF_SCALERS = frozenset(("unscale_", "update", "step"))
 _OF_SCHEDULERS = frozenset(("get_last_lr", "get_lr"))
 _OPTIMIZER = re.compile(r"opt(im(izer)?)?s?\d?$|optim(izer)?[_\d]|^opt_|_opt_")
 _SCHEDULER = re.compile(r"sched|warmup|annea", re.IGNORECASE)
@@ -59,7 +59,7 @@ def roles(block: s.Block) -> Mapping[str, Role]:
 def _role(name: str, use: _Use) -> Role | None:
     if use.methods >= {"zero_grad", "step"}:
         return "optimizer"
-    if use.methods & _OF_SCALERS:
+    if use.methods & {"scale", "unscale_"} and use.methods & _OF_SCALERS:
         return "scaler"
     if "step" in use.methods and not use.calls:
         if use.methods & _OF_SCHEDULERS or _SCHEDULER.search(name):
