@@ -50,7 +50,7 @@ def spent(text: str) -> int:
     class Counting(Evaluator):
         def spend(self, steps: int = 1) -> None:
             super().spend(steps)
-            counts.append(self._budget.steps)
+            counts.append(self.work.budget.steps)
 
     _, module = read("train.py", (START + text).encode(), Cache(None), Files({"train.py": None}))
     assert module is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.model.events import Batched, Ignored
+from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
 from trainlint.facts.model.values import Items, Object, Op, Value, constant
 from trainlint.program.evaluate import classes
@@ -25,19 +26,18 @@ def note_batch(ev: Evaluator, loader: Object, at: s.Span) -> None:
     )
     if loader.is_open or (collate is not None and not is_own and constant(collate) is not None):
         return
-    nodes, reached = ev.nodes, set(ev.trace.reached)
-    ev.nodes = []
+    apart: list[Node] = []
+    reached = set(ev.trace.reached)
     ev.store.push()
     try:
-        with ev.at_most("BATCH_STEPS"):
+        with ev.inside(nodes=apart), ev.at_most("BATCH_STEPS"):
             batch = _sample(ev, loader.argument(0, "dataset"), at)
             if is_own and collate is not None:
                 samples = Items(items=[batch or ev.unknown("sample")], exact=False)
                 batch = ev.call(collate, Arguments((samples,)), at, "collate_fn(…)")
     finally:
         ev.store.pop()
-        nodes.extend(one for one in events(ev.nodes) if isinstance(one, Ignored))
-        ev.nodes = nodes
+        ev.nodes.extend(one for one in events(apart) if isinstance(one, Ignored))
         ev.trace.reached.clear()
         ev.trace.reached.update(reached)
     if batch is not None and (collate is None or is_own):

@@ -388,7 +388,7 @@ def extend(ev: Evaluator, target: Items, value: Value) -> None:
 
 def put(ev: Evaluator, table: Table, key: object, value: Value) -> None:
     """`table[key] = value`, under the conditions that hold here."""
-    guards = ev.guards_here()
+    guards = ev.guards
     before = table.entries.get(key)
     if guards:
         value = one_of(((guards, value), ((), before if before is not None else ev.unknown("missing"))))

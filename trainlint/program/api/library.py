@@ -218,7 +218,7 @@ def _grad_mode(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str
         return given.args[0]
     made = ev.object(name, frozenset((name,)), at, given)
     if name == "torch.set_grad_enabled":
-        ev.records = records_inside(made)  # type: ignore[assignment]
+        ev.set_recording(records_inside(made))  # type: ignore[arg-type]
     return made
 
 
@@ -314,13 +314,10 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
     batches.note_batch(ev, loader, at)
     function = loader.argument(10, "worker_init_fn")
     if isinstance(function, (FunctionValue, Bound, Partial)):
-        outer, ev.nodes = ev.nodes, []
         worker = ev.unknown("worker id")
-        try:
+        with ev.inside(nodes=[]):
             ev.call(function, Arguments((worker,)), at, "worker_init_fn(…)")
             done = tuple(one for one in events(ev.nodes) if isinstance(one, Called))
-        finally:
-            ev.nodes = outer
         ev.emit(WorkersStart, at, loader=loader, worker=worker, done=done)
 
 

@@ -85,17 +85,14 @@ def _layer(ev: Evaluator, layer: Value, flow: Value, at: s.Span, text: str) -> V
 def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.Span, text: str) -> Value:
     """The result of a module's forward, marked as that module's output, and the event of it."""
     ev.spend()
-    if ev.forwards > limits.MAX_NESTED_MODULES or not ev.follows():
+    if ev.here.forwards > limits.MAX_NESTED_MODULES or not ev.follows():
         return ev.op("call", given.args, at, text, given.options, owner=module)
-    ev.forwards += 1
-    try:
+    with ev.inside(forwards=ev.here.forwards + 1):
         result = work()
-    finally:
-        ev.forwards -= 1
     if not module.is_a(api.MODULE):
         return result  # type: ignore[no-any-return]
     marked = _Marking(ev, module, at, text).of(result)
-    if ev.forwards == 0:
+    if ev.here.forwards == 0:
         ev.emit(Forward, at, module=module, inputs=given.args, output=marked, records=ev.records)
     return marked
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainlint import limits
@@ -18,6 +18,7 @@ PURE = frozenset(
 )
 """Operations that give the same result for the same inputs."""
 
+_LINKS = frozenset(("not", "and", "or"))
 _OPPOSITES = {"!=": "==", "is not": "is", "not in": "in"}
 _REVERSED = {"<": ">=", "<=": ">"}
 Guard = tuple[Any, bool]
@@ -25,6 +26,8 @@ Guard = tuple[Any, bool]
 
 def key(value: Value, depth: int = 0) -> Any:
     """Two values with the same key are equal wherever both are known."""
+    if isinstance(value, Op):
+        return _key_of_op(value, depth)
     match value:
         case Constant(is_default=False):
             return ("constant", repr(value.value))
@@ -34,15 +37,18 @@ def key(value: Value, depth: int = 0) -> Any:
             isinstance(one, Constant) and not one.is_default for one in value.items
         ):
             return ("constants", *(repr(one.value) for one in value.items if isinstance(one, Constant)))
-        case Op() if value.name in PURE and depth < limits.CONDITION_DEPTH:
-            named = [part.value for part in value.options.values() if isinstance(part, Constant)]
-            return (value.name, *(key(one, depth + 1) for one in value.inputs), *map(repr, named))
-        case Op(inputs=(_, *_)) if value.name.endswith("_version"):
-            return (value.name, value.uid)
-        case Op(inputs=(_, *_)):
-            return ("result", value.uid)
-        case _:
-            return ("value", value.uid)
+    return ("value", value.uid)
+
+
+def _key_of_op(value: Op, depth: int) -> Any:
+    if value.name in PURE and depth < limits.CONDITION_DEPTH:
+        parts = [key(one, depth + 1) for one in value.inputs]
+        if value.options:
+            parts += [repr(part.value) for part in value.options.values() if isinstance(part, Constant)]
+        return (value.name, *parts)
+    if not value.inputs:
+        return ("value", value.uid)
+    return (value.name if value.name.endswith("_version") else "result", value.uid)
 
 
 def guard(test: Value) -> Guard:
@@ -144,14 +150,16 @@ def varies(value: Value) -> frozenset[int]:
     return frozenset(found)
 
 
-def truth(value: Value, known: dict[Any, bool]) -> bool | None:
+def truth(value: Value, known: Mapping[Any, bool]) -> bool | None:
     """Whether a test is true, by what it is or by what is already known; None if undecided."""
-    if isinstance(value, Unknown):
+    if isinstance(value, Unknown) or (isinstance(value, Op) and value.name not in _LINKS):
         return _known(value, known)
     return _Truths(known).of(value, 0)
 
 
-def truth_of_link(value: Op, first: bool | None, second: bool | None, known: dict[Any, bool]) -> bool | None:
+def truth_of_link(
+    value: Op, first: bool | None, second: bool | None, known: Mapping[Any, bool]
+) -> bool | None:
     """Whether `and` or `or` is true where it is known whether its operands are."""
     stop = value.name == "or"
     if stop in (first, second):
@@ -162,7 +170,7 @@ def truth_of_link(value: Op, first: bool | None, second: bool | None, known: dic
 class _Truths:
     """What is decided of the parts of one test: a condition may stand in it many times."""
 
-    def __init__(self, known: dict[Any, bool]) -> None:
+    def __init__(self, known: Mapping[Any, bool]) -> None:
         self._known = known
         self._found: dict[int, bool | None] = {}
 
@@ -197,7 +205,7 @@ class _Truths:
         return _known(value, self._known)
 
 
-def _known(value: Value, known: dict[Any, bool]) -> bool | None:
+def _known(value: Value, known: Mapping[Any, bool]) -> bool | None:
     if not known:
         return None
     condition, polarity = guard(value)

@@ -34,7 +34,7 @@ class Entering:
 
     def defined(self, path: str) -> Defined:
         """What the body of a file has defined."""
-        self._ev.trace = self._ev.bodies[path].trace  # what this looks at, the body follows from
+        self._ev.work.trace = self._ev.bodies[path].trace  # what this looks at, the body follows from
         found = _classes(self._ev, path)
         numbers = {cls.uid: number for number, cls in enumerate(found)}
         functions = [

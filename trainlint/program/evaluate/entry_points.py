@@ -159,7 +159,8 @@ class Roots:
 
     def _judged(self, kind: str, path: str, root: Root, name: str = "") -> Outcome:
         with self._ev.store.as_left(root.changes):
-            self._ev.trace = root.trace  # what is asked of the classes of its objects, it follows from too
+            # what is asked of the classes of its objects, it follows from too
+            self._ev.work.trace = root.trace
             with answered_by(Answers()):
                 lost = tuple(unread(self._ev, root.objects))
             limited = {of_evaluator(path, name, one): None for one in sorted(root.trace.limits)}

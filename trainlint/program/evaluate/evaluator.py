@@ -11,15 +11,14 @@ from __future__ import annotations
 import bisect
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from trainlint import limits
 from trainlint.facts.api.torch_api import ASKED_PLAINLY, MIXES, MODULE
 from trainlint.facts.api.torch_names import is_like_requires_grad
-from trainlint.facts.ask.asking import Answers, answered_by
+from trainlint.facts.ask.asking import answered_by
 from trainlint.facts.ask.attention import weights_in
 from trainlint.facts.model.effort import OutOfSteps
 from trainlint.facts.model.events import (
@@ -60,6 +59,7 @@ from trainlint.program.evaluate import (
     standing_in,
     statements,
 )
+from trainlint.program.evaluate.context import Context, Following, Frame, Inside, Work
 from trainlint.program.evaluate.store import Changes, Layer, Store
 from trainlint.program.evaluate.uses import Trace
 from trainlint.program.evaluate.values import (
@@ -77,35 +77,6 @@ from trainlint.program.evaluate.values import (
 from trainlint.program.incremental.project_files import Project
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
-
-
-@dataclass
-class Frame:
-    """A function at work."""
-
-    env: Env
-    code: s.Function | None = None
-    owner: ClassValue | None = None
-    receiver: Value | None = None
-    returns: list[tuple[tuple[conditions.Guard, ...], Value]] = field(default_factory=list)
-    yields: list[Value] = field(default_factory=list)
-    yield_records: bool | None = True
-    yield_autocast: tuple[Value, ...] = ()
-    guards: int = 0
-    """How many guards there were when it was called."""
-    trying: int = 0
-    """How many blocks that wait for an exception the code at work stands in."""
-
-
-class Following(NamedTuple):
-    """After how many steps calls are not followed any more, and the limit that says so, by its name."""
-
-    until: int
-    limit: str
-
-    @staticmethod
-    def for_all(limit: str) -> Following:
-        return Following(getattr(limits, limit), limit)
 
 
 class Root(NamedTuple):
@@ -130,27 +101,18 @@ class Evaluator:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.store = Store()
-        self.objects: list[Object] = []
-        self.trace = Trace()
-        """What the entry point at work has used."""
+        self.here = Context([])
+        """What holds around the code at work."""
+        self.work = Work.begun("PROGRAM_STEPS")
+        """The entry point at work."""
+        self.frames = self.work.frames
+        """Its functions at work, the innermost last."""
         self.bodies: dict[str, Root] = {}
         """What happened in the body of each module that was evaluated."""
-        self.records: bool | None = True
-        self.autocast: tuple[Value, ...] = ()
-        """The regions of autocast around the code at work, or what may be one."""
-        self.loops: tuple[int, ...] = ()
-        self.calls: tuple[Place, ...] = ()
-        self.known: dict[Any, bool] = {}
-        self.frames: list[Frame] = []
-        self.forwards = 0
         self.contexts: dict[int, tuple[bool | None, tuple[Value, ...]]] = {}
         """What the program's own context managers have inside: whether autograd records, and regions of autocast."""
-        self.guards: list[conditions.Guard] = []
         self.varying: dict[Any, frozenset[int]] = {}
         """The loops in which conditions may change from one round to the next."""
-        self.nodes: list[Node] = []
-        self.asking = 0
-        """How many tests of a version stand around the code at work."""
         self.loop_numbers = itertools.count()
         self.uses = lived.Uses()
         self.roles = standing_in.Roles()
@@ -159,19 +121,10 @@ class Evaluator:
         """Files whose bodies are being evaluated, each because the one before needs it."""
         self.is_tangled = False
         """Whether a body has looked at a module whose own body was not done: the order of evaluation tells then."""
-        self._active: dict[int, int] = {}
         self._owners: dict[int, str] = {}
         """Files of entry points, by the numbers that the store gives them."""
         self.tables: set[str] = set()
         """Dicts that any entry point has seen and has not made itself."""
-        self.steps = 0
-        """Statements and expressions that the entry point at work has evaluated."""
-        self.following = Following.for_all("PROGRAM_STEPS")
-        """How many of them calls are followed for."""
-        self._budget = Answers(changing=True)
-        """What counts the steps of all kinds."""
-        self.unrolled = 1
-        """How often the code at work is gone through for loops that are followed item by item."""
         self._places: defaultdict[str, dict[s.Span, Place]] = defaultdict(dict)
         self._labels: dict[int, str] = {}
         self.assigned_names: dict[int, frozenset[str]] = {}
@@ -199,18 +152,11 @@ class Evaluator:
         What it makes is forgotten unless `kept`; what it does to things that others made is undone. Calls are followed
         up to a `limit`, by its name; beyond `limits.ENTRY_STEPS`, nothing has happened that anybody is told of.
         """
-        outer = (self.records, self.loops, self.calls, self.known, self.guards, self.nodes, self.steps)
-        frames, forwards, objects, autocast = self.frames, self.forwards, self.objects, self.autocast
-        trace, asking, active = self.trace, self.asking, self._active
-        following, budget, unrolled = self.following, self._budget, self.unrolled
-        self.records, self.loops, self.calls, self.known, self.guards = True, (), (), {}, []
-        self.nodes, self.steps, self.frames, self.forwards = [], 0, [], 0
-        self.following, self.unrolled = Following.for_all(limit), 1
-        self._budget = Answers(changing=True)
-        self._budget.most = limits.ENTRY_STEPS
-        self.objects, self.trace, self.asking, self._active, self.autocast = [], Trace(), 0, {}, ()
+        here, before = self.here, self.work
+        self.here, self.work = Context([]), Work.begun(limit)
+        self.frames = self.work.frames
         try:
-            with self.store.root(kept=kept) as changes, answered_by(self._budget):
+            with self.store.root(kept=kept) as changes, answered_by(self.work.budget):
                 self._owners[self.store.number] = path
                 root = Root(self.nodes, self.objects, self.trace, changes)
                 try:
@@ -218,17 +164,14 @@ class Evaluator:
                 except OutOfSteps:
                     root.lose()
                 finally:
-                    self.trace.limits.update(self._budget.gave_up)
+                    self.trace.limits.update(self.work.budget.gave_up)
                     for one in root.objects:
                         one.attributes = self.store.owned(one.uid)
             while self.store.filled:
                 root.trace.fills.add(self._table(self.store.filled.pop()))
             return root
         finally:
-            self.records, self.loops, self.calls, self.known, self.guards, self.nodes, self.steps = outer
-            self.frames, self.forwards, self.objects, self.autocast = frames, forwards, objects, autocast
-            self.trace, self.asking, self._active = trace, asking, active
-            self.following, self._budget, self.unrolled = following, budget, unrolled
+            self.here, self.work, self.frames = here, before, before.frames
 
     def _module_body(self, path: str) -> None:
         self.trace.uses.add(path)
@@ -246,9 +189,54 @@ class Evaluator:
         finally:
             self.frames.pop()
 
-    def guards_here(self) -> tuple[conditions.Guard, ...]:
-        """The undecided conditions that hold here, outermost first."""
-        return tuple(self.guards)
+    # What holds here
+
+    def inside(self, *kept: str, **changes: Any) -> Inside:
+        """Fields of the context that are something else for what is done inside, and those that stay what they are."""
+        return Inside(self, kept, changes)
+
+    def assume(self, implied: Iterable[conditions.Guard]) -> None:
+        """From here on conditions hold, the first of them undecided, until what holds here ends."""
+        found = list(implied)
+        known = {**self.known, **dict(found)}
+        self.here = self.here._replace(known=known, guards=(*self.guards, found[0]))
+
+    def forget(self, before: Context) -> None:
+        """What was assumed since does not hold any more."""
+        if self.here is not before:
+            self.here = self.here._replace(known=before.known, guards=before.guards)
+
+    def set_recording(self, records: bool | None) -> None:
+        """Autograd is switched on or off from here on."""
+        self.here = self.here._replace(records=records)
+
+    @property
+    def nodes(self) -> list[Node]:
+        return self.here.nodes
+
+    @property
+    def records(self) -> bool | None:
+        return self.here.records
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        return self.here.loops
+
+    @property
+    def known(self) -> Mapping[Any, bool]:
+        return self.here.known
+
+    @property
+    def guards(self) -> tuple[conditions.Guard, ...]:
+        return self.here.guards
+
+    @property
+    def objects(self) -> list[Object]:
+        return self.work.objects
+
+    @property
+    def trace(self) -> Trace:
+        return self.work.trace
 
     def certainly_once(self, made: Items) -> bool:
         """Whether what happens here happens exactly once for a list that was made earlier."""
@@ -277,7 +265,7 @@ class Evaluator:
         """The undecided conditions that hold here and did not when the forward at work was called."""
         for frame in reversed(self.frames):
             if frame.code is not None and frame.code.name == "forward":
-                return tuple(self.guards[frame.guards :])
+                return self.guards[frame.guards :]
         return ()
 
     def building_in(self) -> Object | None:
@@ -289,7 +277,7 @@ class Evaluator:
 
     def in_fallback(self) -> bool:
         """Whether the program only comes here when something newer is missing."""
-        return self.asking > 0 or any(_is_for_older(*one) for one in (*self.guards, *self.known.items()))
+        return self.here.asking > 0 or any(_is_for_older(*one) for one in (*self.guards, *self.known.items()))
 
     # Places, scopes, events
 
@@ -318,10 +306,10 @@ class Evaluator:
         self.nodes.append(
             kind(
                 at=self.place(at),
-                calls=self.calls,
-                loops=self.loops,
-                guards=tuple(self.guards),
-                autocast=self.autocast,
+                calls=self.here.calls,
+                loops=self.here.loops,
+                guards=self.here.guards,
+                autocast=self.here.autocast,
                 **facts,
             )
         )
@@ -343,9 +331,9 @@ class Evaluator:
             at=self.place(at),
             text=text,
             owner=owner,
-            records=self.records,
-            loops=self.loops,
-            autocast=self.autocast,
+            records=self.here.records,
+            loops=self.here.loops,
+            autocast=self.here.autocast,
         )
         if name in ASKED_PLAINLY:
             self.emit(Operation, at, output=made)
@@ -563,32 +551,34 @@ class Evaluator:
 
     def spend(self, steps: int = 1) -> None:
         """Count statements and expressions. Raises OutOfSteps where the entry point takes too many."""
-        self.steps += steps
-        self._budget.steps += steps
-        if self._budget.steps > self._budget.most:
+        work = self.work
+        budget = work.budget
+        work.steps += steps
+        budget.steps += steps
+        if budget.steps > budget.most:
             raise OutOfSteps
 
     def copied(self, parts: int) -> None:
         """Count parts of a collection that are copied. Raises OutOfSteps too."""
-        self._budget.spend(parts // limits.PARTS_PER_STEP)
+        self.work.budget.spend(parts // limits.PARTS_PER_STEP)
 
     def follows(self) -> bool:
         """Whether calls are still followed."""
         is_deep = len(self.frames) > limits.MAX_DEPTH
-        if self.steps <= self.following.until and not is_deep:
+        if self.work.steps <= self.work.following.until and not is_deep:
             return True
-        self.trace.limits.add("MAX_DEPTH" if is_deep else self.following.limit)
+        self.trace.limits.add("MAX_DEPTH" if is_deep else self.work.following.limit)
         return False
 
     @contextmanager
     def at_most(self, limit: str) -> Iterator[None]:
         """Calls inside are followed up to a limit of their own."""
-        before = self.following
-        self.following = min(before, Following(self.steps + getattr(limits, limit), limit))
+        work, before = self.work, self.work.following
+        work.following = min(before, Following(work.steps + getattr(limits, limit), limit))
         try:
             yield
         finally:
-            self.following = before
+            work.following = before
 
     # Expressions and calls
 
@@ -629,20 +619,14 @@ class Evaluator:
 
     def _call_choice(self, func: Choice, given: Arguments, at: s.Span, text: str) -> Value:
         results = []
-        outer = self.nodes
         for guards, one in func.options[: limits.MAX_OPTIONS_CALLED]:
             condition = guards[-1][0] if guards else None
             branch = Branch(condition, tuple(sorted(self.varying.get(condition, ()))))
-            self.nodes = branch.then if not guards or guards[-1][1] else branch.otherwise
-            before = len(self.guards)
-            known = self.known
-            self.guards.extend(guards)
-            self.known = {**known, **dict(guards)}
-            results.append((guards, self.call(one, self._settled(given), at, text)))
-            self.known = known
-            del self.guards[before:]
-            outer.append(branch)
-        self.nodes = outer
+            nodes = branch.then if not guards or guards[-1][1] else branch.otherwise
+            known = {**self.known, **dict(guards)}
+            with self.inside(nodes=nodes, guards=(*self.guards, *guards), known=known):
+                results.append((guards, self.call(one, self._settled(given), at, text)))
+            self.nodes.append(branch)
         return results[0][1] if len(results) == 1 else one_of(tuple(results))
 
     def _settled(self, given: Arguments) -> Arguments:
@@ -656,7 +640,7 @@ class Evaluator:
         """A function of the program: its body, here and now. Beyond the limits, an unknown result."""
         code = id(func.code)
         is_constructor = func.code.name == "__init__"
-        if self._active.get(code, 0) >= limits.MAX_SAME_FUNCTION or not self.follows():
+        if self.work.active.get(code, 0) >= limits.MAX_SAME_FUNCTION or not self.follows():
             if is_constructor and given.args:
                 self.store.set((given.args[0].uid, classes.INITIALISED), Constant(value=True))
             self.emit(Escape, at, values=given.all())
@@ -666,38 +650,42 @@ class Evaluator:
             return self.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
         self.trace.reached.add((func.env.path, func.code.at[0]))
         self.trace.code.add((func.env.path, func.code.at[0]))
-        env = self.new_env(func.env.path, func.env)
-        call_place = self.place(at) if self.frames else None
-        frame = Frame(env, func.code, func.owner, receiver, guards=len(self.guards))
-        self._active[code] = self._active.get(code, 0) + 1
-        outer_nodes, outer_records, outer_calls = self.nodes, self.records, self.calls
-        outer_autocast = self.autocast
+        frame = Frame(
+            self.new_env(func.env.path, func.env), func.code, func.owner, receiver, guards=len(self.guards)
+        )
         body = Body()
-        self.nodes = body.body
-        if func.records is not True:
-            self.records = func.records
-        self.autocast += func.autocast
-        self.frames.append(frame)
-        if call_place is not None:
-            self.calls = (*outer_calls, call_place)
-        try:
-            classes.bind_parameters(self, func, given)
-            signal = statements.block(self, func.code.body)
-        finally:
-            self.frames.pop()
-            self._active[code] -= 1
-            self.nodes, self.records, self.calls = outer_nodes, outer_records, outer_calls
-            self.autocast = outer_autocast
+        signal = self._run(func, frame, body, given, self.place(at) if self.frames else None)
         if body.body:
             self.nodes.append(body)
         if func.code.is_generator:
             made = Items(items=frame.yields, exact=False, kind="generator")
             if func.is_context:
-                self.contexts[made.uid] = (frame.yield_records, frame.yield_autocast[len(outer_autocast) :])
+                regions = frame.yield_autocast[len(self.here.autocast) :]
+                self.contexts[made.uid] = (frame.yield_records, regions)
             return made
         if signal is None and frame.returns and func.code.name != "<lambda>":
             frame.returns.append((tuple(self.guards[frame.guards :]), Constant(value=None)))
         return _returned(frame.returns)
+
+    def _run(
+        self, func: FunctionValue, frame: Frame, body: Body, given: Arguments, call: Place | None
+    ) -> statements.Signal:
+        """The body of a function in a frame of its own; how it was left."""
+        here, active, code = self.here, self.work.active, id(func.code)
+        active[code] = active.get(code, 0) + 1
+        self.frames.append(frame)
+        try:
+            with self.inside(
+                nodes=body.body,
+                records=here.records if func.records is True else func.records,
+                autocast=here.autocast + func.autocast,
+                calls=here.calls if call is None else (*here.calls, call),
+            ):
+                classes.bind_parameters(self, func, given)
+                return statements.block(self, func.code.body)
+        finally:
+            self.frames.pop()
+            active[code] -= 1
 
 
 def _returned(returns: list[tuple[tuple[conditions.Guard, ...], Value]]) -> Value:

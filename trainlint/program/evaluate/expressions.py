@@ -157,9 +157,8 @@ def _boolean(ev: Evaluator, node: s.Operation) -> Value:
             continue
         if assumed is None:
             assumed = {**known, **dict(conditions.implied(value, operator == "and"))}
-        ev.known = assumed
-        second = ev.expr(link.operands[1])
-        ev.known = known
+        with ev.inside(known=assumed):
+            second = ev.expr(link.operands[1])
         value = ev.op(operator, (value, second), link.at)
         decided = conditions.truth_of_link(value, None, conditions.truth(second, known), known)
         condition, polarity = conditions.guard(value)
@@ -204,11 +203,10 @@ def _conditional(ev: Evaluator, node: s.Conditional) -> Value:
         return ev.expr(node.then if outcome else node.otherwise)
     known = ev.known
     guard = condition, polarity = conditions.guard(test)
-    ev.known = {**known, **dict(conditions.implied(test, True, guard))}
-    then = ev.expr(node.then)
-    ev.known = {**known, **dict(conditions.implied(test, False, guard))}
-    otherwise = ev.expr(node.otherwise)
-    ev.known = known
+    with ev.inside(known={**known, **dict(conditions.implied(test, True, guard))}):
+        then = ev.expr(node.then)
+    with ev.inside(known={**known, **dict(conditions.implied(test, False, guard))}):
+        otherwise = ev.expr(node.otherwise)
     ev.varying.setdefault(condition, conditions.varies(test))
     return one_of(((((condition, polarity),), then), (((condition, not polarity),), otherwise)))
 
@@ -269,12 +267,8 @@ def _comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
 
 @contextmanager
 def _inside_loop(ev: Evaluator) -> Iterator[None]:
-    outer = ev.loops
-    ev.loops = (*outer, next(ev.loop_numbers))
-    try:
+    with ev.inside(loops=(*ev.loops, next(ev.loop_numbers))):
         yield
-    finally:
-        ev.loops = outer
 
 
 def _walrus(ev: Evaluator, node: s.Walrus) -> Value:
@@ -292,7 +286,7 @@ def _text(ev: Evaluator, node: s.Text) -> Value:
 def _yield(ev: Evaluator, node: s.Yield) -> Value:
     frame = ev.frames[-1]
     frame.yields.append(ev.expr(node.value) if node.value is not None else Constant(value=None))
-    frame.yield_records, frame.yield_autocast = ev.records, ev.autocast
+    frame.yield_records, frame.yield_autocast = ev.records, ev.here.autocast
     return ev.unknown("sent")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
@@ -42,16 +42,11 @@ _NEAREST = ("continue", "break", "return", "raise")
 
 
 def block(ev: Evaluator, statements: s.Block) -> Signal:
-    known, guards = ev.known, len(ev.guards)
+    here = ev.here
     try:
-        for statement in statements:
-            signal = _statement(ev, statement)
-            if signal is not None:
-                return signal
-        return None
+        return _decided(ev, statements)
     finally:
-        ev.known = known
-        del ev.guards[guards:]
+        ev.forget(here)
 
 
 def _statement(ev: Evaluator, node: s.Statement) -> Signal:
@@ -70,7 +65,7 @@ def _evaluate(ev: Evaluator, node: s.Evaluate) -> None:
 def _return(ev: Evaluator, node: s.Return) -> Signal:
     value = ev.expr(node.value) if node.value is not None else Constant(value=None)
     frame = ev.frames[-1]
-    frame.returns.append((tuple(ev.guards[frame.guards :]), value))
+    frame.returns.append((ev.guards[frame.guards :], value))
     ev.nodes.append(Exit("return"))
     return "return"
 
@@ -165,7 +160,7 @@ def _carried(ev: Evaluator, value: Value | None) -> bool:
 
 def _lives_on(ev: Evaluator, total: Value) -> bool:
     """Whether a sum goes from one round to the next, and does not end with the forward of a module."""
-    return ev.forwards == 0 and ev.forwarding() is None and _carried(ev, total)
+    return ev.here.forwards == 0 and ev.forwarding() is None and _carried(ev, total)
 
 
 def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:
@@ -237,24 +232,19 @@ def _if(ev: Evaluator, node: s.If) -> Signal:
     outcome = conditions.truth(test, ev.known)
     if outcome is None and shape.is_main_guard(node.test):
         outcome = True
-    loops = ev.loops
-    if loops and shape.is_lazy(node):
-        outcome, ev.loops = None, ()  # what it makes is made once, on the first round
-    try:
-        return _decide(ev, node, test, outcome)
-    finally:
-        ev.loops = loops
+    if ev.loops and shape.is_lazy(node):
+        with ev.inside(loops=()):  # what it makes is made once, on the first round
+            return _decide(ev, node, test, None)
+    return _decide(ev, node, test, outcome)
 
 
 def _decide(ev: Evaluator, node: s.If, test: Value, outcome: bool | None) -> Signal:
     if outcome is not None:
         return _decided(ev, node.body if outcome else node.orelse)
-    asks = shape.names_version(node.test)
-    ev.asking += asks
-    try:
+    if not shape.names_version(node.test):
         return _fork(ev, node, test)
-    finally:
-        ev.asking -= asks
+    with ev.inside(asking=ev.here.asking + 1):
+        return _fork(ev, node, test)
 
 
 def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
@@ -270,7 +260,7 @@ def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
     if yes[1] is not None or no[1] is not None:
         gone = yes[1] is not None
         ev.store.write(no[2] if gone else yes[2])
-        _assume(ev, test, guard, not gone)
+        ev.assume(conditions.implied(test, not gone, guard))
     else:
         ev.merge(guard, yes[2], no[2])
     return None
@@ -288,22 +278,11 @@ def _decided(ev: Evaluator, statements: s.Block) -> Signal:
 def _branch(
     ev: Evaluator, test: Value, guard: conditions.Guard, outcome: bool, statements: s.Block
 ) -> tuple[list[Node], Signal, Layer]:
-    known, guards, outer, records = ev.known, len(ev.guards), ev.nodes, ev.records
-    ev.nodes = []
     ev.store.push()
-    try:
-        _assume(ev, test, guard, outcome)
-        signal = block(ev, statements)
+    with ev.inside("known", "guards", "records", nodes=[]):
+        ev.assume(conditions.implied(test, outcome, guard))
+        signal = _decided(ev, statements)
         return ev.nodes, signal, ev.store.pop()
-    finally:
-        ev.known, ev.nodes, ev.records = known, outer, records
-        del ev.guards[guards:]
-
-
-def _assume(ev: Evaluator, test: Value, guard: conditions.Guard, outcome: bool) -> None:
-    implied = list(conditions.implied(test, outcome, guard))
-    ev.known = {**ev.known, **dict(implied)}
-    ev.guards.append(implied[0])
 
 
 def _for(ev: Evaluator, node: s.For) -> Signal:
@@ -337,17 +316,14 @@ def is_unrolled(ev: Evaluator, iterable: Items) -> bool:
     """Whether a loop over this is followed item by item."""
     count = len(iterable.items)
     is_short = iterable.exact and count <= limits.MAX_UNROLLED
-    return is_short and ev.unrolled * count <= limits.MAX_UNROLLED_TOGETHER
+    return is_short and ev.here.unrolled * count <= limits.MAX_UNROLLED_TOGETHER
 
 
 @contextmanager
 def unrolled(ev: Evaluator, iterable: Items) -> Iterator[None]:
     """What happens inside is gone through for each item."""
-    before, ev.unrolled = ev.unrolled, ev.unrolled * max(1, len(iterable.items))
-    try:
+    with ev.inside(unrolled=ev.here.unrolled * max(1, len(iterable.items))):
         yield
-    finally:
-        ev.unrolled = before
 
 
 def _while(ev: Evaluator, node: s.While) -> Signal:
@@ -386,13 +362,8 @@ def loop(ev: Evaluator, at: s.Span, over: Value | None = None, body: s.Block = (
     number = next(ev.loop_numbers)
     ev.uses.begin(number, body, len(ev.frames))
     loop = Loop(number, ev.place(at), over=over)
-    nodes, loops, known, guards = ev.nodes, ev.loops, ev.known, len(ev.guards)
-    ev.nodes, ev.loops = loop.body, (*loops, number)
-    try:
+    with ev.inside("known", "guards", nodes=loop.body, loops=(*ev.loops, number)):
         yield number
-    finally:
-        ev.nodes, ev.loops, ev.known = nodes, loops, known
-        del ev.guards[guards:]
     ev.nodes.append(loop)
 
 
@@ -404,25 +375,38 @@ def _names_assigned(ev: Evaluator, node: s.For | s.While, body: s.Block) -> froz
 
 
 def _with(ev: Evaluator, node: s.With) -> Signal:
-    records, autocast = ev.records, ev.autocast
-    for context, target in node.items:
-        value = ev.expr(context)
-        ev.records = _records_in(ev, value, ev.records)
-        ev.autocast += _autocast_in(ev, value)
+    with ExitStack() as contexts:
+        for context, target in node.items:
+            contexts.enter_context(_with_one(ev, context, target))
+        awaits = sum("raises" in ev.label(context).lower() for context, _ in node.items)
+        if not awaits:
+            return block(ev, node.body)
+        with ev.inside(nodes=[]), trying(ev, awaits):  # what is meant to fail is no training
+            return block(ev, node.body)
+
+
+@contextmanager
+def _with_one(ev: Evaluator, context: s.Expr, target: s.Expr | None) -> Iterator[None]:
+    """What is done inside is done under `with context as target`."""
+    value = ev.expr(context)
+    records, regions = _records_in(ev, value, ev.records), _autocast_in(ev, value)
+    with ev.inside(records=records, autocast=ev.here.autocast + regions):
         if isinstance(value, Op) and value.name == "device":
             ev.emit(Called, context.at, name="torch.set_default_device", args=(value,))
         if target is not None:
             assign(ev, target, _entered(ev, value, context))
-    awaits = sum("raises" in ev.label(context).lower() for context, _ in node.items)
-    ev.frames[-1].trying += awaits
-    outer = ev.nodes
-    if awaits:  # what is meant to fail is no training
-        ev.nodes = []
-    signal = block(ev, node.body)
-    ev.nodes = outer
-    ev.frames[-1].trying -= awaits
-    ev.records, ev.autocast = records, autocast
-    return signal
+        yield
+
+
+@contextmanager
+def trying(ev: Evaluator, blocks: int) -> Iterator[None]:
+    """So many blocks that wait for an exception stand around what is done inside."""
+    frame = ev.frames[-1]
+    frame.trying += blocks
+    try:
+        yield
+    finally:
+        frame.trying -= blocks
 
 
 def _autocast_in(ev: Evaluator, context: Value) -> tuple[Value, ...]:
@@ -458,9 +442,8 @@ def _records_in(ev: Evaluator, context: Value, outer: bool | None) -> bool | Non
 
 def _try(ev: Evaluator, node: s.Try) -> Signal:
     ev.store.push()
-    ev.frames[-1].trying += 1
-    signal = block(ev, node.body)
-    ev.frames[-1].trying -= 1
+    with trying(ev, 1):
+        signal = block(ev, node.body)
     if signal is None:
         signal = block(ev, node.orelse)
     done = ev.store.pop()
@@ -471,17 +454,13 @@ def _try(ev: Evaluator, node: s.Try) -> Signal:
             ev.expr(handler.catches)
         caught = Unknown(text="exception", loops=ev.loops)
         branch = Branch(None, ())
-        outer, ev.nodes = ev.nodes, branch.then
-        guards = len(ev.guards)
         condition = ("import fails" if shape.is_import_error(handler.catches) else "handler", caught.uid)
-        ev.guards.append((condition, True))
         ev.store.push()
-        if handler.name is not None:
-            ev.bind(handler.name, caught)
-        left = block(ev, handler.body)
+        with ev.inside(nodes=branch.then, guards=(*ev.guards, (condition, True))):
+            if handler.name is not None:
+                ev.bind(handler.name, caught)
+            left = block(ev, handler.body)
         layer = ev.store.pop()
-        del ev.guards[guards:]
-        ev.nodes = outer
         ev.nodes.append(branch)
         ended.append(left)
         if left is None:
@@ -503,13 +482,12 @@ def _match(ev: Evaluator, node: s.Match) -> Signal:
     ev.expr(node.subject)
     for names, body in node.cases:
         branch = Branch(None, ())
-        outer, ev.nodes = ev.nodes, branch.then
         ev.store.push()
-        for name in names:
-            ev.bind(name, ev.unknown(name))
-        left = block(ev, body)
+        with ev.inside(nodes=branch.then):
+            for name in names:
+                ev.bind(name, ev.unknown(name))
+            left = block(ev, body)
         layer = ev.store.pop()
-        ev.nodes = outer
         ev.nodes.append(branch)
         if left is None:
             ev.merge(None, layer, {})
