@@ -120,7 +120,7 @@ def test_sarif_holds_it_as_suppressed(said: Said) -> None:
     assert result["properties"]["verdict"] == "refuted"
     (suppression,) = result["suppressions"]
     assert (suppression["kind"], suppression["status"]) == ("external", "accepted")
-    assert "did not show it" in suppression["justification"]
+    assert "without this problem" in suppression["justification"]
 
 
 def _junit(text: str) -> Any:
