@@ -47,7 +47,7 @@ def fix_and_report(request: Request, view: View) -> int:
 
 
 def _fix_changes(request: Request, view: View) -> int:
-    """Fix what is on changed lines. Which those are is looked up on disk, so each round is written there."""
+    """Fix what is on changed lines. Which those are is looked up on disk, so each pass is written there."""
     counts: dict[str, Counter[str]] = {}
     for _ in range(ROUNDS):
         result = _fixed(request, unsafe=view.unsafe, writes=True, once=True)

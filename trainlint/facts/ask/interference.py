@@ -50,7 +50,7 @@ def is_cleared(training: Training, step: OptimizerStep, loop: int) -> bool | Ope
 
 
 def is_replaced(training: Training, module: Object, loop: int) -> bool:
-    """Whether weights of a module are loaded or made anew in a loop: it starts over, and so may its optimizer."""
+    """Whether weights of a module are loaded or re-created in a loop: it restarts, and so may its optimizer."""
     return any(
         event.what in ("load_state_dict", "reset_parameters") and event.module.uid in held_in(module)
         for event in training.inside(loop, ModuleChanged)

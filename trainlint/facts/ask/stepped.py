@@ -130,7 +130,7 @@ def certainly_steps(training: Training, optimizer: Value, clip: Clip) -> bool:
 
 
 def is_made_inside(optimizer: Value, loop: int) -> bool:
-    """Whether an optimizer, or a module whose parameters it holds, is made anew in every round of a loop."""
+    """Whether an optimizer, or a module whose parameters it holds, is re-created on every iteration of a loop."""
     return any(
         loop in getattr(one, "loops", ())
         for held in (optimizer, *modules_held(optimizer).modules)

@@ -177,7 +177,7 @@ class Training:
         return {id(event): number for number, event in enumerate(self._events)}
 
     def is_after(self, event: ev.Event, other: ev.Event) -> bool:
-        """Whether one event comes after another in each round of the loops that both are in."""
+        """Whether one event comes after another on each iteration of the loops that both are in."""
         return self._places[id(event)] > self._places[id(other)]
 
     @cached_property
