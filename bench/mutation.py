@@ -53,7 +53,7 @@ class Part(NamedTuple):
 PARTS = (
     Part(
         "fixing",
-        ("trainlint/program/fixing/*.py", "trainlint/fixing/*.py", "trainlint/fix*.py", "rules/*/fix.py"),
+        ("trainlint/program/rewrite/*.py", "trainlint/fixing/*.py", "trainlint/fix.py", "rules/*/fix.py"),
         (("tests/test_fix.py",), ("tests/test_rules.py", "-k", "fix"), ("tests/test_fix_command.py",)),
     ),
     Part(
@@ -75,7 +75,7 @@ PARTS = (
     ),
     Part(
         "cache",
-        ("trainlint/cache*.py", "trainlint/program/ledger.py", "trainlint/program/storage.py"),
+        ("trainlint/cache/*.py", "trainlint/program/incremental/*.py"),
         (("tests/test_cache_folder.py", "tests/test_cache.py"), ("tests/test_incremental.py",)),
     ),
     Part(
