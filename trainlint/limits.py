@@ -27,6 +27,12 @@ WAYS = 64
 multiply where one choice is made of others. A value has at most `MAX_OPTIONS` of them, and two in one expression are
 already rare."""
 
+# Reading files
+
+PROCESSES_PER_CPU = 4
+"""Processes that a check starts at most for each processor, whatever `jobs` says: more only wait for each other, and each
+takes memory of its own."""
+
 # Evaluating source
 
 PROGRAM_STEPS = 12_000

@@ -16,6 +16,7 @@ from trainlint.facts.api.torch_api import Meaning
 from trainlint.facts.model import events, modules, values
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Value
+from trainlint.facts.typed import is_sound
 from trainlint.finding import Place
 
 VERSION = 1
@@ -50,7 +51,10 @@ def loaded(text: str) -> Recorded:
         if document["trainlint-trace"] != VERSION:
             raise NotATrace(f"it was written by another version of trainlint ({document['trainlint-trace']})")
         reader = _Reader(document["places"], document["values"])
-        return Recorded(**{name: reader.decode(document[name]) for name in _RECORDED})
+        recorded = Recorded(**{name: reader.decode(document[name]) for name in _RECORDED})
+        if not is_sound(recorded) or not all(type(one).__name__ in _CLASSES for one in recorded.seen):
+            raise NotATrace("it is damaged")
+        return recorded
     except NotATrace:
         raise
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
@@ -128,12 +132,14 @@ class _Writer:
 
 class _Reader:
     def __init__(self, places: list[Any], encoded: list[Any]) -> None:
-        self._places = [Place(*one) for one in places]
+        self._places = [_place(*one) for one in places]
         self._values: list[Any] = [_CLASSES[one["a"]]() for one in encoded]
         for value, one in zip(self._values, encoded, strict=True):
             for name, held in one.items():
                 if name != "a":
                     setattr(value, name, self.decode(held))
+        if not all(map(is_sound, self._values)):
+            raise NotATrace("it is damaged")
 
     def decode(self, thing: Any) -> Any:
         if isinstance(thing, list):
@@ -142,7 +148,9 @@ class _Reader:
             return thing
         match thing:
             case {"a": str(name), **held}:
-                return _CLASSES[name](**{key: self.decode(one) for key, one in held.items()})
+                found = _CLASSES[name](**{key: self.decode(one) for key, one in held.items()})
+                if is_sound(found):
+                    return found
             case {"at": int(number)}:
                 return self._places[number]
             case {"value": int(number)}:
@@ -158,3 +166,10 @@ class _Reader:
             case {"meaning": str(name)}:
                 return Meaning[name]
         raise NotATrace("it is damaged")
+
+
+def _place(path: str, line: int, column: int, end_line: int, end_column: int, cell: object) -> Place:
+    numbers = (line, column, end_line, end_column)
+    if not isinstance(path, str) or not all(type(one) is int for one in numbers) or cell is not None:
+        raise NotATrace("it is damaged")
+    return Place(path, *numbers)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Controls, line and paragraph separators, marks and overrides of direction, halves of a pair, and no characters.
+# Controls, line and paragraph separators, marks and overrides of direction, halves of a pair, no characters, and what is
+# not seen at all. Joiners stay: emoji and several scripts are written with them.
 _UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
 )
 
 

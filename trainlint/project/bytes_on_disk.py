@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Mapping
@@ -9,6 +10,9 @@ from hashlib import blake2b
 
 Fingerprint = tuple[str, str]
 """A path, and the hash of what is in the file."""
+
+MOST_BYTES = 100_000_000
+"""Of one file: more than any notebook has with its pictures."""
 
 
 class Contents:
@@ -21,8 +25,12 @@ class Contents:
     def get(self, path: str) -> bytes:
         """Raises OSError where the file cannot be read."""
         if path not in self._bytes:
-            if not stat.S_ISREG(os.stat(path).st_mode):
+            status = os.stat(path)
+            if not stat.S_ISREG(status.st_mode):
                 raise OSError("not a file")  # a folder, or a pipe that would be waited for
+            if status.st_size > MOST_BYTES:
+                size = f"{status.st_size / 1e6:.0f} MB, and {MOST_BYTES / 1e6:.0f} MB is the most"
+                raise OSError(errno.EFBIG, f"it is too large: {size}")
             with open(path, "rb") as file:
                 self._bytes[path] = file.read()
         return self._bytes[path]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,8 +13,12 @@ from typing import Any, cast, get_args
 
 from trainlint.errors import UsageError
 from trainlint.finding import Finding, Level, Version
+from trainlint.project.small_files import text_of
 from trainlint.project.suggestion import did_you_mean
 from trainlint.project.target import NEWEST, Target, target_near, version
+
+_TOO_DEEP = re.compile(r"^[ \t\[]*(?:[\w-]+[ \t]*\.[ \t]*){100}", re.MULTILINE)
+"""A dotted key that takes a TOML parser longer than anybody waits."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +88,16 @@ def _own_table(file: Path) -> dict[str, Any] | None:
         import tomli as tomllib
 
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        text = text_of(file)
+        if _TOO_DEEP.search(text) is not None:
+            raise ValueError("a key has more than 100 parts")
+        content = tomllib.loads(text)
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise UsageError(f"{file}: is not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise UsageError(f"{file}: is not valid TOML: it is nested too deeply") from error
     if file.name != "pyproject.toml":
         return content
     tool = content.get("tool", {})

@@ -16,16 +16,13 @@ from trainlint.project.instructions import (
     requirements_of_readme,
     requirements_of_workflow,
 )
+from trainlint.project.small_files import text_of
 
 _PINNED = re.compile(r"[A-Za-z][\w.-]*\s*(?:\[[^]]*\]\s*)?(?:===|==|~=|>=|<=|!=|<|>)\s*\d[^\r\n]*")
 """A requirement that names a version: elsewhere a name may stand for anything."""
 _CONDA = re.compile(
     r"\s*(?:-\s*)?[\"']?(?:[\w.-]+::)?(?:py)?torch(?:-[cg]pu)?\s*(?P<versions>[=<>!~][^\"'#]*)"
 )
-
-
-_MOST_BYTES = 500_000
-"""Longer files are no lists that somebody has written."""
 
 
 def requirements(folder: Path) -> Iterator[str]:
@@ -43,15 +40,10 @@ def instructions(folder: Path) -> Iterator[str]:
 def _read(folder: Path, pattern: str, read: Callable[[str], Iterator[str]]) -> Iterator[str]:
     for file in sorted(folder.glob(pattern)) if "*" in pattern else [folder / pattern]:
         try:
-            text = file.read_text(encoding="utf-8") if _is_list(file) else ""
+            text = text_of(file)
         except (OSError, UnicodeDecodeError):
             continue
         yield from read(text)
-
-
-def _is_list(file: Path) -> bool:
-    """Whether it is a plain file of moderate size: reading anything else may never end."""
-    return file.is_file() and file.stat().st_size <= _MOST_BYTES
 
 
 def _of_pyproject(text: str) -> Iterator[str]:
@@ -62,7 +54,7 @@ def _of_pyproject(text: str) -> Iterator[str]:
 
     try:
         content = tomllib.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     yield from _strings(_inner(content, "project", "dependencies"))
     optional = _inner(content, "project", "optional-dependencies")

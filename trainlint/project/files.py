@@ -10,6 +10,7 @@ from typing import NamedTuple
 from trainlint.errors import UsageError
 from trainlint.finding import Problem
 from trainlint.project.patterns import Patterns, git_patterns, user_patterns
+from trainlint.project.small_files import text_of
 from trainlint.superseded import is_still_wanted
 
 SUFFIXES = (".py", ".ipynb")
@@ -178,9 +179,9 @@ def _gitignores_around(folder: str) -> tuple[Patterns, ...]:
 
 
 def _ignore_file(folder: str, file: str) -> tuple[Patterns, ...]:
-    """The patterns in git's `file`, which start from `folder`; none if there is no such file."""
+    """The patterns in git's `file`, which start from `folder`; none if there is no such file, or none that is short enough to be one."""
     try:
-        lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = text_of(file, errors="replace").splitlines()
     except OSError:
         return ()
     patterns = [line for line in lines if line.strip() and not line.startswith("#")]

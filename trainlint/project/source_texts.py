@@ -7,10 +7,10 @@ import re
 import tokenize
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trainlint.finding import Place, Problem
+from trainlint.project.bytes_on_disk import Contents
 
 if TYPE_CHECKING:
     from trainlint.notebook.program import Notebook
@@ -20,10 +20,13 @@ Lines = Callable[[Place], Sequence[str]]
 
 
 class SourceTexts:
-    """Source by path, read when asked for; a file that cannot be read is empty."""
+    """Source by path, read when asked for; a file that cannot be read, or may not be shown, is empty."""
 
-    def __init__(self, given: Mapping[str, bytes] | None = None) -> None:
+    def __init__(
+        self, given: Mapping[str, bytes] | None = None, may_show: Callable[[str], bool] | None = None
+    ) -> None:
         self.given = given or {}
+        self._may_show = may_show or (lambda path: True)
         self._lines = cache(self._split)
         self._notebook = cache(self._read_notebook)
 
@@ -32,7 +35,7 @@ class SourceTexts:
         if path in self.given:
             return self.given[path]
         try:
-            return Path(path).read_bytes()
+            return Contents({}).get(path) if self._may_show(path) else b""
         except OSError:
             return b""
 
@@ -82,7 +85,6 @@ class SourceTexts:
     def _read_notebook(self, path: str) -> Notebook:
         from trainlint.notebook.document import NotANotebook
         from trainlint.notebook.program import Notebook
-        from trainlint.project.bytes_on_disk import Contents
 
         try:
             raw = Contents(self.given).get(path)

@@ -23,7 +23,7 @@ from trainlint.finding import Finding, Level, Problem
 from trainlint.judging import judged
 from trainlint.output.writing import check_writable, write_file
 from trainlint.project.config import Config, find_config, read_config
-from trainlint.project.files import shown_path
+from trainlint.project.files import SUFFIXES, shown_path
 from trainlint.project.source_texts import SourceTexts
 from trainlint.report import Report
 from trainlint.run.ranks import collected, compared, hand_in, united, world
@@ -70,7 +70,7 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
     runs = [recorded, *(one for one in others.values() if one is not None)]
     ran = united({one.rank.number: judged(one, found) for one in runs})
     findings = [replace(one, level=one.level or "error") for one in joined(read, ran, recorded)]
-    texts = SourceTexts()
+    texts = SourceTexts(may_show=None if request.from_trace is None else _is_source)
     kept = selected(
         silence(findings, [path for path in paths if _exists(path)], texts.raw, names()), selection
     )
@@ -83,6 +83,11 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
         tuple(not_checked(kept, recorded)),
     )
     return report, texts, outcome
+
+
+def _is_source(path: str) -> bool:
+    """A trace that somebody was given may name any file: lines of those that are not Python are not shown."""
+    return path.endswith(SUFFIXES)
 
 
 def _nothing(outcome: Outcome, request: RunRequest) -> BaseException:

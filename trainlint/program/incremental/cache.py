@@ -162,7 +162,8 @@ class Cache:
             if not self._folder.parent.exists():
                 mark(self._folder.parent)
             folder.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(data)
+            with open(temporary, "xb") as file:  # never through a link that somebody has put there
+                file.write(data)
             temporary.replace(folder / key)
         except OSError:  # a full disk, a read-only tree: the next run does the work again
             with contextlib.suppress(OSError):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trainlint.finding import Finding, Problem
+from trainlint.limits import PROCESSES_PER_CPU
 from trainlint.program.incremental.cache import Cache, Checked
 from trainlint.program.incremental.connected import connected
 from trainlint.program.incremental.group import check
@@ -58,7 +59,8 @@ class _Program:
         self._read: dict[str, reading.Read] = {}
         self._modules: dict[str, s.Module] = {}
         self._problems: list[Problem] = []
-        self._jobs = jobs if jobs is not None else os.cpu_count() or 1
+        processors = os.cpu_count() or 1
+        self._jobs = processors if jobs is None else min(jobs, PROCESSES_PER_CPU * processors)
         self._lasts = cache.lasts
         """Whether what is found now is kept for later runs."""
         self._done = 0

@@ -15,7 +15,8 @@ _TRAINS = re.compile(
     rb"|DataLoader|training_step|eval|load_state_dict|DataCollatorForLanguageModeling)\b"
 )
 _IMPORT = re.compile(
-    rb"(?:^|(?<=\r))[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.MULTILINE
+    rb"(?:^|(?<=\r))[ \t]*(?:from[ \t]+(\.*)((?:\w[\w.]*)?)[ \t]+import\b|import[ \t]+([\w., \t]+))",
+    re.MULTILINE,
 )
 
 

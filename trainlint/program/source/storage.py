@@ -13,6 +13,8 @@ from trainlint.program.source import syntax
 _ALLOWED = {name: found for name, found in vars(syntax).items() if isinstance(found, type)}
 _BUILTINS = {"frozenset": frozenset, "object": object, "complex": complex, "Ellipsis": Ellipsis}
 
+_BEFORE = {kind: dict(vars(kind)) for kind in _ALLOWED.values()}
+
 
 class Corrupt(Exception):
     """Bytes that are not a module."""
@@ -35,6 +37,22 @@ def unpacked(data: bytes) -> syntax.Module:
         found = _Unpickler(io.BytesIO(data)).load()
     except Exception as error:  # damaged bytes raise nearly anything
         raise Corrupt(str(error)) from None
+    finally:
+        changed = _mended()
+    if changed:
+        raise Corrupt("it changes classes")
     if not isinstance(found, syntax.Module):
         raise Corrupt("no module")
     return found
+
+
+def _mended() -> bool:
+    """Give classes back what they had: bytes can set attributes of a class that they name. Whether any had to be."""
+    changed = [kind for kind, before in _BEFORE.items() if vars(kind) != before]
+    for kind in changed:
+        for name in vars(kind).keys() - _BEFORE[kind].keys():
+            delattr(kind, name)
+        for name, held in _BEFORE[kind].items():
+            if vars(kind)[name] is not held:
+                setattr(kind, name, held)
+    return bool(changed)
