@@ -13,11 +13,12 @@ Check = Callable[[Any], bool]
 
 def is_sound(thing: Any) -> bool:
     """Whether every field of a dataclass holds what is declared of it. What its parts hold is not looked at."""
-    return all(check(getattr(thing, name)) for name, check in _checks(type(thing)))
+    kind: Any = type(thing)
+    return all(check(getattr(thing, name)) for name, check in _checks(kind))
 
 
 @cache
-def _checks(kind: type) -> list[tuple[str, Check]]:
+def _checks(kind: Any) -> list[tuple[str, Check]]:
     hints = get_type_hints(kind)
     return [(one.name, _check(hints[one.name])) for one in fields(kind)]
 
