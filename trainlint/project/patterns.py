@@ -54,7 +54,10 @@ def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
     """Raises ValueError for a line that is no pattern."""
     from pathspec import GitIgnoreSpec
 
-    return GitIgnoreSpec(map(_linear, GitIgnoreSpec.from_lines(lines).patterns))
+    try:
+        return GitIgnoreSpec(map(_linear, GitIgnoreSpec.from_lines(lines).patterns))
+    except re.error as error:  # a range of characters that runs backwards
+        raise ValueError(str(error)) from error
 
 
 def _linear(pattern: P) -> P:
