@@ -42,7 +42,9 @@ class Ended(NamedTuple):
 
 
 def damaged(count: int, seed: int) -> Iterator[tuple[str, bytes]]:
-    whole = [path.read_bytes() for path in sorted(HERE.glob("rules/*/*.py")) if path.name[:3] in ("bad", "goo")]
+    whole = [
+        path.read_bytes() for path in sorted(HERE.glob("rules/*/*.py")) if path.name[:3] in ("bad", "goo")
+    ]
     whole += [path.read_bytes() for path in sorted((HERE / "bench/programs").rglob("*.py"))]
     for page in sorted((HERE / "fixtures/scenarios").glob("*.md")):
         whole += [code.encode() for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
@@ -126,7 +128,11 @@ def main() -> None:
     text = row(given.write or "these", ended)
     print(text)
     if given.write:
-        kept = [line for line in DOCUMENT.read_text().splitlines(True) if not line.startswith(f"| {given.write} |")]
+        kept = [
+            line
+            for line in DOCUMENT.read_text().splitlines(True)
+            if not line.startswith(f"| {given.write} |")
+        ]
         DOCUMENT.write_text("".join(kept).rstrip("\n") + f"\n{text}\n")
     sys.exit(1 if any(one.wrong for one in ended) else 0)
 
