@@ -189,6 +189,10 @@ def run(
     from_trace: Annotated[
         Path | None, typer.Option(help="Judge a saved recording, without running anything.", metavar="FILE")
     ] = None,
+    report_file: Annotated[
+        Path | None,
+        typer.Option("--report", help="Write the step as one HTML file to look at.", metavar="FILE"),
+    ] = None,
     select: Select = None,
     ignore: Ignore = None,
     min_level: MinLevel = None,
@@ -209,9 +213,10 @@ def run(
         from trainlint.run.running import RunRequest
         from trainlint.run.running import run as run_program
 
-        program = _program(script or [], module, trace, from_trace)
-        if output_file is not None:
-            check_writable(output_file)
+        program = _program(script or [], module, trace or report_file is not None, from_trace)
+        for file in (output_file, report_file):
+            if file is not None:
+                check_writable(file)
         report, texts, outcome = run_program(
             RunRequest(
                 program=program,
@@ -233,6 +238,11 @@ def run(
             run_output(report, texts.lines, output_format, closed=not quiet, room=room_for_source()),
             output_file,
         )
+        if report_file is not None:
+            from trainlint.html_report.page import page
+            from trainlint.output.writing import write_file
+
+            write_file(report_file, page(report, texts.lines))
         if outcome.timed_out:
             complain(f"the program was ended by --timeout after {timeout:g} s")
         raise typer.Exit(_code(report, outcome, exit_zero))
