@@ -11,7 +11,11 @@ from trainlint import __version__
 from trainlint.html_report.markup import Html, joined, tag
 from trainlint.html_report.panel import Panel
 from trainlint.html_report.panels.findings import findings_panel
+from trainlint.html_report.panels.gradients import gradients_panel
 from trainlint.html_report.panels.losses import losses_panel
+from trainlint.html_report.panels.lost import lost_panel
+from trainlint.html_report.panels.masks import masks_panel
+from trainlint.html_report.panels.modules import modules_panel
 from trainlint.html_report.summary import summary, title_of
 from trainlint.project.source_texts import Lines
 from trainlint.report import Report
@@ -23,7 +27,15 @@ def page(report: Report, lines: Lines) -> str:
     """The report of a recorded step as the text of an HTML file."""
     run = report.run
     assert run is not None
-    panels = [one for one in (findings_panel(report, lines), losses_panel(run)) if one is not None]
+    found = (
+        findings_panel(report, lines),
+        losses_panel(run),
+        modules_panel(run),
+        gradients_panel(run),
+        lost_panel(run),
+        masks_panel(run),
+    )
+    panels = [one for one in found if one is not None]
     return document(title_of(run), joined(summary(report), contents(panels), map(section, panels)))
 
 

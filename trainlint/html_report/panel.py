@@ -43,9 +43,15 @@ class Cell:
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Cell | Content]]) -> Html:
     """A table whose first column names its rows. It scrolls by itself where it is too wide, also with the keyboard."""
-    head = tag("tr", [tag("th", one, scope="col") for one in heads])
-    body = [tag("tr", [_cell(n, one) for n, one in enumerate(row)]) for row in rows]
-    inner = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", body))
+    all_rows = list(rows)
+    first = all_rows[0] if all_rows else ()
+    numeric = [isinstance(one, Cell) and one.numeric for one in first]
+    head = [
+        tag("th", one, scope="col", class_="number" if is_number else None)
+        for one, is_number in zip(heads, numeric, strict=True)
+    ]
+    body = [tag("tr", [_cell(n, one) for n, one in enumerate(row)]) for row in all_rows]
+    inner = tag("table", tag("caption", caption), tag("thead", tag("tr", head)), tag("tbody", body))
     return tag("div", inner, class_="scrolls", tabindex=0, role="region", aria_label=caption)
 
 

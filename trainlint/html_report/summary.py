@@ -7,28 +7,13 @@ import os
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.finding import Finding
+from trainlint.html_report.cases import Case, standing
 from trainlint.html_report.markup import Html, prose, tag
 from trainlint.html_report.words import count, joined_words, number, place
 from trainlint.report import Report
 
 _MOST = 8
 """Findings that are named at the top; the others follow below."""
-
-_ORDER = {"error": 0, "warning": 1, "info": 2}
-
-
-def by_weight(report: Report) -> list[Finding]:
-    """The findings that stand: errors first, those that the run has shown before those that it has not."""
-    return sorted(
-        report.standing,
-        key=lambda one: (_ORDER[one.level or "error"], one.verdict == "not-reached", one.at, one.code),
-    )
-
-
-def anchor(finding: Finding, report: Report) -> str:
-    """Where a finding stands on the page."""
-    return f"finding-{report.shown.index(finding) + 1}"
 
 
 def title_of(run: Recorded) -> str:
@@ -39,24 +24,8 @@ def title_of(run: Recorded) -> str:
 def summary(report: Report) -> Html:
     run = report.run
     assert run is not None
-    found = by_weight(report)
-    links = [
-        tag(
-            "li",
-            tag(
-                "a",
-                tag("span", one.level or "error", class_=f"level {one.level}"),
-                tag("code", one.code),
-                " ",
-                tag("b", one.name),
-                tag("span", place(one.at), class_="place"),
-                tag("span", one.verdict, class_="verdict") if one.verdict else None,
-                tag("span", prose(one.message), class_="message"),
-                href=f"#{anchor(one, report)}",
-            ),
-        )
-        for one in found[:_MOST]
-    ]
+    found = standing(report)
+    links = [tag("li", _link(one)) for one in found[:_MOST]]
     if len(found) > _MOST:
         links.append(tag("li", tag("a", f"and {len(found) - _MOST} more", href="#findings")))
     worst = next((one for one in ("error", "warning", "info") if report.by_level[one]), "clear")
@@ -66,6 +35,24 @@ def summary(report: Report) -> Html:
         tag("h1", _headline(report), class_=worst),
         tag("ul", links, class_="worst") if links else None,
         _facts(run),
+    )
+
+
+def _link(case: Case) -> Html:
+    """A case in two lines, and where it stands."""
+    first, others = case.first, len(case.findings) - 1
+    return tag(
+        "a",
+        tag("span", first.level or "error", class_=f"level {first.level}"),
+        tag("code", first.code),
+        " ",
+        tag("b", first.name),
+        tag(
+            "span", place(first.at), f" and {count(others, 'more place')}" if others else None, class_="place"
+        ),
+        tag("span", first.verdict, class_="verdict") if first.verdict else None,
+        tag("span", prose(first.message), class_="message"),
+        href=f"#{case.key}",
     )
 
 

@@ -46,6 +46,8 @@ class Axis:
     """Whether only whole numbers stand on it."""
     names: tuple[str, ...] = ()
     """What stands at 0, 1, 2 ... in the place of numbers."""
+    ends: tuple[float, ...] = ()
+    """Numbers that it reaches, whatever the points are."""
 
 
 @dataclass(frozen=True)

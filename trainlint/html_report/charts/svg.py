@@ -17,9 +17,9 @@ def svg(chart: Chart) -> Html:
     left = _NAMED_LEFT if chart.y.names else _LEFT
     xs = [value for one in shown for point in one.points for value in _along_x(one, point)]
     ys = [value for one in shown for point in one.points for value in _along_y(one, point)]
-    x = scale(chart.x, xs, left, _WIDTH - _RIGHT)
+    x = scale(chart.x, [*xs, *chart.x.ends], left, _WIDTH - _RIGHT)
     bottom = chart.height - _BOTTOM
-    y = scale(chart.y, ys, *((_TOP, bottom) if chart.y.names else (bottom, _TOP)))
+    y = scale(chart.y, [*ys, *chart.y.ends], *((_TOP, bottom) if chart.y.names else (bottom, _TOP)))
     drawn = tag(
         "svg",
         tag("title", f"{chart.title}. {chart.description}"),

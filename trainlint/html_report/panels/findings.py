@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from trainlint.finding import Finding
+from trainlint.html_report.cases import Case, refuted, standing
 from trainlint.html_report.markup import Html, joined, prose, tag
 from trainlint.html_report.panel import Panel
 from trainlint.html_report.source import excerpts
-from trainlint.html_report.summary import anchor, by_weight
-from trainlint.html_report.words import count, number
+from trainlint.html_report.words import count, number, place
 from trainlint.project.source_texts import Lines
 from trainlint.report import Report
 
@@ -22,28 +22,28 @@ _VERDICTS = {
 
 
 def findings_panel(report: Report, lines: Lines) -> Panel:
-    standing = by_weight(report)
-    refuted = [one for one in report.shown if one.verdict == "refuted"]
+    found, gone = standing(report), refuted(report)
     body = joined(
-        [_finding(one, anchor(one, report), lines) for one in standing],
-        tag("p", "No rule found anything wrong.", class_="good") if not standing else None,
+        [_case(one, lines) for one in found],
+        tag("p", "No rule found anything wrong.", class_="good") if not found else None,
         tag(
             "details",
-            tag("summary", f"{count(len(refuted), 'finding')} of the source that the run has refuted"),
-            [_finding(one, anchor(one, report), lines) for one in refuted],
+            tag("summary", f"{count(len(gone), 'finding')} of the source that the run has refuted"),
+            [_case(one, lines) for one in gone],
         )
-        if refuted
+        if gone
         else None,
         tag("h3", "Problems") if report.problems else None,
         tag("ul", [tag("li", f"{one.shown}: {one.message}") for one in report.problems])
         if report.problems
         else None,
     )
-    note = count(len(standing), "finding") if standing else "none"
+    note = count(len(report.standing), "finding") if found else "none"
     return Panel("findings", "Findings", body, note, alarming=bool(report.by_level["error"]))
 
 
-def _finding(finding: Finding, key: str, lines: Lines) -> Html:
+def _case(case: Case, lines: Lines) -> Html:
+    finding = case.first
     level = finding.level or "error"
     heading = tag(
         "h3",
@@ -59,11 +59,25 @@ def _finding(finding: Finding, key: str, lines: Lines) -> Html:
         "article",
         heading,
         tag("p", prose(finding.message)),
+        _others(case),
         _evidence(finding),
         excerpts(finding, lines),
-        id=key,
+        id=case.key,
         class_=f"finding {level}",
     )
+
+
+def _others(case: Case) -> Html | None:
+    """What else the same reason has done."""
+    rest = case.findings[1:]
+    if not rest:
+        return None
+    named = [
+        joined(tag("code", one.subject), " (", tag("span", place(one.at), class_="place"), ")")
+        for one in rest
+    ]
+    parts = [joined(", " if number else "", one) for number, one in enumerate(named)]
+    return tag("p", "The same holds for ", parts, ".")
 
 
 def _evidence(finding: Finding) -> Html | None:
