@@ -39,7 +39,7 @@ def masks_panel(run: Recorded) -> Panel | None:
         ),
         tag(
             "ul",
-            [tag("li", one) for group in alike.values() if (one := _figure(group)) is not None],
+            [tag("li", figure) for group in alike.values() if (figure := _figure(group)) is not None],
             class_="pictures",
         ),
         table("Each mask", _HEADS, map(_row, seen)),
