@@ -11,12 +11,14 @@ from trainlint import __version__
 from trainlint.html_report.markup import Html, joined, tag
 from trainlint.html_report.panel import Panel
 from trainlint.html_report.panels.batch import batch_panel
+from trainlint.html_report.panels.checks import checks_panel
 from trainlint.html_report.panels.findings import findings_panel
 from trainlint.html_report.panels.gradients import gradients_panel
 from trainlint.html_report.panels.losses import losses_panel
 from trainlint.html_report.panels.lost import lost_panel
 from trainlint.html_report.panels.masks import masks_panel
 from trainlint.html_report.panels.modules import modules_panel
+from trainlint.html_report.panels.ranks import ranks_panel
 from trainlint.html_report.panels.time import time_panel
 from trainlint.html_report.summary import summary, title_of
 from trainlint.project.source_texts import Lines
@@ -38,6 +40,8 @@ def page(report: Report, lines: Lines) -> str:
         masks_panel(run),
         batch_panel(run),
         time_panel(run),
+        ranks_panel(run),
+        checks_panel(report),
     )
     panels = [one for one in found if one is not None]
     return document(title_of(run), joined(summary(report), contents(panels), map(section, panels)))

@@ -52,7 +52,7 @@ def scale(axis: Axis, values: Sequence[float], start: float, end: float) -> Scal
         first = low
     found: list[tuple[float, str]] = []
     while first <= high + step * 1e-6:
-        found.append((first, number(0.0 if abs(first) < step * 1e-6 else float(f"{first:.12g}"))))
+        found.append((first, _written(first, step)))
         first += step
     return Scale(low, high, start, end, False, tuple(found))
 
@@ -67,6 +67,14 @@ def _logarithmic(low: float, high: float, start: float, end: float) -> Scale:
         for power in range(first, last + 1, every)
     )
     return Scale(10.0**first, 10.0**last, start, end, True, ticks)
+
+
+def _written(value: float, step: float) -> str:
+    """With as many digits as it takes to tell it from the next."""
+    if abs(value) >= 1e5 or 0 < step < 1e-4:
+        return number(0.0 if abs(value) < step * 1e-6 else value)
+    shown = f"{value:.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
+    return shown.lstrip("-") if float(shown) == 0 else shown
 
 
 def _round_step(wanted: float) -> float:

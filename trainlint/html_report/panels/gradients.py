@@ -120,7 +120,7 @@ def _rows(held: Sequence[ParameterSeen]) -> Iterator[Sequence[Cell | Content]]:
         if len(group) < _ALIKE:
             yield _row(one.name, [one], heat)
         elif one is group[0]:
-            yield _row(f"{_pattern(one)} ({len(group)} of them)", group, heat)
+            yield _row(f"{_pattern(one)} \u00d7 {len(group)}", group, heat)
 
 
 def _pattern(one: ParameterSeen) -> str:
@@ -141,7 +141,7 @@ def _row(name: str, group: Sequence[ParameterSeen], heat: Heat) -> Sequence[Cell
     bad = any(one.non_finite for one in gradients)
     return (
         tag("code", name),
-        Cell(shape(group[0].shape), kind="dim"),
+        Cell(shape(group[0].shape), kind="dim shape"),
         _numbers(
             [one.norm for one in gradients],
             "bad" if bad else heat.shade(max(one.norm for one in gradients)),

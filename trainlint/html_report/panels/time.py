@@ -182,7 +182,7 @@ def _memory(pace: Pace) -> Html | None:
         "Memory held after each backward pass",
         f"From {memory(pace.memory[0])} to {memory(pace.memory[-1])}",
         Axis("backward pass", whole=True),
-        Axis("MB"),
+        Axis("MB", ends=(0.0,)),
         (Series("memory", "line", points),),
         height=170,
     )
