@@ -33,7 +33,7 @@ from trainlint.cli.server_command import server
 from trainlint.errors import UsageError
 from trainlint.output.delivery import deliver, room_for_source
 from trainlint.output.output_format import OutputFormat
-from trainlint.output.writing import check_writable, complain, write
+from trainlint.output.writing import check_writable, complain, write, write_file
 
 if TYPE_CHECKING:
     from trainlint.report import Report
@@ -171,7 +171,7 @@ def run(
         typer.Option("-m", help="Run a module, as `python -m` does.", metavar="MODULE"),
     ] = None,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Record a training step of the program, and check it.")
+        bool, typer.Option("--trace", help="Record a training step: what `run` does anyway.", hidden=True)
     ] = False,
     steps: Annotated[int, typer.Option(help="Number of optimizer steps to record.", min=1)] = 1,
     timeout: Annotated[
@@ -193,6 +193,10 @@ def run(
         Path | None,
         typer.Option("--report", help="Write the step as one HTML file to look at.", metavar="FILE"),
     ] = None,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(help="Write the timeline for ui.perfetto.dev to this file.", metavar="FILE"),
+    ] = None,
     select: Select = None,
     ignore: Ignore = None,
     min_level: MinLevel = None,
@@ -213,8 +217,8 @@ def run(
         from trainlint.run.running import RunRequest
         from trainlint.run.running import run as run_program
 
-        program = _program(script or [], module, trace or report_file is not None, from_trace)
-        for file in (output_file, report_file):
+        program = _program(script or [], module, from_trace)
+        for file in (output_file, report_file, timeline):
             if file is not None:
                 check_writable(file)
         report, texts, outcome = run_program(
@@ -240,15 +244,18 @@ def run(
         )
         if report_file is not None:
             from trainlint.html_report.page import page
-            from trainlint.output.writing import write_file
 
             write_file(report_file, page(report, texts.lines))
+        if timeline is not None and report.run is not None:
+            from trainlint.output.perfetto import trace_events
+
+            write_file(timeline, trace_events(report.run))
         if outcome.timed_out:
             complain(f"the program was ended by --timeout after {timeout:g} s")
         raise typer.Exit(_code(report, outcome, exit_zero))
 
 
-def _program(script: list[str], module: str | None, trace: bool, from_trace: Path | None) -> Program | None:
+def _program(script: list[str], module: str | None, from_trace: Path | None) -> Program | None:
     """What to run, from what stands on the command line."""
     from trainlint.run.traced_program import Program
 
@@ -256,8 +263,6 @@ def _program(script: list[str], module: str | None, trace: bool, from_trace: Pat
         if script or module:
             raise UsageError("--from-trace judges a recording, and cannot be combined with a program to run")
         return None
-    if not trace:
-        raise UsageError("add `--trace`: to run a program without it, use `python`")
     if module is not None:
         return Program("module", module, tuple(script))
     if not script:

@@ -11,13 +11,15 @@ from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.html_report.charts.chart import Axis, Chart, Point, Series
 from trainlint.html_report.charts.svg import svg
 from trainlint.html_report.heat import UPDATES, Heat
-from trainlint.html_report.markup import Content, joined, tag
+from trainlint.html_report.markup import Content, Html, joined, tag
 from trainlint.html_report.panel import Cell, Panel, table
 from trainlint.html_report.tree import moves
 from trainlint.html_report.words import number, shape, share
 
 _MOST_POINTS = 400
 """Parameters that are drawn one by one; of more, neighbours are drawn together."""
+_MOST_ROWS = 150
+"""Rows of the table that are there at once."""
 _ALIKE = 3
 _USUAL = 1e-3
 
@@ -34,7 +36,7 @@ def gradients_panel(run: Recorded) -> Panel | None:
     body = joined(
         svg(_norms(judged)),
         svg(_updates(judged)) if any(moves(one) for one in judged) else None,
-        table("Each parameter", _HEADS, _rows(judged)),
+        _tables(judged),
     )
     note = (
         f"{len(broken)} not finite"
@@ -109,8 +111,25 @@ def _drawn(name: str, found: Sequence[tuple[int, float, str]], colour: int) -> S
 _HEADS = ("parameter", "shape", "gradient norm", "largest", "zero", "update/weight", "learning rate")
 
 
-def _rows(held: Sequence[ParameterSeen]) -> Iterator[Sequence[Cell | Content]]:
-    """A row for each parameter; those of equal blocks share one, with the smallest and the largest number."""
+def _tables(held: Sequence[ParameterSeen]) -> Html:
+    """Each parameter; of too many, those that stand out first, and all of them where one asks."""
+    rows = list(_rows(held))
+    if len(rows) <= _MOST_ROWS:
+        return table("Each parameter", _HEADS, (row for row, _ in rows))
+    odd = [row for row, stands_out in rows if stands_out]
+    return joined(
+        table("Parameters that stand out", _HEADS, odd[:_MOST_ROWS]) if odd else None,
+        tag(
+            "details",
+            tag("summary", f"All {len(held):,} parameters"),
+            table("Each parameter", _HEADS, (row for row, _ in rows)),
+        ),
+    )
+
+
+def _rows(held: Sequence[ParameterSeen]) -> Iterator[tuple[Sequence[Cell | Content], bool]]:
+    """A row for each parameter, and whether it stands out; those of equal blocks share one, with the smallest and the
+    largest number."""
     heat = Heat.of(one.gradient.norm for one in held if one.gradient is not None)
     groups: dict[object, list[ParameterSeen]] = {}
     for one in held:
@@ -118,9 +137,9 @@ def _rows(held: Sequence[ParameterSeen]) -> Iterator[Sequence[Cell | Content]]:
     for one in held:
         group = groups[_alike(one)]
         if len(group) < _ALIKE:
-            yield _row(one.name, [one], heat)
+            yield _row(one.name, [one], heat), _stands_out(one)
         elif one is group[0]:
-            yield _row(f"{_pattern(one)} \u00d7 {len(group)}", group, heat)
+            yield _row(f"{_pattern(one)} \u00d7 {len(group)}", group, heat), _stands_out(one)
 
 
 def _pattern(one: ParameterSeen) -> str:
@@ -129,8 +148,11 @@ def _pattern(one: ParameterSeen) -> str:
 
 
 def _alike(one: ParameterSeen) -> object:
-    broken = one.gradient is not None and (one.gradient.non_finite > 0 or one.gradient.zeros == 1.0)
-    return one.model, _pattern(one), one.shape, one.gradient is None, broken
+    return one.model, _pattern(one), one.shape, one.gradient is None, _stands_out(one)
+
+
+def _stands_out(one: ParameterSeen) -> bool:
+    return one.gradient is None or one.gradient.non_finite > 0 or one.gradient.zeros == 1.0
 
 
 def _row(name: str, group: Sequence[ParameterSeen], heat: Heat) -> Sequence[Cell | Content]:

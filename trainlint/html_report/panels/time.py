@@ -64,7 +64,7 @@ def time_panel(run: Recorded) -> Panel | None:
     body = joined(
         tag("p", "Measured with the recorder at work, which slows the first steps most.", class_="dim"),
         svg(_chart(steps[:_MOST_STEPS])) if steps else None,
-        table("Seconds of each step", _HEADS, map(_row, steps[:_MOST_STEPS])) if steps else None,
+        table("Time of each step", _HEADS, map(_row, steps[:_MOST_STEPS])) if steps else None,
         _modules(run.facts(Span), typical.number) if typical is not None else None,
         _memory(pace) if pace is not None else None,
     )
