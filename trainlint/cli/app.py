@@ -12,6 +12,7 @@ import typer
 from trainlint import __version__
 from trainlint.cli import examples
 from trainlint.cli.clean import clean
+from trainlint.cli.compare_command import compare
 from trainlint.cli.config_command import config as show_config
 from trainlint.cli.exits import CLEAN, FAILED, FOUND, INTERRUPTED, PROGRAM_FAILED, exit_codes
 from trainlint.cli.optional_revision import TakesARevision
@@ -296,6 +297,7 @@ def _code(report: Report, outcome: Outcome, exit_zero: bool) -> int:
     return CLEAN
 
 
+app.command(epilog=examples.COMPARE)(compare)
 app.command(epilog=examples.EXPLAIN)(explain)
 app.command(epilog=examples.RULES)(rules)
 app.command("config", epilog=examples.CONFIG)(show_config)

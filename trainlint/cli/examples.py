@@ -29,6 +29,10 @@ _RUN = {
     "trainlint run --save-trace step.json train.py": "save the recording ...",
     "trainlint run --from-trace step.json": "... and judge it again, without torch",
 }
+_COMPARE = {
+    "trainlint compare good.json bad.json": "two recordings of `run --save-trace`",
+    "trainlint compare good.json bad.json --report both.html": "side by side, to look at",
+}
 _EXPLAIN = {
     "trainlint explain TL301": "a rule's page, by its code",
     "trainlint explain missing-zero-grad": "and by its name",
@@ -50,4 +54,6 @@ def _shown(examples: Mapping[str, str]) -> str:
     return "\b\nExamples:\n" + "\n".join(lines)
 
 
-ALL, CHECK, RUN, EXPLAIN, RULES, CONFIG = map(_shown, (_ALL, _CHECK, _RUN, _EXPLAIN, _RULES, _CONFIG))
+ALL, CHECK, RUN, COMPARE, EXPLAIN, RULES, CONFIG = map(
+    _shown, (_ALL, _CHECK, _RUN, _COMPARE, _EXPLAIN, _RULES, _CONFIG)
+)

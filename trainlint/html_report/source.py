@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trainlint.finding import Finding, Place
 from trainlint.html_report.markup import Html, joined, tag
-from trainlint.html_report.words import place
+from trainlint.output.words import place
 from trainlint.project.source_texts import Lines
 
 _AROUND = 2

@@ -9,7 +9,7 @@ from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.html_report.cases import Case, standing
 from trainlint.html_report.markup import Html, prose, tag
-from trainlint.html_report.words import count, joined_words, number, place
+from trainlint.output.words import count, joined_words, number, place
 from trainlint.report import Report
 
 _MOST = 8

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trainlint.html_report.charts.chart import Axis
-from trainlint.html_report.words import number
+from trainlint.output.words import number
 
 _TICKS = 6
 

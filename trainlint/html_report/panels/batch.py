@@ -12,7 +12,7 @@ from trainlint.html_report.charts.chart import Axis, Chart, Point, Series
 from trainlint.html_report.charts.svg import svg
 from trainlint.html_report.markup import Content, Html, joined, tag
 from trainlint.html_report.panel import Cell, Panel, table
-from trainlint.html_report.words import count, number, place, shape, share
+from trainlint.output.words import count, number, place, shape, share
 
 _MOST_CLASSES = 24
 """Classes that a chart shows; of more, a table says how many there are."""

@@ -9,7 +9,7 @@ from trainlint.facts.seen.probes import Probe
 from trainlint.facts.seen.raised import Warned
 from trainlint.html_report.markup import Content, Html, joined, prose, tag
 from trainlint.html_report.panel import Cell, Panel, table
-from trainlint.html_report.words import count, number, place
+from trainlint.output.words import count, number, place
 from trainlint.report import Report
 from trainlint.rules import Entry, entries
 

@@ -9,7 +9,7 @@ from trainlint.html_report.cases import Case, refuted, standing
 from trainlint.html_report.markup import Html, joined, prose, tag
 from trainlint.html_report.panel import Panel
 from trainlint.html_report.source import excerpts
-from trainlint.html_report.words import count, number, place
+from trainlint.output.words import count, number, place
 from trainlint.project.source_texts import Lines
 from trainlint.report import Report
 

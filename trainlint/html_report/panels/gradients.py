@@ -14,7 +14,7 @@ from trainlint.html_report.heat import UPDATES, Heat
 from trainlint.html_report.markup import Content, Html, joined, tag
 from trainlint.html_report.panel import Cell, Panel, table
 from trainlint.html_report.tree import moves
-from trainlint.html_report.words import number, shape, share
+from trainlint.output.words import number, shape, share
 
 _MOST_POINTS = 400
 """Parameters that are drawn one by one; of more, neighbours are drawn together."""

@@ -10,7 +10,7 @@ from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.pictures import GraphNode, Picture
 from trainlint.html_report.markup import Html, joined, tag
 from trainlint.html_report.panel import Panel
-from trainlint.html_report.words import count
+from trainlint.output.words import count
 
 _BEFORE, _AFTER = 3, 4
 """Stations of a way that are shown at its ends; those around a cut are shown too."""

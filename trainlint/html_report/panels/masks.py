@@ -12,7 +12,7 @@ from trainlint.facts.seen.masks import MaskPicture, MaskSeen
 from trainlint.html_report.markup import Content, Html, joined, tag
 from trainlint.html_report.panel import Cell, Panel, table
 from trainlint.html_report.png import Colour, data_address
-from trainlint.html_report.words import count, place, shape, share
+from trainlint.output.words import count, place, shape, share
 
 _KEPT: Colour = (230, 238, 248)
 _MASKED: Colour = (32, 52, 84)

@@ -10,7 +10,7 @@ from trainlint.html_report.heat import UPDATES, Heat
 from trainlint.html_report.markup import Content, Html, joined, tag
 from trainlint.html_report.panel import Panel
 from trainlint.html_report.tree import Block, Branch, blocks, trees
-from trainlint.html_report.words import count, number, seconds, shape, share
+from trainlint.output.words import count, number, seconds, shape, share
 
 _MOST_OPEN = 40
 """Rows that are open from the start where nothing stands out."""

@@ -8,7 +8,7 @@ from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.ranks import Disagreement, RankSeen
 from trainlint.html_report.markup import Content, joined, tag
 from trainlint.html_report.panel import Cell, Panel, table
-from trainlint.html_report.words import count, number, place, seconds, shape
+from trainlint.output.words import count, number, place, seconds, shape
 
 
 def ranks_panel(run: Recorded) -> Panel | None:

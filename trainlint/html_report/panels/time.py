@@ -12,7 +12,7 @@ from trainlint.html_report.charts.chart import Axis, Chart, Point, Series
 from trainlint.html_report.charts.svg import svg
 from trainlint.html_report.markup import Content, Html, joined, tag
 from trainlint.html_report.panel import Cell, Panel, table
-from trainlint.html_report.words import memory, seconds, share
+from trainlint.output.words import memory, seconds, share
 
 _KINDS = {"data": "waiting for data", "forward": "forward", "backward": "backward", "step": "optimizer step"}
 _COLOURS = {"data": 3, "forward": 0, "backward": 1, "step": 2}
