@@ -35,7 +35,8 @@ def gradients_panel(run: Recorded) -> Panel | None:
     broken = [one for one in judged if one.gradient is not None and one.gradient.non_finite]
     body = joined(
         svg(_norms(judged)),
-        svg(_updates(judged)) if any(moves(one) for one in judged) else None,
+        svg(_updates(judged)) if any(map(_is_drawn, judged)) else None,
+        tag("p", "Gradients and updates are those of the first step of each optimizer.", class_="dim"),
         _tables(judged),
     )
     note = (
@@ -46,6 +47,10 @@ def gradients_panel(run: Recorded) -> Panel | None:
         else f"{len(judged)} of {len(judged)} there"
     )
     return Panel("gradients", "Gradients", body, note, alarming=bool(missing or broken))
+
+
+def _is_drawn(one: ParameterSeen) -> bool:
+    return moves(one) and one.update is not None and 0 < one.update < math.inf
 
 
 def _norms(held: Sequence[ParameterSeen]) -> Chart:
@@ -190,5 +195,8 @@ def _why(one: ParameterSeen) -> str:
 def _numbers(values: Sequence[float], kind: str = "") -> Cell:
     if not values:
         return Cell("", numeric=True)
+    broken = [one for one in values if not math.isfinite(one)]
+    if broken:
+        return Cell(number(broken[0]), numeric=True, kind="bad")
     low, high = number(min(values)), number(max(values))
     return Cell(low if low == high else f"{low} \u2013 {high}", numeric=True, kind=kind)

@@ -51,6 +51,14 @@ def _chart(lines: list[LossLine]) -> Chart:
             Point(step, value, f"{one.name}, step {step}: {number(value)}") for step, value in one.values
         )
         series.append(Series(f"{one.name} ({place(one.at)})", "line", points, colour % 5))
+    finite = [value for one in lines for _, value in one.values if math.isfinite(value)]
+    lost = tuple(
+        Point(step, min(finite, default=0.0), f"{one.name}, step {step}: {number(value)}")
+        for one in lines
+        for step, value in one.values
+        if not math.isfinite(value)
+    )
+    series.append(Series("not finite", "cross", lost, 5))
     guesses = {one.by: one.guess for one in lines if one.guess is not None}
     for by, guess in guesses.items():
         series.append(Series(f"guessing: {by} = {number(guess)}", "rule", (Point(0, guess),), 5))
