@@ -81,6 +81,12 @@ def test_a_browser_shows_the_report(step: Any, tmp_path: Path) -> None:
     assert shown.count('<pre class="trainlint"') == 1
 
 
+def test_the_report_is_saved_as_a_page(step: Any, tmp_path: Path) -> None:
+    step.save(tmp_path / "step.html")
+    page = (tmp_path / "step.html").read_text()
+    assert "softmax-before-cross-entropy" in page and 'id="gradients"' in page
+
+
 def test_rich_renders_the_report(step: Any) -> None:
     from rich.console import Console
 

@@ -340,7 +340,6 @@ def test_what_cannot_be_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (["--trace", "train.ipynb"], "train.ipynb is a notebook"),
         (["--trace", "folder"], "folder is a folder"),
         (["--trace"], "give a script"),
-        (["train.py"], "add `--trace`"),
         (["--trace", "--no-such-option", "train.py"], "--no-such-option"),
         (["--trace", "--steps", "0", "train.py"], "--steps"),
         (["--trace", "--save-trace", "nowhere/kept.trace", "train.py"], "there is no folder"),

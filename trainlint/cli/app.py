@@ -12,6 +12,7 @@ import typer
 from trainlint import __version__
 from trainlint.cli import examples
 from trainlint.cli.clean import clean
+from trainlint.cli.compare_command import compare
 from trainlint.cli.config_command import config as show_config
 from trainlint.cli.exits import CLEAN, FAILED, FOUND, INTERRUPTED, PROGRAM_FAILED, exit_codes
 from trainlint.cli.optional_revision import TakesARevision
@@ -33,7 +34,7 @@ from trainlint.cli.server_command import server
 from trainlint.errors import UsageError
 from trainlint.output.delivery import deliver, room_for_source
 from trainlint.output.output_format import OutputFormat
-from trainlint.output.writing import check_writable, complain, write
+from trainlint.output.writing import check_writable, complain, write, write_file
 
 if TYPE_CHECKING:
     from trainlint.report import Report
@@ -171,7 +172,7 @@ def run(
         typer.Option("-m", help="Run a module, as `python -m` does.", metavar="MODULE"),
     ] = None,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Record a training step of the program, and check it.")
+        bool, typer.Option("--trace", help="Record a training step: what `run` does anyway.", hidden=True)
     ] = False,
     steps: Annotated[int, typer.Option(help="Number of optimizer steps to record.", min=1)] = 1,
     timeout: Annotated[
@@ -188,6 +189,14 @@ def run(
     ] = None,
     from_trace: Annotated[
         Path | None, typer.Option(help="Judge a saved recording, without running anything.", metavar="FILE")
+    ] = None,
+    report_file: Annotated[
+        Path | None,
+        typer.Option("--report", help="Write the step as one HTML file to look at.", metavar="FILE"),
+    ] = None,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(help="Write the timeline for ui.perfetto.dev to this file.", metavar="FILE"),
     ] = None,
     select: Select = None,
     ignore: Ignore = None,
@@ -209,9 +218,10 @@ def run(
         from trainlint.run.running import RunRequest
         from trainlint.run.running import run as run_program
 
-        program = _program(script or [], module, trace, from_trace)
-        if output_file is not None:
-            check_writable(output_file)
+        program = _program(script or [], module, from_trace)
+        for file in (output_file, report_file, timeline):
+            if file is not None:
+                check_writable(file)
         report, texts, outcome = run_program(
             RunRequest(
                 program=program,
@@ -233,12 +243,20 @@ def run(
             run_output(report, texts.lines, output_format, closed=not quiet, room=room_for_source()),
             output_file,
         )
+        if report_file is not None:
+            from trainlint.html_report.page import page
+
+            write_file(report_file, page(report, texts.lines))
+        if timeline is not None and report.run is not None:
+            from trainlint.output.perfetto import trace_events
+
+            write_file(timeline, trace_events(report.run))
         if outcome.timed_out:
             complain(f"the program was ended by --timeout after {timeout:g} s")
         raise typer.Exit(_code(report, outcome, exit_zero))
 
 
-def _program(script: list[str], module: str | None, trace: bool, from_trace: Path | None) -> Program | None:
+def _program(script: list[str], module: str | None, from_trace: Path | None) -> Program | None:
     """What to run, from what stands on the command line."""
     from trainlint.run.traced_program import Program
 
@@ -246,8 +264,6 @@ def _program(script: list[str], module: str | None, trace: bool, from_trace: Pat
         if script or module:
             raise UsageError("--from-trace judges a recording, and cannot be combined with a program to run")
         return None
-    if not trace:
-        raise UsageError("add `--trace`: to run a program without it, use `python`")
     if module is not None:
         return Program("module", module, tuple(script))
     if not script:
@@ -281,6 +297,7 @@ def _code(report: Report, outcome: Outcome, exit_zero: bool) -> int:
     return CLEAN
 
 
+app.command(epilog=examples.COMPARE)(compare)
 app.command(epilog=examples.EXPLAIN)(explain)
 app.command(epilog=examples.RULES)(rules)
 app.command("config", epilog=examples.CONFIG)(show_config)

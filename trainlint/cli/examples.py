@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 _ALL = {
     "trainlint check": "check the code in this folder",
-    "trainlint run --trace train.py": "record one real training step",
+    "trainlint run train.py": "record one real training step",
     "trainlint explain TL101": "what a rule means, and what to do",
 }
 _CHECK = {
@@ -22,11 +22,16 @@ _CHECK = {
     "cat net.py | trainlint check - --stdin-filename net.py": "code from standard input",
 }
 _RUN = {
-    "trainlint run --trace train.py --epochs 1": "options after the script are passed to it",
-    "trainlint run --trace --steps 20 train.py": "record more steps",
-    "trainlint run --trace -m package.train": "as `python -m` would",
-    "trainlint run --trace --save-trace step.json train.py": "save the recording ...",
+    "trainlint run train.py --epochs 1": "options after the script are passed to it",
+    "trainlint run --steps 20 train.py": "record more steps",
+    "trainlint run -m package.train": "as `python -m` would",
+    "trainlint run --report step.html train.py": "the step as one HTML file to look at",
+    "trainlint run --save-trace step.json train.py": "save the recording ...",
     "trainlint run --from-trace step.json": "... and judge it again, without torch",
+}
+_COMPARE = {
+    "trainlint compare good.json bad.json": "two recordings of `run --save-trace`",
+    "trainlint compare good.json bad.json --report both.html": "side by side, to look at",
 }
 _EXPLAIN = {
     "trainlint explain TL301": "a rule's page, by its code",
@@ -49,4 +54,6 @@ def _shown(examples: Mapping[str, str]) -> str:
     return "\b\nExamples:\n" + "\n".join(lines)
 
 
-ALL, CHECK, RUN, EXPLAIN, RULES, CONFIG = map(_shown, (_ALL, _CHECK, _RUN, _EXPLAIN, _RULES, _CONFIG))
+ALL, CHECK, RUN, COMPARE, EXPLAIN, RULES, CONFIG = map(
+    _shown, (_ALL, _CHECK, _RUN, _COMPARE, _EXPLAIN, _RULES, _CONFIG)
+)

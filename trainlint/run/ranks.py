@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.events import Backward, LossCall
 from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.values import Op
 from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.modules import ModuleSeen
+from trainlint.facts.seen.pace import Pace
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.facts.seen.ranks import Disagreement, Rank
+from trainlint.facts.seen.ranks import Disagreement, Rank, RankSeen
 from trainlint.facts.trace_file import NotATrace, dumped, load
 from trainlint.finding import Place
 from trainlint.judging import Judged
@@ -74,7 +76,8 @@ def compared(first: Recorded, others: dict[int, Recorded | None]) -> Recorded:
     if missing:
         left = dict.fromkeys(missing, "nothing")
         found.append(Disagreement(None, "what was recorded", ranks=left))
-    return replace(first, seen=(*first.seen, *found))
+    summaries = [_summary(number, run) for number, run in runs.items()] if len(runs) > 1 else []
+    return replace(first, seen=(*first.seen, *found, *summaries))
 
 
 def united(judged: Mapping[int, Judged]) -> Judged:
@@ -94,6 +97,16 @@ def united(judged: Mapping[int, Judged]) -> Judged:
     openings = dict.fromkeys(one for said in judged.values() for one in said.openings)
     unfinished = frozenset().union(*(said.unfinished for said in judged.values()))
     return Judged(tuple(found), tuple(openings), unfinished)
+
+
+def _summary(number: int, run: Recorded) -> RankSeen:
+    losses = [one.loss.seen for one in run.events(Backward) if isinstance(one.loss, Op)]
+    values = [one.numbers["value"] for one in losses if one is not None and "value" in one.numbers]
+    norms = [one.gradient.norm for one in run.facts(ParameterSeen) if one.gradient is not None]
+    batch = next((one.shape for one in run.facts(BatchSeen) if one.role == "input"), ())
+    took = next((one.seconds[-1] for one in run.facts(Pace) if one.seconds), None)
+    whole = sum(norm * norm for norm in norms) ** 0.5 if norms else None
+    return RankSeen(number, run.ending.steps, values[-1] if values else None, whole, batch, took)
 
 
 def _gradients(runs: dict[int, Recorded]) -> Iterator[Disagreement]:

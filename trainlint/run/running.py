@@ -62,11 +62,11 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
     recorded = outcome.recorded
     if recorded is None:
         raise _nothing(outcome, request)
-    if request.save_trace is not None:
-        write_file(request.save_trace, dumped(recorded))
     read, problems, paths = _checked(request, recorded, config)
     found: dict[Problem, None] = {}
     recorded = compared(recorded, others)
+    if request.save_trace is not None:
+        write_file(request.save_trace, dumped(recorded))
     runs = [recorded, *(one for one in others.values() if one is not None)]
     ran = united({one.rank.number: judged(one, found) for one in runs})
     findings = [replace(one, level=one.level or "error") for one in joined(read, ran, recorded)]

@@ -33,3 +33,11 @@ class BatchSeen:
     """Floating dtypes of the parameters that it meets."""
     attached: bool = False
     """Whether gradients pass through it: another model made it, and it is no data."""
+    counts: tuple[tuple[int, int], ...] = ()
+    """Of whole numbers: the most frequent ones, and how often each stands there."""
+    distinct: int | None = None
+    """Of whole numbers: how many different ones there are."""
+    sample: tuple[int, ...] = ()
+    """Of whole numbers: those of the first sample, from its beginning."""
+    text: str = ""
+    """That sample as text, where the tokenizer that the program has used knows these tokens."""

@@ -9,6 +9,22 @@ from trainlint.finding import Place
 
 
 @dataclass(frozen=True)
+class MaskPicture:
+    """A mask made small enough to be looked at.
+
+    Args:
+        down: what its rows are: `queries` of the first sample, or `samples` where all queries share a row.
+        rows: at most 64, as are the columns, which are keys.
+        cells: row by row a byte for each cell, from 0 (kept) to 255 (all of it masked): zlib, then base64.
+    """
+
+    down: str
+    rows: int
+    columns: int
+    cells: str
+
+
+@dataclass(frozen=True)
 class MaskSeen:
     """A mask that met attention scores, or a function that takes one.
 
@@ -32,6 +48,7 @@ class MaskSeen:
         is_nan: whether a query without keys came out as NaN.
         is_mended: whether something else took the place of the weights of such a query afterwards.
         module: path of the module that was at work.
+        picture: what it looks like.
     """
 
     at: Place
@@ -52,6 +69,7 @@ class MaskSeen:
     is_nan: bool = False
     is_mended: bool = False
     module: str = ""
+    picture: MaskPicture | None = None
 
     @property
     def is_shared(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from trainlint.output.html import html
 from trainlint.output.step_report import step_report
 from trainlint.output.style import Piece, coloured, plain
 from trainlint.output.text import closing, text
+from trainlint.output.writing import write_file
 from trainlint.project.source_texts import SourceTexts
 from trainlint.report import Report
 from trainlint.trace.launch.session import Session
@@ -62,6 +64,13 @@ class StepReport:
 
     def _repr_html_(self) -> str:
         return html(self._pieces())
+
+    def save(self, file: str | Path) -> None:
+        """Write the step as one HTML file to look at, as `trainlint run --report` does. Raises UsageError where it cannot be
+        written."""
+        from trainlint.html_report.page import page
+
+        write_file(Path(file), page(self._report, self._texts.lines))
 
     def _pieces(self) -> Iterator[Piece]:
         yield from text(self._report, self._texts.lines, _ROOM)

@@ -9,6 +9,11 @@ import torch
 from trainlint.facts.seen.gradients import Gradient
 from trainlint.facts.seen.tensors import Spread
 
+_MOST_COUNTED = 1_000_000
+"""Whole numbers of a batch that are counted."""
+_MOST_FREQUENT = 24
+_SHOWN = 64
+"""Whole numbers of a sample that are kept."""
 _SAMPLE = 4096
 """Elements of a weight that are compared before and after a step."""
 
@@ -45,6 +50,20 @@ def spread(tensor: torch.Tensor) -> Spread | None:
     mean = numbers[0] / values.numel()
     variance = numbers[1] ** 2 / values.numel() - mean**2
     return Spread(mean, math.nan if bad else max(0.0, variance) ** 0.5, numbers[2], numbers[3], bad)
+
+
+def whole_numbers(
+    tensor: torch.Tensor,
+) -> tuple[tuple[tuple[int, int], ...], int | None, tuple[int, ...]]:
+    """Of a tensor of whole numbers: its most frequent ones with their counts, how many differ, and the first sample."""
+    values = plain(tensor)
+    if values is None or values.numel() == 0 or values.is_floating_point() or values.dtype == torch.bool:
+        return (), None, ()
+    first = values if values.dim() < 2 else values[(0,) * (values.dim() - 1)]
+    found, counts = torch.unique(values.flatten()[:_MOST_COUNTED], return_counts=True)
+    most = torch.topk(counts, min(_MOST_FREQUENT, counts.numel())).indices
+    pairs = zip(found[most].tolist(), counts[most].tolist(), strict=True)
+    return tuple(pairs), found.numel(), tuple(first.reshape(-1)[:_SHOWN].tolist())
 
 
 def _wide(values: torch.Tensor) -> torch.dtype:

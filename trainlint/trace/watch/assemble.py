@@ -11,6 +11,7 @@ import torch
 from trainlint.facts.model import events as ev
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Items, Object, Op, Value
+from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.endings import Ending
 from trainlint.facts.seen.gradients import Remains
 from trainlint.facts.seen.non_finite import NonFinite
@@ -54,6 +55,7 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
             *recorder.loaders.seen(),
             *recorder.texts.seen(),
             *recorder.clock.seen(),
+            *recorder.timeline.seen(),
             *recorder.autocast.seen(),
             *unread(recorder),
             *extra,
@@ -69,6 +71,13 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
         else one
         for one in seen
     ]
+    with recorder.careful:
+        seen = [
+            replace(one, text=recorder.texts.decoded(one.sample))
+            if isinstance(one, BatchSeen) and len(one.sample) > 1
+            else one
+            for one in seen
+        ]
     return Recorded(
         path=ending.at.path if ending.at else "",
         entry="program",

@@ -30,10 +30,26 @@ def note_given(
         return
     with recorder.aside():
         found = numbers.spread(tensor)
+        counts, distinct, sample = numbers.whole_numbers(tensor)
     look = seen(tensor)
     same = found is not None and found.smallest == found.largest and tensor.numel() > 1
     attached = tensor.requires_grad
     recorder.fact(
-        BatchSeen(at, role, name, to, look.shape, look.dtype, look.device, found, same, weights, attached),
+        BatchSeen(
+            at,
+            role,
+            name,
+            to,
+            look.shape,
+            look.dtype,
+            look.device,
+            found,
+            same,
+            weights,
+            attached,
+            counts,
+            distinct,
+            sample,
+        ),
         key,
     )

@@ -106,6 +106,7 @@ class Loaders:
                 ev.Drawn, frame, known.object, loader=known.object, batch=Items(kind="tuple", items=items)
             )
             known.waits.append(time.perf_counter() - asked)
+            recorder.timeline.waited(known.object.type.rpartition(".")[2], known.waits[-1])
             if known.given_at is not None:
                 known.works.append(asked - known.given_at)
             known.given_at = time.perf_counter()

@@ -14,6 +14,7 @@ from trainlint.facts.seen.masks import MaskSeen
 from trainlint.facts.seen.tensors import Shape
 from trainlint.finding import Place
 from trainlint.trace.measure import numbers
+from trainlint.trace.measure.mask_picture import mask_picture
 from trainlint.trace.watch import mask_history
 
 if TYPE_CHECKING:
@@ -324,6 +325,7 @@ def _measured(
         is_padding=made.is_padding,
         by_position=made.by_position,
         fill=fill,
+        picture=mask_picture(taken),
     )
 
 

@@ -117,7 +117,7 @@ class ModuleCalls:
         entered = time.thread_time()
         with recorder.careful:
             call = self._begun(module, args, kwargs)
-        began = time.thread_time()
+        began, seen_at = time.thread_time(), recorder.timeline.now
         try:
             if not module.training and isinstance(module, _FAST_IN_EVALUATION):
                 with hidden(recorder.mode):
@@ -125,13 +125,16 @@ class ModuleCalls:
             else:
                 result = original(module, *args, **kwargs)
         finally:
-            took = time.thread_time() - began
+            took, seen_until = time.thread_time() - began, recorder.timeline.now
+            path = self.path_of(module) if call is not None else ""
             if call is not None:
                 self._stack.remove(call)
         if call is not None and recorder.listens:
             with recorder.careful:
                 if call.records:
                     recorder.lives.timed(module, took - call.inner)
+                    recorder.timeline.called(path, seen_at, seen_until, len(self._stack))
+                    recorder.timeline.gave(path, module, tensors(result))
                 self._leave(call, self._stack[-1] if self._stack else None, call.frame, args, kwargs, result)
         if self._stack:
             self._stack[-1].inner += time.thread_time() - entered

@@ -39,6 +39,7 @@ from trainlint.trace.watch.shifts import Shifts
 from trainlint.trace.watch.states import States
 from trainlint.trace.watch.steps import Steps
 from trainlint.trace.watch.texts import Texts
+from trainlint.trace.watch.timeline import Timeline
 
 E = TypeVar("E", bound=ev.Event)
 
@@ -115,6 +116,7 @@ class Recorder:
         self.loaders = Loaders(self)
         self.batch = BatchSize(self.graph)
         self.texts = Texts(self)
+        self.timeline = Timeline(self)
 
     # The state of the recording
 

@@ -41,6 +41,8 @@ class Texts:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._known: dict[tuple[Place, str], Tokenized] = {}
+        self._latest: Any = None
+        """The tokenizer that was used last."""
         self._outer: Any = None
         """The tokenizer of transformers' whose call is at work, around that of a library below it."""
         self._splits = False
@@ -68,7 +70,8 @@ class Texts:
     ) -> None:
         """The library `tokenizers` has encoded texts; `words`: they came in words already."""
         outer = self._outer
-        about = self._about(outer if outer is not None else tokenizer, frame)
+        self._latest = outer if outer is not None else tokenizer
+        about = self._about(self._latest, frame)
         if about is None:
             return
         tokens = outer.special_tokens_map if outer is not None else {}
@@ -95,6 +98,7 @@ class Texts:
 
     def encoded_slowly(self, tokenizer: Any, given: Any, result: Any, frame: FrameType | None) -> None:
         """A tokenizer of transformers' that is written in Python has encoded a text, or several."""
+        self._latest = tokenizer
         about = self._about(tokenizer, frame)
         if about is None:
             return
@@ -124,6 +128,15 @@ class Texts:
 
     def seen(self) -> list[Tokenized]:
         return list(self._known.values())
+
+    def decoded(self, ids: Sequence[int]) -> str:
+        """Tokens as text; what stands for no token, such as targets that are ignored, is left out. Empty where no tokenizer
+        was used, or the one that was does not know them."""
+        tokenizer, tokens = self._latest, [one for one in ids if one >= 0]
+        if tokenizer is None or not tokens:
+            return ""
+        size = tokenizer.get_vocab_size() if hasattr(tokenizer, "get_vocab_size") else len(tokenizer)
+        return str(tokenizer.decode(tokens, skip_special_tokens=False)) if max(tokens) < size else ""
 
     def _about(self, tokenizer: Any, frame: FrameType | None) -> Tokenized | None:
         place = self._recorder.at(frame)

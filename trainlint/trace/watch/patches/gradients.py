@@ -51,6 +51,7 @@ def _going_back(recorder: Recorder) -> Wrap:
             with recorder.careful:
                 retains = args[1] if len(args) > 1 else kwargs.get("retain_graph")
                 recorder.steps.before_backward(losses, recorder.frame(), retains)
+                recorder.timeline.begin("backward")
             try:
                 original(tensors, *args, **kwargs)
             except Exception as error:
@@ -59,6 +60,7 @@ def _going_back(recorder: Recorder) -> Wrap:
                 raise
             if recorder.listens:
                 with recorder.careful:
+                    recorder.timeline.end("backward")
                     recorder.steps.after_backward()
             return None
 

@@ -23,10 +23,12 @@ def patch(recorder: Recorder, undo: ExitStack) -> None:
             with recorder.careful:
                 recorder.resumes.before_step(optimizer)
                 recorder.steps.before_step(optimizer, _has_closure(args, kwargs))
+                recorder.timeline.begin("step")
 
     def after_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if recorder.listens:
             with recorder.careful:
+                recorder.timeline.end("step", type(optimizer).__name__)
                 recorder.steps.after_step(optimizer, _has_closure(args, kwargs))
 
     undo.callback(register_optimizer_step_pre_hook(before_step).remove)

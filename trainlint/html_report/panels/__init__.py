@@ -1,0 +1,1 @@
+"""The panels of the report: one file for each, from the facts of a recording to HTML."""
