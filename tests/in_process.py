@@ -83,6 +83,11 @@ def findings_of_run(script: Path, steps: int = 1) -> list[Finding]:
     problems: dict[Problem, None] = {}
     ran = judged(run, problems)
     assert not problems, problems
-    files = sorted({path for path, _ in run.lines if Path(path).is_file()} | {str(script)})
+    files = sorted({path for path, _ in run.lines if _is_beside(path, script)} | {str(script)})
     read = analyse([Source(path) for path in files]).findings
     return joined(read, ran, run)
+
+
+def _is_beside(path: str, script: Path) -> bool:
+    """Whether a file belongs to the script, and not to the tests that run it."""
+    return Path(path).is_file() and Path(path).resolve().is_relative_to(script.parent.resolve())
