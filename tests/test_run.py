@@ -96,7 +96,13 @@ def test_findings_with_their_verdicts_and_a_trace_that_says_the_same_without_tor
     assert (finding["code"], finding["line"], finding["verdict"]) == ("TL101", 3, "confirmed")
     assert finding["evidence"]
     assert "subject" in finding
-    assert said["summary"]["by_verdict"] == {"confirmed": 1, "refuted": 0, "not-reached": 0, "observed": 0}
+    assert said["summary"]["by_verdict"] == {
+        "confirmed": 1,
+        "refuted": 0,
+        "undecided": 0,
+        "not-reached": 0,
+        "observed": 0,
+    }
     assert said["run"]["ending"]["how"] == "recorded"
     assert said["run"]["arguments"] == ["train.py"]
     assert said["run"]["optimizers"][0]["type"] == "torch.optim.SGD"
@@ -534,7 +540,7 @@ def test_a_rule_that_leaves_a_line_open_says_nothing_of_what_others_found_there(
     """Four rules about tokens leave each loss open that they cannot compare with an input: TL101 does not."""
     write(tmp_path, {"train.py": LEFT_OPEN})
     run(tmp_path, "train.py")
-    assert found(tmp_path) == [("TL101", 9, "refuted"), ("TL301", 11, "not-reached")]
+    assert found(tmp_path) == [("TL101", 9, "refuted"), ("TL301", 11, "undecided")]
     (_, step) = report(tmp_path)["findings"]
     assert step["evidence"] == {"left open": "whether the gradients are cleared before a second step"}
 

@@ -16,9 +16,14 @@ class Missed:
 
 @dataclass(frozen=True)
 class Numbered:
-    """A tensor with a gradient that became a plain number of Python's, where no recorder can follow it."""
+    """A tensor with a gradient that became a plain number of Python's, where no recorder can follow it.
+
+    Args:
+        detached: whether it had lost the gradient just before, by `detach()` or `data`.
+    """
 
     at: Place
+    detached: bool = False
 
 
 @dataclass(frozen=True)
