@@ -146,9 +146,9 @@ class Operations:
 
     def _became_a_number(self, op: Op, at: Place, tensor: torch.Tensor) -> None:
         cut = op.inputs[0] if op.inputs else None
-        is_detached = isinstance(cut, Op) and cut.name in ("detach", "data") and bool(cut.inputs)
-        lost = is_detached and isinstance(cut, Op) and bool(cut.inputs[0].attached)
-        if tensor.requires_grad or lost:
+        is_detached = isinstance(cut, Op) and cut.name in ("detach", "data")
+        before = cut.inputs[0] if is_detached and isinstance(cut, Op) and cut.inputs else None
+        if tensor.requires_grad or (isinstance(before, Op) and before.attached):
             self._recorder.fact(Numbered(at, detached=not tensor.requires_grad), at)
 
     def _overwritten(self, name: str, op: Op, args: Sequence[Any], frame: FrameType | None) -> None:
