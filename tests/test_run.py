@@ -143,7 +143,7 @@ def test_findings_with_their_verdicts_and_a_trace_that_says_the_same_without_tor
 
 def test_text_for_people_comes_after_what_the_program_says(tmp_path: Path) -> None:
     write(tmp_path, {"train.py": TRAINS})
-    ran = python(tmp_path, "-m", "trainlint", "run", "--trace", "--no-cache", "train.py")
+    ran = python(tmp_path, "-m", "trainlint", "run", "--no-cache", "train.py")
     assert ran.returncode == FOUND
     first, second, third, *_ = ran.stdout.splitlines()
     assert (first, second[:12], third[:11]) == ("step 0", "error[TL101]", "  confirmed")
@@ -346,7 +346,7 @@ def test_what_cannot_be_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (["--trace", "train.ipynb"], "train.ipynb is a notebook"),
         (["--trace", "folder"], "folder is a folder"),
         (["--trace"], "give a script"),
-        (["train.py"], "add `--trace`"),
+        ([], "give a script"),
         (["--trace", "--no-such-option", "train.py"], "--no-such-option"),
         (["--trace", "--steps", "0", "train.py"], "--steps"),
         (["--trace", "--save-trace", "nowhere/kept.trace", "train.py"], "there is no folder"),

@@ -171,8 +171,8 @@ def run(
         typer.Option("-m", help="Run a module, as `python -m` does.", metavar="MODULE"),
     ] = None,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Record a training step of the program, and check it.")
-    ] = False,
+        bool, typer.Option("--trace", help="What `run` does anyway: record a training step, and check it.")
+    ] = True,
     steps: Annotated[int, typer.Option(help="Number of optimizer steps to record.", min=1)] = 1,
     timeout: Annotated[
         float | None, typer.Option(help="End the program after this many seconds.", metavar="SECONDS", min=0)
@@ -209,7 +209,7 @@ def run(
         from trainlint.run.running import RunRequest
         from trainlint.run.running import run as run_program
 
-        program = _program(script or [], module, trace, from_trace)
+        program = _program(script or [], module, from_trace)
         if output_file is not None:
             check_writable(output_file)
         report, texts, outcome = run_program(
@@ -238,7 +238,7 @@ def run(
         raise typer.Exit(_code(report, outcome, exit_zero))
 
 
-def _program(script: list[str], module: str | None, trace: bool, from_trace: Path | None) -> Program | None:
+def _program(script: list[str], module: str | None, from_trace: Path | None) -> Program | None:
     """What to run, from what stands on the command line."""
     from trainlint.run.traced_program import Program
 
@@ -246,8 +246,6 @@ def _program(script: list[str], module: str | None, trace: bool, from_trace: Pat
         if script or module:
             raise UsageError("--from-trace judges a recording, and cannot be combined with a program to run")
         return None
-    if not trace:
-        raise UsageError("add `--trace`: to run a program without it, use `python`")
     if module is not None:
         return Program("module", module, tuple(script))
     if not script:
