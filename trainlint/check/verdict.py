@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from trainlint.facts.model.recorded import Recorded
-from trainlint.facts.seen.blind_spots import Elsewhere, Missed, Numbered, Opaque
+from trainlint.facts.seen.blind_spots import Elsewhere, Missed, NotTried, Numbered, Opaque
 from trainlint.finding import Finding, Open, Place
 from trainlint.judging import Judged
 from trainlint.rules import entries
@@ -136,6 +136,8 @@ def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str
             f"only the thread that imports torch is recorded: training in {', '.join(threads)} was not "
             "checked"
         )
+    for tried in dict.fromkeys(recorded.facts(NotTried)):
+        yield f"{tried.code} was not tried: {tried.why}"
     opaque = sorted({one.text for one in recorded.facts(Opaque)})
     if opaque:
         yield f"modules that torch compiles were not checked inside: {', '.join(opaque)}"

@@ -39,3 +39,11 @@ class Elsewhere:
     """A backward pass in another thread than the one that is recorded, by the thread's name."""
 
     thread: str
+
+
+@dataclass(frozen=True)
+class NotTried:
+    """An experiment that could not be made, and why."""
+
+    code: str
+    why: str
