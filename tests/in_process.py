@@ -8,6 +8,7 @@ import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from trainlint.check.analysis import Source, analyse
@@ -57,7 +58,8 @@ def recorded(script: Path, steps: int = 1) -> Recorded:
     random.setstate(state[0])
     torch.set_rng_state(state[1])
     torch.set_grad_enabled(True)
-    return session.facts(how, error=said, at=at, extra=extra)
+    run = session.facts(how, error=said, at=at, extra=extra)
+    return replace(run, lines=frozenset(one for one in run.lines if _is_beside(one[0], script)))
 
 
 @contextmanager
@@ -83,6 +85,11 @@ def findings_of_run(script: Path, steps: int = 1) -> list[Finding]:
     problems: dict[Problem, None] = {}
     ran = judged(run, problems)
     assert not problems, problems
-    files = sorted({path for path, _ in run.lines if Path(path).is_file()} | {str(script)})
+    files = sorted({path for path, _ in run.lines} | {str(script)})
     read = analyse([Source(path) for path in files]).findings
     return joined(read, ran, run)
+
+
+def _is_beside(path: str, script: Path) -> bool:
+    """Whether a file belongs to the script, and not to the tests that run it."""
+    return Path(path).is_file() and Path(path).resolve().is_relative_to(script.parent.resolve())

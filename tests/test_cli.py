@@ -40,7 +40,7 @@ FINDING = {
     "end_column": {"type": "integer"},
     "subject": {"type": ["string", "null"]},
     "because": {"type": "array", "items": {"$ref": "#/$defs/because"}},
-    "verdict": {"enum": [None, "confirmed", "refuted", "not-reached", "observed"]},
+    "verdict": {"enum": [None, "confirmed", "refuted", "undecided", "not-reached", "observed"]},
     "evidence": {"type": "object"},
     "fix": {"type": ["object", "null"]},
     "suppressed": {"type": "boolean"},

@@ -235,3 +235,49 @@ def test_a_part_without_gradient_is_seen_though_the_optimizer_was_there_before()
     assert [one.code for one in trace.report().findings] == ["TL210"]
     with pytest.raises(AssertionError, match="TL210"):
         assert_trains(model, (inputs, labels), nn.functional.cross_entropy)
+
+
+def test_assert_trains_fails_what_runs_and_does_not_learn() -> None:
+    import torch
+    from torch import nn
+
+    from trainlint.testing import assert_trains
+
+    class Idle(nn.Module):
+        """With a layer that is never called, and one behind dropout that lets nothing through."""
+
+        def __init__(self, share: float, *, calls: bool) -> None:
+            super().__init__()
+            self.body, self.more, self.head = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 4)
+            self.drop, self.calls = nn.Dropout(share), calls
+
+        def forward(self, x: Any) -> Any:
+            x = self.drop(self.body(x).relu())
+            return self.head(self.more(x) if self.calls else x)
+
+    def zero(model: nn.Module) -> nn.Module:
+        for one in model.parameters():
+            nn.init.zeros_(one)
+        return model
+
+    torch.manual_seed(0)
+    batch = torch.randn(32, 8), torch.randint(0, 4, (32,))
+    loss = nn.functional.cross_entropy
+    assert_trains(Idle(0.5, calls=True), batch, loss)
+    assert_trains(Idle(0.5, calls=False), batch, loss, ignore=["TL210", "TL908"])
+    with pytest.raises(AssertionError, match=r"get no gradient in any of 10 steps: more\.weight"):
+        assert_trains(Idle(0.5, calls=False), batch, loss)
+    with pytest.raises(AssertionError, match=r"get no gradient in any of 10 steps: body\.weight"):
+        assert_trains(Idle(1.0, calls=True), batch, loss)
+    with pytest.raises(AssertionError, match="get no gradient"):
+        assert_trains(zero(Idle(0.0, calls=True)), batch, loss)
+    hidden = nn.Sequential(nn.Linear(8, 4))
+    hidden.lent = [nn.Linear(8, 4)]
+    with pytest.raises(AssertionError, match=r"`lent` holds layers in a plain container"):
+        assert_trains(hidden, batch, loss)
+    hidden.lent = [hidden[0]]
+    assert_trains(hidden, batch, loss)
+    with pytest.raises(AssertionError, match="sign inverted"):
+        assert_trains(nn.Linear(8, 4), batch, lambda out, y: -loss(out, y))
+    with pytest.raises(AssertionError, match="does not fall"):
+        assert_trains(nn.Linear(8, 4), batch, lambda out, y: loss(out - 2 * out.detach(), y))

@@ -96,7 +96,13 @@ def test_findings_with_their_verdicts_and_a_trace_that_says_the_same_without_tor
     assert (finding["code"], finding["line"], finding["verdict"]) == ("TL101", 3, "confirmed")
     assert finding["evidence"]
     assert "subject" in finding
-    assert said["summary"]["by_verdict"] == {"confirmed": 1, "refuted": 0, "not-reached": 0, "observed": 0}
+    assert said["summary"]["by_verdict"] == {
+        "confirmed": 1,
+        "refuted": 0,
+        "undecided": 0,
+        "not-reached": 0,
+        "observed": 0,
+    }
     assert said["run"]["ending"]["how"] == "recorded"
     assert said["run"]["arguments"] == ["train.py"]
     assert said["run"]["optimizers"][0]["type"] == "torch.optim.SGD"
@@ -137,7 +143,7 @@ def test_findings_with_their_verdicts_and_a_trace_that_says_the_same_without_tor
 
 def test_text_for_people_comes_after_what_the_program_says(tmp_path: Path) -> None:
     write(tmp_path, {"train.py": TRAINS})
-    ran = python(tmp_path, "-m", "trainlint", "run", "--trace", "--no-cache", "train.py")
+    ran = python(tmp_path, "-m", "trainlint", "run", "--no-cache", "train.py")
     assert ran.returncode == FOUND
     first, second, third, *_ = ran.stdout.splitlines()
     assert (first, second[:12], third[:11]) == ("step 0", "error[TL101]", "  confirmed")
@@ -340,6 +346,7 @@ def test_what_cannot_be_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (["--trace", "train.ipynb"], "train.ipynb is a notebook"),
         (["--trace", "folder"], "folder is a folder"),
         (["--trace"], "give a script"),
+        ([], "give a script"),
         (["--trace", "--no-such-option", "train.py"], "--no-such-option"),
         (["--trace", "--steps", "0", "train.py"], "--steps"),
         (["--trace", "--save-trace", "nowhere/kept.trace", "train.py"], "there is no folder"),
@@ -533,7 +540,7 @@ def test_a_rule_that_leaves_a_line_open_says_nothing_of_what_others_found_there(
     """Four rules about tokens leave each loss open that they cannot compare with an input: TL101 does not."""
     write(tmp_path, {"train.py": LEFT_OPEN})
     run(tmp_path, "train.py")
-    assert found(tmp_path) == [("TL101", 9, "refuted"), ("TL301", 11, "not-reached")]
+    assert found(tmp_path) == [("TL101", 9, "refuted"), ("TL301", 11, "undecided")]
     (_, step) = report(tmp_path)["findings"]
     assert step["evidence"] == {"left open": "whether the gradients are cleared before a second step"}
 

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PROJECT = re.compile(r"`(fixtures/seeds/\w+)`(?:, run as `([^`]+)`)?")
 ROW = re.compile(r"^\| [^|]+ \| (TL\d+) \| ([\w.]+:\d+|-) \| ([\w-]+) \|$", re.MULTILINE)
-VERDICTS = ("confirmed", "observed", "not-reached")
+VERDICTS = ("confirmed", "observed", "undecided", "not-reached")
 
 
 class Told(NamedTuple):

@@ -94,14 +94,16 @@ def test_a_run_refutes_what_the_same_rule_has_not_left_open(script: Path) -> Non
     found = joined(read, judged(run, problems), run)
     assert _verdicts(found) == {
         "TL001": (STEP, "refuted"),
-        "TL002": (STEP, "not-reached"),
-        "TL003": (STEP, "not-reached"),
+        "TL002": (STEP, "undecided"),
+        "TL003": (STEP, "undecided"),
     }
     assert {one.code: one.evidence for one in found if one.evidence} == {
-        "TL002": {"left open": "whether it is wrong"}
+        "TL002": {"left open": "whether it is wrong"},
+        "TL003": {"left open": "this rule did not come to an end on the run"},
     }
     said = list(not_checked(found, run))
-    assert "lines that ran without showing what a rule asks: TL002 (whether it is wrong)" in said
+    (undecided,) = [one for one in said if one.startswith("lines that ran without showing")]
+    assert "TL002 (whether it is wrong)" in undecided
     assert [one.message.partition(",")[0] for one in problems] == ["rule TL003 failed"]
 
 
@@ -119,8 +121,8 @@ def test_what_is_open_on_one_rank_is_open(script: Path) -> None:
     assert _verdicts(joined(read, united({0: decided, 1: decided}), run))["TL002"] == (STEP, "refuted")
     assert _verdicts(joined(read, united({0: decided, 1: first}), run)) == {
         "TL001": (STEP, "refuted"),
-        "TL002": (STEP, "not-reached"),
-        "TL003": (STEP, "not-reached"),
+        "TL002": (STEP, "undecided"),
+        "TL003": (STEP, "undecided"),
     }
 
 
@@ -181,7 +183,7 @@ def test_a_run_does_not_refute_what_it_has_not_shown(
 ) -> None:
     script = tmp_path / "train.py"
     script.write_text(program, encoding="utf-8")
-    assert _verdicts(findings_of_run(script)).get(code) == (line, "not-reached")
+    assert _verdicts(findings_of_run(script)).get(code) == (line, "undecided")
 
 
 def test_a_run_that_goes_on_after_an_evaluation_shows_the_mode(tmp_path: Path) -> None:
@@ -192,3 +194,40 @@ def test_a_run_that_goes_on_after_an_evaluation_shows_the_mode(tmp_path: Path) -
         ENDS_BEFORE_EVALUATION.replace("    model.eval()", "    vars(model)['training'] = False")
     )
     assert "TL310" not in _verdicts(findings_of_run(script, steps=6))
+
+
+THROUGH_A_DETACHED_NUMBER = """\
+import torch
+
+scale = torch.tensor(3.0, requires_grad=True)
+optimizer = torch.optim.SGD([scale], lr=0.1)
+for _ in range(3):
+    width = torch.tensor(scale.detach().item(), requires_grad=True)
+    loss = (torch.randn(64) / width).square().mean() + width.log()
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+FROM_A_PLAIN_NUMBER = THROUGH_A_DETACHED_NUMBER.replace("scale.detach().item()", "3.0")
+
+
+def test_a_number_that_was_detached_first_is_not_followed_either(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(THROUGH_A_DETACHED_NUMBER, encoding="utf-8")
+    found = [one for one in findings_of_run(script) if one.code == "TL203"]
+    assert [(one.at.line, one.verdict, one.evidence) for one in found] == [
+        (6, "undecided", {"left open": "which numbers this tensor is made of"})
+    ]
+    script.write_text(FROM_A_PLAIN_NUMBER, encoding="utf-8")
+    assert _verdicts(findings_of_run(script)).get("TL203") in (None, (6, "refuted"))
+
+
+def test_what_the_run_shows_at_another_line_is_not_refuted(script: Path) -> None:
+    read = analyse([Source(str(script))]).findings
+    run = recorded(script)
+    (suspected,) = [one for one in read if one.code == "TL001"]
+    above = replace(suspected, at=suspected.at._replace(line=5, end_line=5), because=())
+    found = joined(read, Judged((above,)), run)
+    assert [(one.at.line, one.verdict) for one in found if one.code == "TL001"] == [
+        (5, "observed"),
+        (STEP, "undecided"),
+    ]

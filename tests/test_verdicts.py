@@ -52,7 +52,7 @@ Said = Callable[[str], tuple[int, str]]
     [
         pytest.param(CLEARED_BY_A_HOOK, {11: "refuted"}, id="cleared by a hook"),
         pytest.param(NEVER_CLEARED, {11: "confirmed"}, id="never cleared"),
-        pytest.param(UNREACHED, {11: "not-reached", 15: "not-reached"}, id="not reached"),
+        pytest.param(UNREACHED, {11: "undecided", 15: "not-reached"}, id="not reached"),
     ],
 )
 def test_verdicts(program: str, verdicts: dict[int, str], tmp_path: Path) -> None:
@@ -108,7 +108,13 @@ def test_json_holds_it_with_its_verdict(said: Said) -> None:
     assert (finding["code"], finding["line"], finding["verdict"]) == ("TL301", 11, "refuted")
     assert finding["evidence"] == {}
     summary = report["summary"]
-    assert summary["by_verdict"] == {"confirmed": 0, "refuted": 1, "not-reached": 0, "observed": 0}
+    assert summary["by_verdict"] == {
+        "confirmed": 0,
+        "refuted": 1,
+        "undecided": 0,
+        "not-reached": 0,
+        "observed": 0,
+    }
     assert summary["by_level"] == {"error": 0, "warning": 0, "info": 0}
 
 

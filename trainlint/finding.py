@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 Level = Literal["error", "warning", "info"]
-Verdict = Literal["confirmed", "refuted", "not-reached", "observed"]
+Verdict = Literal["confirmed", "refuted", "undecided", "not-reached", "observed"]
 
 
 class Cell(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from trainlint.finding import Finding, Problem
+from trainlint.finding import Finding, Problem, Verdict
 from trainlint.reached import Reached
 
 if TYPE_CHECKING:
@@ -80,4 +80,4 @@ class Report:
     def by_verdict(self) -> dict[str, int]:
         """How many findings of each verdict there are."""
         counts = Counter(finding.verdict for finding in self.shown)
-        return {verdict: counts[verdict] for verdict in ("confirmed", "refuted", "not-reached", "observed")}
+        return {verdict: counts[verdict] for verdict in get_args(Verdict)}

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from trainlint.facts.ask.evidence import numbers_of
+from trainlint.facts.model.events import Backward, LossCall
 
 if TYPE_CHECKING:
     import torch
 
+    from trainlint.trace.launch.recording import StepReport
+
 _LEARNING_RATE = 1e-3
+_STEPS = 8
+"""Steps after the two that are recorded."""
+_MOST_NAMED = 5
 
 
 def assert_trains(
@@ -19,7 +27,7 @@ def assert_trains(
     *,
     ignore: Sequence[str] = (),
 ) -> None:
-    """Take two training steps on a copy of a model, and fail if they show that it cannot learn.
+    """Train a copy of a model on one batch for a few steps, and fail if it does not learn.
 
     Args:
         model: is left as it is, and so are the random states.
@@ -29,8 +37,9 @@ def assert_trains(
             number that carries a gradient.
         ignore: codes or beginnings of codes of findings that are allowed here.
 
-    Raises AssertionError with the report of the step for any finding that is an error, and where nothing can learn:
-    there is no parameter to train, the loss carries no gradient, or every gradient is zero.
+    Raises AssertionError with the report of the first steps for any finding that is an error, and where it does not
+    learn: there is no parameter to train, the loss carries no gradient, weights get none in any step (`ignore` TL210 and
+    TL211 allow that), the loss does not fall, or it falls because the loss of torch's in it rises.
     """
     import torch
 
@@ -44,25 +53,103 @@ def assert_trains(
         if not parameters:
             raise AssertionError("this model has no parameter that requires grad: there is nothing to train")
         optimizer = torch.optim.AdamW(parameters, lr=_LEARNING_RATE)
-        with record() as trace:
-            for _ in range(2):
-                optimizer.zero_grad()
-                loss = loss_fn(_called(trained, inputs), targets)
-                if not loss.requires_grad:
-                    break
+        losses: list[float] = []
+        moved: set[int] = set()
+
+        def step() -> bool:
+            """Each with the same random numbers, so that losses can be compared."""
+            torch.manual_seed(0)
+            optimizer.zero_grad()
+            loss = loss_fn(_called(trained, inputs), targets)
+            losses.append(float(loss.detach()))
+            if loss.requires_grad:
                 loss.backward()  # type: ignore[no-untyped-call]
+                moved.update(id(one) for one in parameters if one.grad is not None and bool(one.grad.any()))
                 optimizer.step()
-    report = trace.report()
+            return loss.requires_grad
+
+        with record() as trace:
+            learns = all(step() for _ in range(2))
+        report = trace.report()
+        _assert_no_error(report, ignore)
+        hidden = next(_unregistered(trained), None)
+        if hidden is not None and not "TL901".startswith(tuple(ignore)):
+            raise AssertionError(
+                f"`{hidden}` holds layers in a plain container: they are not in `parameters()`, so no optimizer "
+                f"trains them (TL901)\n\n{report}"
+            )
+        if not learns:
+            raise AssertionError(
+                f"the loss does not require grad: no parameter is reachable from it\n\n{report}"
+            )
+        if not moved:
+            raise AssertionError(f"every gradient is zero: no parameter learns\n\n{report}")
+        for _ in range(_STEPS):
+            step()
+    named = {id(one): name for name, one in trained.named_parameters()}
+    still = [one for one in parameters if id(one) not in moved and not _is_allowed(one, ignore)]
+    if still:
+        names = ", ".join(named[id(one)] for one in still[:_MOST_NAMED])
+        raise AssertionError(
+            f"these weights get no gradient in any of {len(losses)} steps: {names}\n\n{report}"
+        )
+    if not min(losses[1:]) < losses[0]:
+        raise AssertionError(
+            f"the loss does not fall on one batch: {losses[0]:.4g} at first, {losses[-1]:.4g} after {len(losses)} "
+            f"steps\n\n{report}"
+        )
+    if _is_negated(report):
+        raise AssertionError(
+            f"the loss that `backward()` is called on is a loss of torch's with its sign inverted, so training makes "
+            f"that one larger\n\n{report}"
+        )
+
+
+def _assert_no_error(report: StepReport, ignore: Sequence[str]) -> None:
+    __tracebackhide__ = True
     wrong = [
         one for one in report.findings if one.level == "error" and not one.code.startswith(tuple(ignore))
     ]
     if wrong:
         codes = ", ".join(sorted({one.code for one in wrong}))
         raise AssertionError(f"this model does not train correctly ({codes})\n\n{report}")
-    if not loss.requires_grad:
-        raise AssertionError(f"the loss does not require grad: no parameter is reachable from it\n\n{report}")
-    if not any(one.grad is not None and one.grad.any() for one in parameters):
-        raise AssertionError(f"every gradient is zero: no parameter learns\n\n{report}")
+
+
+def _unregistered(model: torch.nn.Module) -> Iterator[str]:
+    """The attributes of a model that hold layers which it does not register."""
+    import torch
+
+    known = {id(one) for one in model.parameters()}
+    for path, module in model.named_modules():
+        for name, value in vars(module).items():
+            held = list(value.values()) if isinstance(value, dict) else value
+            if name.startswith("_") or not isinstance(held, (list, tuple)):
+                continue
+            layers = [one for one in held if isinstance(one, torch.nn.Module)]
+            if any(
+                one.requires_grad and id(one) not in known for each in layers for one in each.parameters()
+            ):
+                yield f"{path}.{name}" if path else name
+
+
+def _is_allowed(parameter: torch.Tensor, ignore: Sequence[str]) -> bool:
+    """Whether a parameter may go without a gradient: a bias may, where a later layer removes it."""
+    code = "TL210" if parameter.grad is None else "TL211"
+    return code.startswith(tuple(ignore)) or (parameter.grad is not None and parameter.dim() < 2)
+
+
+def _is_negated(report: StepReport) -> bool:
+    """Whether each loss is the one loss of torch's in it, times one and the same negative number."""
+    computed = [one for one in report.run.events(LossCall) if one.function != "log_softmax"]
+    run_back = report.run.events(Backward)
+    if len(computed) != len(run_back) or len({one.at for one in computed}) != 1:
+        return False
+    values = [
+        (numbers_of(back.loss).get("value"), numbers_of(one.output).get("value"))
+        for back, one in zip(run_back, computed, strict=True)
+    ]
+    ratios = [total / inner for total, inner in values if total is not None and inner]
+    return len(ratios) == len(values) and ratios[0] < 0 and max(ratios) - min(ratios) < 1e-4 * -ratios[0]
 
 
 def _called(model: torch.nn.Module, inputs: Any) -> Any:

@@ -43,7 +43,7 @@ class Outcome:
     Args:
         read: findings of `trainlint check`.
         ran: findings of `trainlint run --trace` that the run showed: confirmed or observed.
-        open: findings that the run left open: not reached.
+        open: findings that the run left open: undecided, or not reached.
         ending: how the recording ended.
         error: what the program, or the recorder, said when it failed.
         problems: rules or files that failed.
@@ -76,7 +76,7 @@ def attempt(clones: Path, program: Program, edits: Sequence[Edit]) -> Outcome:
     return Outcome(
         _findings(folder, check),
         _findings(folder, run, _SHOWN),
-        _findings(folder, run, ("not-reached",)),
+        _findings(folder, run, ("undecided", "not-reached")),
         ending.get("how", "nothing"),
         ending.get("error", "") or run.get("said", ""),
         tuple(json.dumps(one) for one in [*check.get("problems", ()), *run.get("problems", ())]),

@@ -19,6 +19,9 @@ CHANCE = ("bernoulli", "rand", "rand_like")
 FLAT = frozenset(
     ("relu", "clamp", "clamp_min", "clamp_max", "hardtanh", "relu6", "softmax", "hardsigmoid", "threshold")
 )
+ROUNDS = frozenset("sign sgn round floor ceil trunc fix heaviside".split())
+"""Operations whose gradient is zero everywhere."""
+
 FEWEST_SAMPLES = 4
 
 
@@ -35,10 +38,13 @@ def check(run: Recorded) -> Iterator[Finding]:
     told: set[int] = set()
     for number, path, parameters in _by_module(silent):
         at = parameters[0].at or _made(run, parameters[0])
-        if at is None or number in asleep or _only_bias(parameters, judged):
+        if at is None or number in asleep:
             continue
         values = [one.value for one in parameters if one.value is not None]
         between = found.between(values)
+        rounded = _rounded(between)
+        if _only_bias(parameters, judged) and (rounded is None or all(map(_is_bias, parameters))):
+            continue
         on_the_way = {op.uid for op in between}
         if not told.isdisjoint(on_the_way) or any(_switches_off(op) for op in between):
             continue
@@ -46,9 +52,8 @@ def check(run: Recorded) -> Iterator[Finding]:
         yield Finding(
             at,
             f"The gradient of {_named(parameters)} is exactly zero in every backward pass, so it never "
-            "learns. Look for a ReLU, clamp or mask after it that zeroes everything, and for a softmax over "
-            "a single class.",
-            _flat(between),
+            f"learns. {_look_for(rounded)}",
+            _flat(between) if rounded is None else _at(rounded),
             subject=path or parameters[0].name,
             evidence={
                 "parameters with zero gradient": len(parameters),
@@ -89,6 +94,31 @@ def _only_bias(parameters: list[ParameterSeen], judged: list[ParameterSeen]) -> 
     """Whether the module's weights do learn: a later layer may remove a bias, as batch norm does."""
     first = parameters[0]
     return any(one.alive and one.model == first.model and one.module == first.module for one in judged)
+
+
+def _is_bias(parameter: ParameterSeen) -> bool:
+    return len(parameter.shape) < 2
+
+
+def _rounded(between: list[Op]) -> Op | None:
+    """The first operation that rounds; a parameter beside others that learn is lost there, if anywhere."""
+    return next((op for op in reversed(between) if op.name in ROUNDS and op.at is not None), None)
+
+
+def _look_for(rounded: Op | None) -> str:
+    if rounded is None:
+        return (
+            "Look for a ReLU, clamp or mask after it that zeroes everything, and for a softmax over a single "
+            "class."
+        )
+    return (
+        f"`{rounded.text}` has a gradient of zero everywhere: let the gradient pass with a straight-through "
+        "estimator, such as `x + (x.round() - x).detach()`."
+    )
+
+
+def _at(op: Op) -> tuple[Because, ...]:
+    return (Because(op.at, "the gradient is zero here"),) if op.at is not None else ()
 
 
 def _starts_at_zero(parameter: ParameterSeen) -> bool:

@@ -62,6 +62,7 @@ def _in_run(recorded: Recorded) -> Iterator[Finding]:
         held = [one for one in parameters if one.optimizers]
         if left and held:
             yield from _some(left, held, parameters, optimizers)
+    yield from _frozen(recorded.facts(ParameterSeen), list(optimizers.values()))
     if any(one.optimizers or one.stepped for one in recorded.facts(ParameterSeen)):
         yield from _mistaken(recorded.facts(ParameterSeen), list(optimizers.values()))
         return
@@ -134,6 +135,31 @@ def _other_model(optimizer: OptimizerSeen, trained: list[ParameterSeen]) -> Iter
             "gradients elsewhere": len(trained),
         },
     )
+
+
+def _frozen(parameters: list[ParameterSeen], optimizers: list[OptimizerSeen]) -> Iterator[Finding]:
+    """Optimizers none of whose parameters requires a gradient, while others of the model get one and are in none."""
+    for one in optimizers:
+        held = [known for known in parameters if one.number in known.optimizers]
+        at = one.at or one.step_at
+        is_idle = one.steps > 0 and len(held) == one.parameters == one.idle
+        if at is None or not is_idle or any(known.trainable or known.reached for known in held):
+            continue
+        models = {known.model for known in held}
+        left = [
+            known for known in parameters if known.model in models and known.trainable and _is_left_out(known)
+        ]
+        if left:
+            rest = f" and {len(left) - 1} more" if len(left) > 1 else ""
+            yield Finding(
+                at,
+                f"No parameter of this optimizer requires a gradient, so its step changes nothing, while "
+                f"`{left[0].name}`{rest} get gradients and are not in any optimizer's param groups. Freeze "
+                "before the optimizer is created, and pass it the parameters that still require a gradient.",
+                (Because(left[0].at, "they are created here"),) if left[0].at not in (None, at) else (),
+                subject=_common(left),
+                evidence={"parameters held": one.parameters, "that require a gradient": 0},
+            )
 
 
 def _mistaken(parameters: list[ParameterSeen], optimizers: list[OptimizerSeen]) -> Iterator[Finding]:

@@ -22,7 +22,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if forward.at not in shown:
             yield Open(forward.at, "in which mode it runs after an evaluation")
         switched = _switched_off(training, forward)
-        if switched is not None and not _is_meant(training, switched, forward):
+        if switched is None or _is_shown_to_train(forward):
+            continue
+        if 0 < len(forward.off) < forward.layers:
+            yield Open(forward.at, "whether only a part is meant to be in evaluation mode")
+        elif not _is_meant(training, switched, forward):
             yield Finding(
                 forward.at,
                 f"This training step runs {module.title} in evaluation mode: dropout "
@@ -76,6 +80,13 @@ def _switched_off(training: Training, forward: Forward) -> ModeChange | None:
             if event is forward and last is not None and last.training is False:
                 found = last
     return found
+
+
+def _is_shown_to_train(forward: Forward) -> bool:
+    """Whether a run has shown that layers which depend on the mode were training, whatever has switched them back."""
+    if forward.mode is None:
+        return False
+    return not forward.off if forward.layers else forward.mode
 
 
 def _is_meant(training: Training, switched: ModeChange, forward: Forward) -> bool:

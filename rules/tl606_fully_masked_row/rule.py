@@ -19,7 +19,9 @@ def check(training: Training) -> Iterator[Finding]:
         if mask.fill is not None and mask.fill > NOTHING_LEFT:
             continue
         level, what = _judged(mask, training)
-        if what:
+        if not what and _is_on_queries(mask, training):
+            yield _on_queries(mask)
+        elif what:
             yield Finding(
                 mask.at,
                 f"This mask masks out every key for {mask.empty_rows} of {mask.rows} queries: {what}. Leave "
@@ -32,6 +34,34 @@ def check(training: Training) -> Iterator[Finding]:
                     "scores": list(mask.scores),
                 },
             )
+
+
+def _is_on_queries(mask: MaskSeen, training: Training) -> bool:
+    """Whether a padding mask takes out whole queries, while nothing takes out the padded keys."""
+    queries, keys = len(mask.scores) - 2, len(mask.scores) - 1
+    sizes = dict(zip(mask.axes, mask.shape, strict=False))
+    if not mask.is_padding or mask.is_mended or len(mask.shape) != len(mask.axes):
+        return False
+    if sizes.get(keys) != 1 or sizes.get(queries, 1) == 1 or mask.scores[-2] != mask.scores[-1]:
+        return False
+    others = (one for one in training.facts(MaskSeen) if one.scores == mask.scores and one.at != mask.at)
+    return not any(dict(zip(one.axes, one.shape, strict=False)).get(keys, 1) > 1 for one in others)
+
+
+def _on_queries(mask: MaskSeen) -> Finding:
+    right = [*mask.shape[:-2], mask.shape[-1], mask.shape[-2]]
+    return Finding(
+        mask.at,
+        f"This padding mask {list(mask.shape)} has size 1 along the keys and varies along the queries: it masks "
+        f"out every key for {mask.empty_rows} of {mask.rows} queries, and real tokens still attend to padding. "
+        f"Give it the shape {right}, so that it masks out keys.",
+        evidence={
+            "queries without keys": mask.empty_rows,
+            "queries": mask.rows,
+            "mask": list(mask.shape),
+            "scores": list(mask.scores),
+        },
+    )
 
 
 def _judged(mask: MaskSeen, training: Training) -> tuple[Level | None, str]:

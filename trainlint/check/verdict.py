@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from trainlint.facts.model.recorded import Recorded
-from trainlint.facts.seen.blind_spots import Elsewhere, Missed, Numbered, Opaque
+from trainlint.facts.seen.blind_spots import Elsewhere, Missed, NotTried, Numbered, Opaque
 from trainlint.finding import Finding, Open, Place
 from trainlint.judging import Judged
 from trainlint.rules import entries
 
 LEFT_OPEN = "left open"
-"""Under this name, the evidence of what is not reached says what the run has not shown of it."""
+"""Under this name, the evidence of what is undecided says what the run has not shown of it."""
 
 Said = TypeVar("Said", Finding, Open)
 
@@ -22,20 +22,25 @@ def joined(read: Sequence[Finding], ran: Judged, recorded: Recorded) -> list[Fin
     """Every finding once, with its verdict; one of a rule that knows the source alone has none.
 
     A finding of the source is confirmed if its rule also fires on the run at the same place, or if the program
-    failed there; refuted if the place ran, the rule did not fire and left nothing open there, and the program did not
-    fail at a place that the finding leads to; and not reached otherwise. What only the run shows is observed.
+    failed there; undecided, with the reason, if the place ran and the run cannot tell; refuted if it ran and the rule
+    did not fire; and not reached if it did not run. What only the run shows is observed.
     """
-    found = [_judged(one, ran, recorded) for one in read]
+    unread = [
+        one
+        for one in ran.findings
+        if not any(one.code == other.code and _overlap(one.at, other.at) for other in read)
+    ]
+    found = [_judged(one, ran, recorded, unread) for one in read]
     seen = {(one.code, one.at, one.subject) for one in found}
-    for one in ran.findings:
-        known = any(one.code == other.code and _overlap(one.at, other.at) for other in read)
-        if not known and (one.code, one.at, one.subject) not in seen:
+    for one in unread:
+        if (one.code, one.at, one.subject) not in seen:
             seen.add((one.code, one.at, one.subject))
             found.append(replace(one, verdict="observed"))
     return sorted(found, key=lambda one: (one.at, one.code, one.subject or ""))
 
 
-def _judged(finding: Finding, ran: Judged, recorded: Recorded) -> Finding:
+def _judged(finding: Finding, ran: Judged, recorded: Recorded, unread: Sequence[Finding]) -> Finding:
+    """A finding of the source with its verdict; `unread` is what the run alone has shown."""
     same = list(_at_the_same_place(ran.findings, finding))
     if same:
         evidence: dict[str, Any] = {}
@@ -51,14 +56,36 @@ def _judged(finding: Finding, ran: Judged, recorded: Recorded) -> Finding:
     left_open = list(_at_the_same_place(ran.openings, finding))
     if left_open:
         reasons = dict.fromkeys(one.why for one in left_open if one.why)
-        evidence = {LEFT_OPEN: ", ".join(reasons)} if reasons else {}
-        return replace(finding, verdict="not-reached", evidence=evidence)
-    if finding.code not in ran.unfinished:
-        if any(one.at == finding.at for one in recorded.facts(Numbered)):
-            return replace(finding, verdict="confirmed", evidence={"carried a gradient": True})
-        if rule.refutable and _has_run(finding, recorded):
-            return replace(finding, verdict="refuted")
-    return replace(finding, verdict="not-reached")
+        return _undecided(finding, ", ".join(reasons))
+    if finding.code not in ran.unfinished and any(
+        one.at == finding.at and not one.detached for one in recorded.facts(Numbered)
+    ):
+        return replace(finding, verdict="confirmed", evidence={"carried a gradient": True})
+    if not _has_run(finding, recorded):
+        return replace(finding, verdict="not-reached")
+    why = _why_not_refuted(finding, rule.refutable, ran, recorded, unread)
+    return _undecided(finding, why) if why else replace(finding, verdict="refuted")
+
+
+def _undecided(finding: Finding, why: str) -> Finding:
+    return replace(finding, verdict="undecided", evidence={LEFT_OPEN: why} if why else {})
+
+
+def _why_not_refuted(
+    finding: Finding, refutable: bool, ran: Judged, recorded: Recorded, unread: Sequence[Finding]
+) -> str:
+    """Why a run that came by and did not show what was found there proves nothing; empty where it does."""
+    if finding.code in ran.unfinished:
+        return "this rule did not come to an end on the run"
+    if not refutable:
+        return "a run on this machine cannot disprove it"
+    failed = recorded.ending.at
+    if failed is not None and any(_overlap(failed, because.at) for because in finding.because):
+        return "the program failed where it would have shown"
+    elsewhere = next((one for one in unread if one.code == finding.code), None)
+    if elsewhere is not None:
+        return f"the run shows the same at {elsewhere.at.path}:{elsewhere.at.line}"
+    return ""
 
 
 def _at_the_same_place(said: Sequence[Said], finding: Finding) -> Iterator[Said]:
@@ -67,10 +94,8 @@ def _at_the_same_place(said: Sequence[Said], finding: Finding) -> Iterator[Said]
 
 
 def _has_run(finding: Finding, recorded: Recorded) -> bool:
-    """Whether the program came by a place, and did not fail where what is wrong with it would have shown."""
-    place, failed = finding.at, recorded.ending.at
-    if failed is not None and any(_overlap(failed, because.at) for because in finding.because):
-        return False
+    """Whether the program came by a place."""
+    place = finding.at
     return any((place.path, line) in recorded.lines for line in range(place.line, place.end_line + 1))
 
 
@@ -85,12 +110,15 @@ def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str
         at = ending.by_hand_at
         where = f" at {at.path}:{at.line}" if at is not None else ""
         yield f"parameters are updated by hand{where}, without an optimizer: rules about steps were not checked"
-    not_reached = [one for one in findings if one.verdict == "not-reached"]
-    missed = sorted({one.code for one in not_reached if LEFT_OPEN not in one.evidence})
+    missed = sorted({one.code for one in findings if one.verdict == "not-reached"})
     if missed:
-        yield f"lines that the run did not reach, or not often enough, with findings of {', '.join(missed)}"
+        yield f"lines that the run did not reach, with findings of {', '.join(missed)}"
     undecided = sorted(
-        {f"{one.code} ({one.evidence[LEFT_OPEN]})" for one in not_reached if LEFT_OPEN in one.evidence}
+        {
+            f"{one.code} ({one.evidence.get(LEFT_OPEN, 'no reason is known')})"
+            for one in findings
+            if one.verdict == "undecided"
+        }
     )
     if undecided:
         yield f"lines that ran without showing what a rule asks: {', '.join(undecided)}"
@@ -108,6 +136,8 @@ def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str
             f"only the thread that imports torch is recorded: training in {', '.join(threads)} was not "
             "checked"
         )
+    for tried in dict.fromkeys(recorded.facts(NotTried)):
+        yield f"{tried.code} was not tried: {tried.why}"
     opaque = sorted({one.text for one in recorded.facts(Opaque)})
     if opaque:
         yield f"modules that torch compiles were not checked inside: {', '.join(opaque)}"

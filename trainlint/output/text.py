@@ -115,7 +115,9 @@ def _verdict(finding: Finding) -> Iterator[Piece]:
     if finding.verdict is None:
         return
     meaning: Meaning = (
-        "related" if finding.verdict in ("refuted", "not-reached") else (finding.level or "error")
+        "related"
+        if finding.verdict in ("refuted", "undecided", "not-reached")
+        else (finding.level or "error")
     )
     yield Piece(f"  {finding.verdict}", meaning)
     about = [f"`{finding.subject}`"] if finding.subject else []

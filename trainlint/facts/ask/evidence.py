@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from trainlint.facts.api.torch_api import MODE_DEPENDENT
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events import Accumulated, Backward, Built, Forward, LossCall
 from trainlint.facts.model.training import Training
@@ -141,21 +140,14 @@ def of_rebuilding(training: Training, at: Place) -> Evidence:
 
 def of_mode(training: Training, forward: Forward) -> Evidence:
     """Which layers that depend on the mode stood in evaluation."""
-    module = forward.module
-    if not _is_run(training) or not isinstance(module, Object):
+    if not _is_run(training):
         return {}
-    layers = [
-        one
-        for one in training.facts(ModuleSeen)
-        if one.model == module.type and one.type.removeprefix("torch.nn.") in MODE_DEPENDENT
-    ]
-    off = [one for one in layers if one.training is False]
-    named = [f"{one.path or one.model} ({one.type.removeprefix('torch.nn.')})" for one in off[:_MOST_NAMED]]
+    off = forward.off
     more = [f"{len(off) - _MOST_NAMED} more"] if len(off) > _MOST_NAMED else []
     return {
-        "training": False,
-        "layers that depend on the mode": len(layers),
-        "in evaluation": ", ".join([*named, *more]),
+        "training": bool(forward.mode),
+        "layers that depend on the mode": forward.layers,
+        "in evaluation": ", ".join([*off[:_MOST_NAMED], *more]),
     }
 
 

@@ -140,6 +140,10 @@ class Forward(Event):
     records: bool | None = True
     mode: bool | None = None
     """Whether the module was in training mode, where a run has shown it."""
+    layers: int = 0
+    """How many layers that depend on the mode a run has seen in this call."""
+    off: tuple[str, ...] = ()
+    """Those of them that were in evaluation mode, with their classes."""
 
 
 @dataclass(eq=False)

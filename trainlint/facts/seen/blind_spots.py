@@ -16,9 +16,14 @@ class Missed:
 
 @dataclass(frozen=True)
 class Numbered:
-    """A tensor with a gradient that became a plain number of Python's, where no recorder can follow it."""
+    """A tensor with a gradient that became a plain number of Python's, where no recorder can follow it.
+
+    Args:
+        detached: whether it had lost the gradient just before, by `detach()` or `data`.
+    """
 
     at: Place
+    detached: bool = False
 
 
 @dataclass(frozen=True)
@@ -34,3 +39,11 @@ class Elsewhere:
     """A backward pass in another thread than the one that is recorded, by the thread's name."""
 
     thread: str
+
+
+@dataclass(frozen=True)
+class NotTried:
+    """An experiment that could not be made, and why."""
+
+    code: str
+    why: str

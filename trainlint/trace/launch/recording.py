@@ -123,7 +123,9 @@ class record:
         problems: dict[Problem, None] = {}
         ran = judged(recorded, problems)
         read = analyse([Source(path) for path in paths], jobs=1).findings if paths else ()
-        found = [one for one in joined(read, ran, recorded) if one.verdict != "not-reached"]
+        found = [
+            one for one in joined(read, ran, recorded) if one.verdict not in ("undecided", "not-reached")
+        ]
         texts = SourceTexts()
         kept = [one for one in selected(silence(found, paths, texts.raw, {}), Selection()) if one.verdict]
         report = Report(

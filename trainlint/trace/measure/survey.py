@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from trainlint.facts.model.values import Items, Op, Value
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.trace.measure import numbers
+from trainlint.trace.watch.loose import loose
 from trainlint.trace.watch.objects import dotted
 from trainlint.trace.watch.optimizers import number, parameter_behind, parameters_of
 
@@ -44,10 +46,7 @@ class _Survey:
         """Every optimizer that lives."""
         belonging = {id(parameter) for root in self._models for parameter in root.parameters()}
         found = []
-        for known in self._steps.optimizers.values():
-            optimizer = known.optimizer()
-            if optimizer is None:
-                continue
+        for known, optimizer in self._steps.working():
             held = list(parameters_of(optimizer))
             devices = {
                 value.device.type
@@ -74,67 +73,83 @@ class _Survey:
         return found
 
     def parameters(self) -> list[ParameterSeen]:
-        """Every parameter of every model."""
-        recorder = self._recorder
+        """Every parameter of every model, and what else an optimizer holds."""
+        recorder, holders = self._recorder, self._holders()
         found = []
         for model, root in enumerate(self._models):
             modules = dict(root.named_modules())
-            uses: dict[int, int] = {}
-            for _, one in root.named_parameters(remove_duplicate=False):
-                uses[id(one)] = uses.get(id(one), 0) + 1
+            uses = Counter(id(one) for _, one in root.named_parameters(remove_duplicate=False))
             for name, one in root.named_parameters():
                 path = name.rpartition(".")[0]
                 holder = modules.get(path, root)
                 made = recorder.objects.of(holder)
-                known = self._steps.known(one)
-                numbers_of = [
-                    held.number
-                    for held in self._steps.optimizers.values()
-                    if (optimizer := held.optimizer()) is not None
-                    and any(one is other for other in parameters_of(optimizer))
-                ]
+                seen = self._seen(one, name, holders.get(id(one), ()))
                 found.append(
-                    ParameterSeen(
-                        name=name,
+                    replace(
+                        seen,
                         module=path,
                         module_type=made.type,
                         at=made.at,
                         order=recorder.lives.order_of(holder),
-                        shape=tuple(one.shape),
-                        dtype=str(one.dtype).removeprefix("torch."),
-                        device=one.device.type,
-                        trainable=one.requires_grad,
-                        optimizers=tuple(numbers_of),
-                        stepped=known.stepped,
-                        start=known.start,
-                        gradient=known.gradient,
-                        expected=known.judged and self._steps.backwards > 0,
-                        update=known.update,
-                        unchanged=known.unchanged,
                         uses=uses[id(one)],
                         model=model,
-                        rate=known.rate,
-                        moved=one.requires_grad
-                        and not numbers_of
-                        and known.start is not None
-                        and numbers.spread(one) != known.start,
-                        reached=known.reached or (not numbers_of and one.grad is not None),
-                        alive=known.alive
-                        or (not numbers_of and one.grad is not None and numbers.any_nonzero([one.grad])[0]),
-                        value=self._value_of(one),
                     )
                 )
+        alone = len(self._models)
+        for name, other in loose(recorder):
+            found.append(replace(self._seen(other, name, holders.get(id(other), ())), model=alone))
         return found
+
+    def _holders(self) -> dict[int, tuple[int, ...]]:
+        """Which optimizers hold each parameter."""
+        found: dict[int, tuple[int, ...]] = {}
+        for held, optimizer in self._steps.working():
+            for one in parameters_of(optimizer):
+                found[id(one)] = (*found.get(id(one), ()), held.number)
+        return found
+
+    def _seen(self, one: torch.Tensor, name: str, numbers_of: tuple[int, ...]) -> ParameterSeen:
+        """A parameter by itself, whatever holds it."""
+        known = self._steps.known(one)
+        value = self._value_of(one)
+        return ParameterSeen(
+            name=name,
+            module="",
+            module_type="",
+            at=value.at if isinstance(value, Op) else None,
+            order=None,
+            shape=tuple(one.shape),
+            dtype=str(one.dtype).removeprefix("torch."),
+            device=one.device.type,
+            trainable=one.requires_grad,
+            optimizers=numbers_of,
+            stepped=known.stepped,
+            start=known.start,
+            gradient=known.gradient,
+            expected=known.judged and self._steps.backwards > 0,
+            update=known.update,
+            unchanged=known.unchanged,
+            rate=known.rate,
+            moved=one.requires_grad
+            and not numbers_of
+            and known.start is not None
+            and numbers.spread(one) != known.start,
+            reached=known.reached or (not numbers_of and one.grad is not None),
+            alive=known.alive
+            or (not numbers_of and one.grad is not None and numbers.any_nonzero([one.grad])[0]),
+            value=value,
+        )
 
     def _value_of(self, parameter: torch.Tensor) -> Value | None:
         value = self._recorder.graph.known(parameter)
-        return parameter_behind(value) if isinstance(value, Op) else None
+        if not isinstance(value, Op):
+            return None
+        return parameter_behind(value) or (value if parameter.is_leaf and not value.in_place else None)
 
     def describe_optimizers(self) -> None:
         """Fill in what each optimizer holds: whole modules where it holds all their parameters."""
-        for known in self._steps.optimizers.values():
-            optimizer = known.optimizer()
-            if optimizer is None or known.object.args:
+        for known, optimizer in self._steps.working():
+            if known.object.args:
                 continue
             held = {id(one) for one in parameters_of(optimizer)}
             items: list[Value] = []

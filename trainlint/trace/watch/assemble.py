@@ -33,7 +33,7 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
         extra: further facts, such as the outcome of experiments.
     """
     source = SourceMap(folder)
-    events = [event for event in recorder.events if event is not None]
+    events = recorder.events
     heads: dict[Place, int] = {}
     for event in events:
         event.loops = _loops(event, source, heads)

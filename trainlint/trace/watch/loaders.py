@@ -52,10 +52,9 @@ class Loaders:
         made = recorder.objects.made(loader, recorder.at(frame))
         recorder.objects.describe_loader(loader)
         made.options["dataset"] = self._dataset(loader.dataset)
-        made.options["shuffle"] = Constant(value=isinstance(loader.sampler, data.RandomSampler))
-        made.options["sampler"] = (
-            Constant(value=None) if type(loader.sampler) in _ORDER else self._sampler(loader.sampler)
-        )
+        sampler = _sampler_at_work(loader)
+        made.options["shuffle"] = Constant(value=isinstance(sampler, data.RandomSampler))
+        made.options["sampler"] = Constant(value=None) if type(sampler) in _ORDER else self._sampler(sampler)
         made.options["batch_sampler"] = (
             Constant(value=None)
             if type(loader.batch_sampler) in (data.BatchSampler, type(None))
@@ -149,6 +148,12 @@ class Loaders:
             if isinstance(value := getattr(sampler, name, None), bool)
         }
         return Object(type=kind, bases=frozenset((kind, SAMPLER)), options=options)
+
+
+def _sampler_at_work(loader: Any) -> Any:
+    """Which sampler gives the order: a loader that was given a batch sampler has one of its own that it never asks."""
+    given = loader.batch_sampler if loader.batch_size is None else None
+    return loader.sampler if given is None else getattr(given, "sampler", given)
 
 
 def _length(dataset: Any) -> int | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.model.values import Object
+from trainlint.facts.model.values import Object, Op, Value
 from trainlint.trace.measure import again
 from trainlint.trace.watch.given import note_given
 from trainlint.trace.watch.graph import tensors
@@ -24,6 +24,15 @@ _MOST_TENSORS = 4
 """Tensors of one argument that are looked at."""
 
 
+_LONGEST_WAY = 20
+"""Operations between a loader and a model that are followed."""
+
+_KEEPS_AXES = frozenset(
+    "to cuda cpu float half bfloat16 double long int contiguous clone detach getitem + - * /".split()
+)
+"""Operations that leave every axis in its place, where they leave as many of them."""
+
+
 class Models:
     """The models that the program calls, and those that it handles."""
 
@@ -33,6 +42,8 @@ class Models:
         """Models that were called with gradients on, in the order of their first call."""
         self.inputs: dict[int, tuple[tuple[Any, ...], dict[str, Any]]] = {}
         """What each of them was called with last, as `again.held` holds it."""
+        self.batch_first: set[int] = set()
+        """Those of them whose latest inputs certainly have the batch in front, whatever their other sizes are."""
         self._handled: dict[int, weakref.ref[torch.nn.Module]] = {}
 
     def handle(self, module: torch.nn.Module) -> Object:
@@ -58,6 +69,11 @@ class Models:
         self.called.setdefault(id(model), weakref.ref(model))
         with recorder.aside():
             self.inputs[id(model)] = (again.held(args), again.held(kwargs))
+        given = tensors([*args, *kwargs.values()])
+        if all(self._is_batch_first(one) for one in given if one.dim()):
+            self.batch_first.add(id(model))
+        else:
+            self.batch_first.discard(id(model))
         recorder.steps.forwards += 1
         recorder.autocast.model_called({one.device.type for one in parameters[:_MOST_PARAMETERS]})
         place = recorder.at(frame)
@@ -68,6 +84,21 @@ class Models:
         for name, value in [*((str(n), one) for n, one in enumerate(args)), *kwargs.items()]:
             for one in tensors(value)[:_MOST_TENSORS]:
                 note_given(recorder, one, place, "input", name, made.type, weights)
+
+    def _is_batch_first(self, tensor: torch.Tensor) -> bool:
+        """Whether a tensor is what a loader gave, or a part of that with all its samples."""
+        value: Value | None = self._recorder.graph.known(tensor)
+        for _ in range(_LONGEST_WAY):
+            if not isinstance(value, Op) or value.seen is None or not value.inputs:
+                return False
+            if value.name == "iterate":
+                return value.seen.shape[:1] == tensor.shape[:1]
+            before = value.inputs[0]
+            shape = before.seen.shape if isinstance(before, Op) and before.seen is not None else ()
+            if value.name not in _KEEPS_AXES or len(shape) != len(value.seen.shape):
+                return False
+            value = before
+        return False
 
     def is_one(self, module: torch.nn.Module) -> bool:
         """Whether a module was called as a model."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from trainlint.facts.api.torch_api import MODE_DEPENDENT, MODE_DEPENDENT_IF
 from trainlint.facts.model import events as ev
 from trainlint.facts.model.values import Items, Object, Op, Value
 from trainlint.finding import Place
@@ -29,6 +30,19 @@ _FAST_IN_EVALUATION = (
 """Modules that take another path in evaluation when nobody watches; they must take it here too."""
 
 
+_MODE_DEPENDENT: dict[type, str] = {}
+"""The name in `torch.nn` of each class of modules that has been called and depends on the mode; empty for others."""
+
+
+def _mode_dependent(kind: type) -> str:
+    names = (base.__name__ for base in kind.__mro__ if base.__module__.startswith("torch.nn."))
+    return next((name for name in names if name in MODE_DEPENDENT), "")
+
+
+def _heeds_mode(layer: torch.nn.Module, name: str) -> bool:
+    return name not in MODE_DEPENDENT_IF or bool(getattr(layer, MODE_DEPENDENT_IF[name][1], True))
+
+
 @dataclass(eq=False)
 class Call:
     """A call of a module that has not returned."""
@@ -42,6 +56,10 @@ class Call:
     records: bool
     inner: float = 0.0
     """Seconds of the modules that it has called, and of watching them."""
+    layers: set[int] = field(default_factory=set)
+    """The layers that depend on the mode and were called in it, where it is the outermost call."""
+    off: dict[int, str] = field(default_factory=dict)
+    """Those of them that were in evaluation mode, with their classes."""
 
 
 class ModuleCalls:
@@ -159,7 +177,20 @@ class ModuleCalls:
             recorder.models.call(module, made, frame, args, kwargs)
         note_layout(recorder, module, made, frame, args)
         self._stack.append(call)
+        self._note_mode(module)
         return call
+
+    def _note_mode(self, module: torch.nn.Module) -> None:
+        """Which layers depend on the mode, and which it is for them now: a program may set it by hand."""
+        kind = type(module)
+        name = _MODE_DEPENDENT.get(kind)
+        if name is None:
+            name = _MODE_DEPENDENT[kind] = _mode_dependent(kind)
+        if name and _heeds_mode(module, name):
+            outermost = self._stack[0]
+            outermost.layers.add(id(module))
+            if not module.training and id(module) not in outermost.off:
+                outermost.off[id(module)] = f"{self.path_of(module) or name} ({name})"
 
     def _leave(
         self,
@@ -215,6 +246,8 @@ class ModuleCalls:
             output=output,
             records=call.records,
             mode=call.module.training,
+            layers=len(call.layers),
+            off=tuple(call.off.values()),
         )
 
     def _unseen(

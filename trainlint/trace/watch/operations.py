@@ -26,6 +26,7 @@ from trainlint.facts.ask.attention import weights_in
 from trainlint.facts.model import events as ev
 from trainlint.facts.model.values import Constant, Op
 from trainlint.facts.seen.blind_spots import Numbered
+from trainlint.finding import Place
 from trainlint.trace.watch.graph import seen, tensors
 from trainlint.trace.watch.names import Name
 from trainlint.trace.watch.rectifiers import note_rectified
@@ -140,8 +141,15 @@ class Operations:
         elif name.text == "numpy":
             op.attached = False
             recorder.graph.shares(args[0], op)
-        elif name.text in _NUMBERS and op.at is not None and args[0].requires_grad:
-            recorder.fact(Numbered(op.at), op.at)
+        elif name.text in _NUMBERS and op.at is not None:
+            self._became_a_number(op, op.at, args[0])
+
+    def _became_a_number(self, op: Op, at: Place, tensor: torch.Tensor) -> None:
+        cut = op.inputs[0] if op.inputs else None
+        is_detached = isinstance(cut, Op) and cut.name in ("detach", "data")
+        before = cut.inputs[0] if is_detached and isinstance(cut, Op) and cut.inputs else None
+        if tensor.requires_grad or (isinstance(before, Op) and before.attached):
+            self._recorder.fact(Numbered(at, detached=not tensor.requires_grad), at)
 
     def _overwritten(self, name: str, op: Op, args: Sequence[Any], frame: FrameType | None) -> None:
         """Some elements are replaced: of labels, perhaps, by what losses ignore."""

@@ -14,6 +14,9 @@ from trainlint.facts.seen.gradients import Gradient
 from trainlint.facts.seen.tensors import Spread
 from trainlint.finding import Place
 
+_DEEPEST = 4
+"""Optimizers around another one that are looked through."""
+
 
 class Parameter:
     """What is known of one parameter over the recorded steps."""
@@ -35,6 +38,7 @@ class Optimizer:
     """What is known of one optimizer.
 
     Args:
+        names: what the program calls the parameters, by identity, as far as that is seen where the optimizer is made.
         cleared: whether the gradients of its last step were cleared before the next; None until that is known.
         left: for gradients that were not: how many there were, of how many, and their norm.
         remains: the same two of the latest step for which they are known.
@@ -42,6 +46,7 @@ class Optimizer:
 
     def __init__(self, optimizer: torch.optim.Optimizer, made: Object, number: int) -> None:
         self.optimizer = weakref.ref(optimizer)
+        self.names: dict[int, str] = {}
         self.object = made
         self.number = number
         self.steps = 0
@@ -59,6 +64,24 @@ def parameters_of(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:
     """Every parameter of every group."""
     for group in optimizer.param_groups:
         yield from group["params"]
+
+
+def innermost(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
+    """The optimizer that does the work, where others stand around it and share what it holds."""
+    for _ in range(_DEEPEST):
+        inside = (one for one in vars(optimizer).values() if isinstance(one, torch.optim.Optimizer))
+        inner = next((one for one in inside if one is not optimizer and _share(optimizer, one)), None)
+        if inner is None:
+            break
+        optimizer = inner
+    return optimizer
+
+
+def _share(outer: torch.optim.Optimizer, inner: torch.optim.Optimizer) -> bool:
+    groups = getattr(outer, "param_groups", None)
+    if not isinstance(groups, list) or groups is inner.param_groups:
+        return groups is inner.param_groups
+    return {id(one) for group in groups for one in group["params"]} == set(map(id, parameters_of(inner)))
 
 
 def number(value: Any) -> float:

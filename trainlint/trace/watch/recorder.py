@@ -23,6 +23,7 @@ from trainlint.trace.watch.careful import Careful
 from trainlint.trace.watch.direct_forward import DirectForward
 from trainlint.trace.watch.graph import Graph
 from trainlint.trace.watch.loaders import Loaders
+from trainlint.trace.watch.log import Log
 from trainlint.trace.watch.loss_calls import LossCalls
 from trainlint.trace.watch.made_in_forward import MadeInForward
 from trainlint.trace.watch.masks import Masks
@@ -45,9 +46,6 @@ E = TypeVar("E", bound=ev.Event)
 
 _UNSEEDED = 67280421310721
 """What torch's generator begins with where nobody has set a seed."""
-
-_MOST_ALIKE = 8
-"""Events of one kind at one place that are kept: the latest."""
 
 _MOST_FACTS = 4
 """Facts of one kind at one place that are kept: the first."""
@@ -84,10 +82,9 @@ class Recorder:
         self.mode: TorchFunctionMode | None = None
         """Through which torch's functions are seen, while it is installed."""
 
-        self.events: list[ev.Event | None] = []
+        self.log = Log()
         self.facts: list[Any] = []
         self.lines: set[tuple[str, int]] = set()
-        self._alike: dict[Any, list[int]] = {}
         self._fact_counts: dict[Any, int] = {}
 
         self.careful = Careful(self.facts)
@@ -183,8 +180,13 @@ class Recorder:
 
     # Events and facts
 
+    @property
+    def events(self) -> list[ev.Event]:
+        """What has happened, in order, as far as it is kept."""
+        return [event for event in self.log.events if event is not None]
+
     def emit(self, kind: type[E], frame: FrameType | None, about: object = None, **fields: Any) -> E | None:
-        """Something happened. Of events that are alike, at one place and about one thing, the first and the latest are kept."""
+        """Something happened."""
         place = self.at(frame)
         if place is None:
             return None
@@ -193,11 +195,7 @@ class Recorder:
         subject: object = id(about)
         if isinstance(about, Object) and about.is_a(OPTIMIZER) and kind is not ev.Built:
             subject = about.at  # those that one place builds, one after the other, act as one
-        alike = self._alike.setdefault((kind, place, subject), [])
-        alike.append(len(self.events))
-        self.events.append(event)
-        if len(alike) > _MOST_ALIKE:
-            self.events[alike.pop(_MOST_ALIKE // 2)] = None
+        self.log.add((kind, place, subject), event)
         return event
 
     def fact(self, fact: Any, key: object) -> None:

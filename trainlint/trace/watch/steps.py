@@ -17,9 +17,17 @@ from trainlint.facts.seen.blind_spots import Elsewhere
 from trainlint.finding import Place
 from trainlint.trace.measure import numbers
 from trainlint.trace.measure.survey import survey
+from trainlint.trace.watch.loose import loose, names_in
 from trainlint.trace.watch.losses import note_value
 from trainlint.trace.watch.objects import dotted
-from trainlint.trace.watch.optimizers import Optimizer, Parameter, number, parameter_behind, parameters_of
+from trainlint.trace.watch.optimizers import (
+    Optimizer,
+    Parameter,
+    innermost,
+    number,
+    parameter_behind,
+    parameters_of,
+)
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
@@ -44,6 +52,8 @@ class Steps:
         self.parameters: dict[int, Parameter] = {}
         self.inside = False
         """Whether an optimizer is stepping now."""
+        self._stepping: dict[int, int] = {}
+        """Optimizers that are stepping, and how many steps each, or the one inside it, had taken before."""
         self.backwards = 0
         self.forwards = 0
         self.by_hand = 0
@@ -63,15 +73,26 @@ class Steps:
 
     # Optimizers
 
+    def working(self) -> list[tuple[Optimizer, torch.optim.Optimizer]]:
+        """Every optimizer that lives and does not only stand around another."""
+        return [
+            (known, optimizer)
+            for known in self.optimizers.values()
+            if (optimizer := known.optimizer()) is not None and innermost(optimizer) is optimizer
+        ]
+
     def optimizer_made(self, optimizer: torch.optim.Optimizer, frame: FrameType | None) -> None:
         recorder = self._recorder
         place = recorder.at(frame)
         made = recorder.objects.made(optimizer, place)
-        self.optimizers[id(optimizer)] = Optimizer(optimizer, made, len(self.optimizers))
+        known = self.optimizers[id(optimizer)] = Optimizer(optimizer, made, len(self.optimizers))
+        known.names = names_in(frame, {id(one) for one in parameters_of(optimizer)})
         recorder.emit(ev.Built, frame, made, object=made)
         recorder.phase("the first backward pass")
 
     def of(self, optimizer: torch.optim.Optimizer) -> Optimizer:
+        """What is known of an optimizer; of the one inside, where it only stands around another."""
+        optimizer = innermost(optimizer)
         found = self.optimizers.get(id(optimizer))
         if found is None or found.optimizer() is not optimizer:
             made = self._recorder.objects.of(optimizer)
@@ -84,6 +105,7 @@ class Steps:
         known = self.of(optimizer)
         if known.steps and known.seen_between:
             self._judge(known)
+        self._stepping[id(optimizer)] = known.steps
         self.inside = True
         if self._is_complete(known):
             if not has_closure:
@@ -100,7 +122,10 @@ class Steps:
     def after_step(self, optimizer: torch.optim.Optimizer, has_closure: bool) -> None:
         recorder = self._recorder
         known = self.of(optimizer)
-        self.inside = False
+        began = self._stepping.pop(id(optimizer), known.steps)
+        self.inside = bool(self._stepping)
+        if known.steps > began:
+            return  # the one inside has stepped and was heard
         frame = recorder.frame(3)
         event = recorder.emit(
             ev.OptimizerStep,
@@ -153,7 +178,7 @@ class Steps:
         """Whether every optimizer has stepped as often as was asked for, and what it left has been judged."""
         if next_to_step.steps < self._wanted:
             return False
-        alive = [one for one in self.optimizers.values() if one.optimizer() is not None and _trains(one)]
+        alive = [known for known, optimizer in self.working() if _trains(optimizer)]
         return all(one is next_to_step or one.steps > self._wanted for one in alive)
 
     # Gradients
@@ -210,8 +235,7 @@ class Steps:
         """Which parameters this backward gave a gradient, and which of them more than zeros."""
         waiting = [
             (self.known(one), one.grad)
-            for known in self.optimizers.values()
-            if (optimizer := known.optimizer()) is not None
+            for _, optimizer in self.working()
             for one in parameters_of(optimizer)
             if one.grad is not None and not self.known(one).alive
         ]
@@ -256,10 +280,11 @@ class Steps:
 
     def _look_at_gradients(self, optimizer: torch.optim.Optimizer) -> None:
         held = list(parameters_of(optimizer))
+        taken = {id(one) for _, working in self.working() for one in parameters_of(working)}
         others = [
             tensor
             for one in self.parameters.values()
-            if not one.judged and (tensor := one.tensor()) is not None and not self._is_held(tensor)
+            if not one.judged and (tensor := one.tensor()) is not None and id(tensor) not in taken
         ]
         wanted = [one for one in (*held, *others) if not self.known(one).judged]
         with_gradient = [one for one in wanted if one.grad is not None]
@@ -269,22 +294,13 @@ class Steps:
         for one in wanted:
             self.known(one).judged = True
 
-    def _is_held(self, tensor: torch.Tensor) -> bool:
-        return any(
-            tensor is one
-            for known in self.optimizers.values()
-            if (optimizer := known.optimizer()) is not None
-            for one in parameters_of(optimizer)
-        )
-
     def holder_of(self, tensors: Sequence[torch.Tensor]) -> Object | None:
         """The optimizer that holds all of these parameters, if it is one."""
         wanted = set(map(id, tensors))
         found = [
             known.object
-            for known in self.optimizers.values()
-            if (optimizer := known.optimizer()) is not None
-            and wanted <= set(map(id, parameters_of(optimizer)))
+            for known, optimizer in self.working()
+            if wanted <= set(map(id, parameters_of(optimizer)))
         ]
         return found[0] if wanted and len(found) == 1 else None
 
@@ -301,8 +317,13 @@ class Steps:
         for root in self._recorder.models.all():
             for one in root.parameters():
                 known = self.known(one)
-                if known.start is None and not known.stepped:
-                    known.start = numbers.spread(one)
+                self._note_start(known, one)
+        for _, other in loose(self._recorder):
+            self._note_start(self.known(other), other)
+
+    def _note_start(self, known: Parameter, tensor: torch.Tensor) -> None:
+        if known.start is None and not known.stepped:
+            known.start = numbers.spread(tensor)
 
     def _keep_samples(self, optimizer: torch.optim.Optimizer) -> None:
         for one in parameters_of(optimizer):
@@ -363,6 +384,5 @@ class Steps:
         return max(changed, key=lambda op: op.uid, default=None)
 
 
-def _trains(known: Optimizer) -> bool:
-    optimizer = known.optimizer()
-    return optimizer is not None and any(one.requires_grad for one in parameters_of(optimizer))
+def _trains(optimizer: torch.optim.Optimizer) -> bool:
+    return any(one.requires_grad for one in parameters_of(optimizer))

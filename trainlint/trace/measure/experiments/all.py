@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 
+from trainlint.facts.seen.blind_spots import NotTried
 from trainlint.facts.seen.probes import Probe
 from trainlint.facts.seen.targets import Aligned
 from trainlint.trace.measure.copies import unnoticed
@@ -22,7 +23,7 @@ _LONGEST = 10.0
 """Seconds after which no other run is begun."""
 
 
-def experiments(recorder: Recorder) -> Iterator[Probe | Aligned]:
+def experiments(recorder: Recorder) -> Iterator[Probe | Aligned | NotTried]:
     """What each experiment has shown; nothing of those that could not be made."""
     until = time.monotonic() + _LONGEST
     for given in itertools.islice(models_given(recorder), _MOST_MODELS):

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from trainlint.facts.seen.blind_spots import NotTried
 from trainlint.facts.seen.probes import Probe
 from trainlint.trace.measure.again import changed, leaves
 from trainlint.trace.measure.copies import Copy, culprit
@@ -19,13 +20,18 @@ _WATCHED = 1
 """The sample that must not change; it has others on both sides, for what passes along the batch in one direction."""
 
 
-def batch(recorder: Recorder, given: Given, size: int | None) -> Probe | None:
+def batch(recorder: Recorder, given: Given, size: int | None) -> Probe | NotTried | None:
     """Put others around one sample of the batch, before and after it, and see whether its output stays the same."""
     inputs = [one for one in leaves([given.args, given.kwargs]) if isinstance(one, torch.Tensor)]
-    if size is None or size < 2 or not any(one.dim() for one in inputs):
+    if not any(one.dim() > 1 for one in inputs) or (size is not None and size < 2):
         return None
+    if size is None:
+        return NotTried("TL608", "neither a loader nor a loss says how large the batch is")
     if not all(_is_batch(one, size) for one in inputs if one.dim()):
-        return None
+        if not all(one.shape[0] == size for one in inputs if one.dim()):
+            return None
+        if id(given.model) not in recorder.models.batch_first:
+            return NotTried("TL608", f"the batch size {size} is also the size of another axis of an input")
     copy = Copy(given.model)
     for count in (3, 5) if size != 3 else (2, 5):
         found = _look_beside(recorder, given, copy, size, count)

@@ -30,7 +30,8 @@ def patch(recorder: Recorder, undo: ExitStack) -> None:
 
 
 def _cleared(recorder: Recorder, _: None, target: Any, /, *args: Any, **kwargs: Any) -> None:
-    about = recorder.objects.of(target)
+    is_optimizer = isinstance(target, torch.optim.Optimizer)
+    about = recorder.steps.of(target).object if is_optimizer else recorder.objects.of(target)
     told = args[0] if args else kwargs.get("set_to_none")
     to_none = Constant(value=told) if told is not None else None
     recorder.emit(ev.ZeroGrad, recorder.frame(), about, target=about, to_none=to_none)

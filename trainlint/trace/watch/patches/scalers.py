@@ -50,7 +50,7 @@ def _scaling(recorder: Recorder) -> Wrap:
 
 
 def _unscaled(recorder: Recorder, _: None, scaler: Any, optimizer: Any) -> None:
-    made, held = recorder.objects.of(scaler), recorder.objects.of(optimizer)
+    made, held = recorder.objects.of(scaler), recorder.steps.of(optimizer).object
     recorder.emit(ev.Unscale, recorder.frame(), None, scaler=made, optimizer=held)
 
 
