@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from trainlint import limits
 from trainlint.facts.api.torch_api import CONTAINERS, LOADER, MODULE, PARAMETER
 from trainlint.facts.ask.layers import layer_of
+from trainlint.facts.ask.registration import registry_of
 from trainlint.facts.model.events import Drawn, Escape, Operation
 from trainlint.facts.model.values import (
     Carried,
@@ -342,6 +343,9 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
             ev.store.touch(container)
             container.items.append(value)
             container.exact = False
+        case Op(), _ if (module := registry_of(container)) is not None:
+            name = index.value if isinstance(index, Constant) else f"module added at {at[0]}"
+            ev.set_attribute(module, str(name), value, at)
         case ((Op() | Unknown()), (Op() | Items())):
             noting.note_ignored(ev, container, index, value, at)
             _written(ev, container, index, value, at)
