@@ -67,6 +67,9 @@ NOT_METHODS = frozenset(
 )
 """Operations that tensors have no method for: a method of that name is the program's own."""
 
+TENSORS_ALONE = frozenset("item detach cpu backward grad_fn requires_grad".split())
+"""Attributes by which programs tell a tensor from a number."""
+
 CLAMPS = frozenset(("clamp", "clip", "clamp_min", "clamp_max", "clamp_"))
 """Keep probabilities what they are, but make a bounded score of a logit."""
 

@@ -107,14 +107,14 @@ def _within(value: Value, at_first: bool) -> Attachment:
         case Carried() if at_first:
             return _within(value.start, at_first)
         case Choice():
-            tensors = (option for guards, option in value.options if not _is_no_tensor(option, guards))
+            tensors = (option for guards, option in value.options if not is_no_tensor(option, guards))
             return _of_all(tensors, at_first)
         case Carried() | Items() | Table():
             return _of_all(value.parts(), at_first)
     return _UNCERTAIN
 
 
-def _is_no_tensor(value: Value, guards: Guards) -> bool:
+def is_no_tensor(value: Value, guards: Guards) -> bool:
     """Whether a value stands where the program has found that it is no tensor: `v = v.item() if torch.is_tensor(v) else v`."""
     return any(not outcome and _asks_for_tensor(condition) == value.uid for condition, outcome in guards)
 
@@ -128,6 +128,8 @@ def _asks_for_tensor(condition: object) -> int | None:
             ("library", "torch.Tensor"),
         ):
             return number
+        case ("builtins.hasattr", ("value" | "result", int(number)), ("constant", str(name))):
+            return number if name.strip("'") in api.TENSORS_ALONE else None
     return None
 
 

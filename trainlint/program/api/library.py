@@ -21,7 +21,7 @@ from trainlint.facts.model.events import (
 )
 from trainlint.facts.model.order import events
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, one_of
-from trainlint.program.api import batches, frameworks, host, methods, noting, old_ways
+from trainlint.program.api import batches, builtin, frameworks, host, methods, noting, old_ways
 from trainlint.program.api.indexing import looks_at_index
 from trainlint.program.evaluate import classes, conditions, containers
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial
@@ -392,6 +392,7 @@ def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text:
 
 
 _FUNCTIONS: dict[str, _Call] = {
+    "torch.is_tensor": builtin.is_instance_of_tensor,
     **dict.fromkeys(_WRAPPERS, _passed_through),
     **dict.fromkeys((*_GRAD_MODES, "torch.set_grad_enabled"), _grad_mode),
     **dict.fromkeys(api.AUTOCASTS, _region_of_autocast),

@@ -201,6 +201,10 @@ class Evaluator:
         known = {**self.known, **dict(found)}
         self.here = self.here._replace(known=known, guards=(*self.guards, found[0]))
 
+    def learn(self, implied: Iterable[conditions.Guard]) -> None:
+        """From here on conditions hold, whatever way the program has taken, until what holds here ends."""
+        self.here = self.here._replace(known={**self.known, **dict(implied)})
+
     def forget(self, before: Context) -> None:
         """What was assumed since does not hold any more."""
         if self.here is not before:
