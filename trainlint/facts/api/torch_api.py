@@ -70,6 +70,9 @@ NOT_METHODS = frozenset(
 TENSORS_ALONE = frozenset("item detach cpu backward grad_fn requires_grad".split())
 """Attributes by which programs tell a tensor from a number."""
 
+METRICS = ("torchmetrics.", "lightning.metrics.", "pytorch_lightning.metrics.")
+"""Libraries whose metrics run `update` without gradients."""
+
 CLAMPS = frozenset(("clamp", "clip", "clamp_min", "clamp_max", "clamp_"))
 """Keep probabilities what they are, but make a bounded score of a logit."""
 
