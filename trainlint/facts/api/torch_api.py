@@ -519,6 +519,8 @@ NOTED = (
             "torch.set_default_tensor_type",
             "torch.utils.data.random_split",
             "sklearn.model_selection.train_test_split",
+            "random.shuffle",
+            "numpy.random.shuffle",
             "transformers.DataCollatorForLanguageModeling",
             *EMPTY_CACHES,
             MATMUL_PRECISION,

@@ -567,6 +567,11 @@ def is_instance_of_tensor(ev: Evaluator, name: str, given: Arguments, at: s.Span
     return _isinstance(ev, name, Arguments((*given.args, Library(name="torch.Tensor"))), at, text)
 
 
+def _bool(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    outcome = conditions.truth(given.args[0], ev.known) if len(given.args) == 1 else None
+    return None if outcome is None else Constant(value=outcome)
+
+
 def _hasattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     match given.args:
         case (value, Constant(value=str(attribute))) if attribute in TENSORS_ALONE and is_tensor(value):
@@ -589,6 +594,7 @@ _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value |
     "sum": _sum,
     "isinstance": _isinstance,
     "hasattr": _hasattr,
+    "bool": _bool,
     "len": _len,
     "super": _super,
 }
