@@ -1,9 +1,12 @@
 from collections.abc import Iterator
 
+from trainlint.facts.api.torch_api import CREATES, REBUILDS
+from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import has_parameters
-from trainlint.facts.model.events import ForwardCalled
+from trainlint.facts.model.effort import spend
+from trainlint.facts.model.events import Backward, ForwardCalled
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object
+from trainlint.facts.model.values import Constant, Items, Object, Op, Value
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -13,9 +16,32 @@ def check(training: Training) -> Iterator[Finding]:
     for call in training.events(ForwardCalled):
         module = call.module
         if isinstance(module, Object) and has_parameters(module) and not training.is_in_test(call.at):
+            if _is_trial(training, call):
+                continue
             yield Finding(
                 call.at,
                 f"`forward` of `{module.type.removeprefix('torch.')}` is called directly, so its hooks do "
                 "not run: pruning, spectral norm, quantisation and feature extractors are silently skipped. "
                 "Call the module itself.",
             )
+
+
+def _is_trial(training: Training, call: ForwardCalled) -> bool:
+    """Whether a model is only tried out: on tensors made for that, and nothing is learned from the result."""
+    if not call.inputs or not all(map(_is_made_up, call.inputs)):
+        return False
+    return not any(is_made_of(one.loss, given) for one in training.events(Backward) for given in call.inputs)
+
+
+def _is_made_up(value: Value) -> bool:
+    """Whether a tensor was made of nothing, or of numbers that stand in the program."""
+    while isinstance(value, Op) and value.inputs and value.name not in CREATES:
+        spend()
+        if ".random." in value.name:
+            return True
+        value = value.inputs[0]
+        if isinstance(value, Items):
+            return all(isinstance(one, (Constant, Items)) for one in value.items)
+    if isinstance(value, Constant):
+        return True
+    return isinstance(value, Op) and (value.name in CREATES | REBUILDS or ".random." in value.name)

@@ -153,9 +153,14 @@ class Built(Event):
 
 @dataclass(eq=False)
 class ForwardCalled(Event):
-    """The `forward` of another module is called as a method, past the module itself and its hooks."""
+    """The `forward` of another module is called as a method, past the module itself and its hooks.
+
+    Args:
+        inputs: what it is given by position; empty where a run has seen it.
+    """
 
     module: Value = field(default_factory=Value)
+    inputs: tuple[Value, ...] = ()
 
 
 @dataclass(eq=False)

@@ -601,7 +601,7 @@ class Evaluator:
                 return classes.instantiate(self, func, given, at)
             case Bound(function=FunctionValue() as function):
                 if func.name == "forward" and text.endswith(".forward(…)"):
-                    noting.note_forward(self, func.receiver, at)
+                    noting.note_forward(self, func.receiver, given, at)
                 return self.call_function(function, _with_receiver(func.receiver, given), at, func.receiver)
             case Bound():
                 return methods.call_method(self, func.receiver, func.name, given, at, text)
