@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from types import NoneType
 
 from trainlint.facts.api.torch_api import CREATES, REBUILDS
 from trainlint.facts.ask.flow import is_made_of
@@ -35,13 +36,16 @@ def _is_trial(training: Training, call: ForwardCalled) -> bool:
 
 def _is_made_up(value: Value) -> bool:
     """Whether a tensor was made of nothing, or of numbers that stand in the program."""
-    while isinstance(value, Op) and value.inputs and value.name not in CREATES:
+    while isinstance(value, Op):
         spend()
-        if ".random." in value.name:
+        if value.name in CREATES or ".random." in value.name:
             return True
-        value = value.inputs[0]
-        if isinstance(value, Items):
-            return all(isinstance(one, (Constant, Items)) for one in value.items)
-    if isinstance(value, Constant):
-        return True
-    return isinstance(value, Op) and (value.name in CREATES | REBUILDS or ".random." in value.name)
+        first = value.inputs[0] if value.inputs else None
+        if value.name in REBUILDS and isinstance(first, (Constant, Items, NoneType)):
+            return not isinstance(first, Items) or all(
+                isinstance(one, (Constant, Items)) for one in first.items
+            )
+        if first is None:
+            return False
+        value = first
+    return False
