@@ -1,13 +1,11 @@
 from collections.abc import Iterator
-from types import NoneType
 
-from trainlint.facts.api.torch_api import CREATES, REBUILDS
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import has_parameters
-from trainlint.facts.model.effort import spend
+from trainlint.facts.ask.made_up import is_made_up
 from trainlint.facts.model.events import Backward, ForwardCalled
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Items, Object, Op, Value
+from trainlint.facts.model.values import Object
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -29,23 +27,6 @@ def check(training: Training) -> Iterator[Finding]:
 
 def _is_trial(training: Training, call: ForwardCalled) -> bool:
     """Whether a model is only tried out: on tensors made for that, and nothing is learned from the result."""
-    if not call.inputs or not all(map(_is_made_up, call.inputs)):
+    if not call.inputs or not all(map(is_made_up, call.inputs)):
         return False
     return not any(is_made_of(one.loss, given) for one in training.events(Backward) for given in call.inputs)
-
-
-def _is_made_up(value: Value) -> bool:
-    """Whether a tensor was made of nothing, or of numbers that stand in the program."""
-    while isinstance(value, Op):
-        spend()
-        if value.name in CREATES or ".random." in value.name:
-            return True
-        first = value.inputs[0] if value.inputs else None
-        if value.name in REBUILDS and isinstance(first, (Constant, Items, NoneType)):
-            return not isinstance(first, Items) or all(
-                isinstance(one, (Constant, Items)) for one in first.items
-            )
-        if first is None:
-            return False
-        value = first
-    return False
