@@ -8,7 +8,7 @@ from trainlint.facts.model.values import Constant, Items, Op, Value
 
 _PLACED = KEEPS | {"to", "cuda", "cpu", "float", "double", "half", "type"}
 """Operations of which only the first input is a tensor."""
-_HIDE = frozenset(("call", "getattr", "iterate", "framework", "parameters"))
+_HIDE = frozenset(("call", "getattr", "iterate", "framework", "parameters", "load"))
 
 
 @question(start=True, unknown=False)
@@ -25,14 +25,14 @@ def is_made_up(value: Value) -> bool:
             return False
         case Op() if value.name in _PLACED:
             return is_made_up(value.inputs[0]) if value.inputs else False
-        case Op() if value.inputs and (value.name in REBUILDS or not _reads_files(value.name)):
+        case Op() if value.inputs and (value.name in REBUILDS or not _is_foreign(value.name)):
             return all(map(is_made_up, value.inputs))
         case Op():
             return value.name in REBUILDS
     return False
 
 
-def _reads_files(name: str) -> bool:
+def _is_foreign(name: str) -> bool:
     return "." in name and not name.startswith(
         ("math.", "builtins.", "torch.nn.functional.", "torch.special.")
     )
