@@ -329,12 +329,14 @@ class Called(Event):
         name: the full dotted name of the function; the plain name of a method.
         args: positional arguments, the receiver first.
         is_open: arguments were given that cannot be seen, by `**options`.
+        is_chosen: what is called may be another function: it was chosen elsewhere.
     """
 
     name: str = ""
     args: tuple[Value, ...] = ()
     options: dict[str, Value] = field(default_factory=dict)
     is_open: bool = False
+    is_chosen: bool = False
 
     def argument(self, position: int, name: str) -> Value | None:
         if name in self.options:

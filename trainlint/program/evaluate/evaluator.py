@@ -24,6 +24,7 @@ from trainlint.facts.model.effort import OutOfSteps
 from trainlint.facts.model.events import (
     Attended,
     AttributeSet,
+    Called,
     Escape,
     Event,
     Operation,
@@ -630,6 +631,9 @@ class Evaluator:
             known = {**self.known, **dict(guards)}
             with self.inside(nodes=nodes, guards=(*self.guards, *guards), known=known):
                 results.append((guards, self.call(one, self._settled(given), at, text)))
+            for node in nodes:
+                if isinstance(node, Called):
+                    node.is_chosen = True
             self.nodes.append(branch)
         return results[0][1] if len(results) == 1 else one_of(tuple(results))
 
