@@ -148,7 +148,7 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
         return _of_hung(op, op.hung_on, at_first)
     if op.name in (api.PARAMETER, "parameters"):
         return _ATTACHED
-    if op.name in api.CREATES or op.name.removeprefix("builtins.") in api.NO_GRADIENT or _is_index(op):
+    if op.name in api.CREATES or op.name.removeprefix("builtins.") in api.NO_GRADIENT or is_index(op):
         return Attachment(attached=wants_gradient(op))
     if op.name == "output" and op.owner is not None:
         return _of_output(op, op.owner, at_first)
@@ -157,7 +157,7 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
 
 def _of_seen(op: Op, at_first: bool) -> Attachment:
     """A run has shown that no gradient gets to here: where does it end?"""
-    if op.name in api.CREATES or op.name in api.NO_GRADIENT or op.name == api.PARAMETER or _is_index(op):
+    if op.name in api.CREATES or op.name in api.NO_GRADIENT or op.name == api.PARAMETER or is_index(op):
         return _NOTHING
     if op.seen is not None and not op.seen.dtype.startswith(("float", "bfloat", "complex")):
         return _NOTHING
@@ -275,7 +275,7 @@ _PLAIN = ("torch.", "math.", "builtins.")
 """Libraries whose functions do not bring in trainable parameters of their own."""
 
 
-def _is_index(op: Op) -> bool:
+def is_index(op: Op) -> bool:
     """The indices that `max(dim)`, `topk` and the like give beside their values."""
     match op:
         case Op(name="getitem", inputs=(Op(name=name, inputs=(_, *_)), *_)) if name in api.WITH_INDICES:
