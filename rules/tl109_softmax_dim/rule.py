@@ -4,6 +4,7 @@ from trainlint.facts.api.torch_api import SOFTMAXES, Meaning
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.evidence import shape_of, shown
 from trainlint.facts.ask.meaning import origins
+from trainlint.facts.ask.shapes import shape_read
 from trainlint.facts.model.events import LossCall, Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, Value, constant
@@ -18,7 +19,7 @@ WITH_DEFAULT = ("torch.nn.functional.", "torch.nn.")
 def check(training: Training) -> Iterator[Finding]:
     for event in training.events(Operation):
         op = event.output
-        if op.uid in _to_be_removed(training):
+        if op.uid in _to_be_removed(training) or _has_one_dimension(op):
             continue
         at = op.owner.at if op.owner is not None and op.owner.at is not None else event.at
         is_known = event.function.startswith(WITH_DEFAULT) or op.seen is not None
@@ -49,6 +50,12 @@ def _to_be_removed(training: Training) -> frozenset[int]:
     losses = [one for one in training.events(LossCall) if one.function in ("cross_entropy", "log_softmax")]
     found = (one for loss in losses for one in origins(loss.input))
     return frozenset(op.uid for meaning, op in found if meaning is Meaning.PROBABILITIES)
+
+
+def _has_one_dimension(op: Op) -> bool:
+    """Whether there is only one dimension that can be meant."""
+    shape = shape_of(op) or (shape_read(op.inputs[0]) if op.inputs else None)
+    return shape is not None and len(shape) == 1
 
 
 def _dim(op: Op) -> Value | None:

@@ -65,7 +65,8 @@ def _statement(ev: Evaluator, node: s.Statement) -> Signal:
 def _evaluate(ev: Evaluator, node: s.Evaluate) -> None:
     value = ev.expr(node.value)
     if isinstance(node.value, s.Call) and isinstance(value, Op):
-        value.is_ignored = True
+        # what a function has bound and returns, it may have looked at
+        value.is_ignored = value.at is None or value.at == ev.place(node.value.at)
         _note_discarded(ev, node.value, value)
 
 
