@@ -172,3 +172,31 @@ def test_what_is_kept_serves_another_target(project: Project) -> None:
             [Source("train.py")], cache_dir=cache, concerns=Target(oldest, NEWEST).concerns
         ).findings
         assert sum(one.code == "TL806" for one in found) == count
+
+
+_OLD_WAYS = """import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+body = nn.utils.weight_norm(nn.Linear(8, 16))
+scaler = torch.cuda.amp.GradScaler()
+checkpoint(body, torch.load("x.pt")).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("pinned", "codes"),
+    [
+        ("1.10.2", []),
+        ("1.12.1", ["TL216"]),
+        ("2.0.1", ["TL216", "TL913"]),
+        ("2.1.0", ["TL216", "TL806", "TL913"]),
+        ("2.13.0", ["TL216", "TL401", "TL806"]),
+    ],
+)
+def test_advice_is_given_where_the_version_can_follow_it(
+    project: Project, pinned: str, codes: list[str]
+) -> None:
+    root = project({"requirements.txt": f"torch=={pinned}\n", "train.py": _OLD_WAYS})
+    found = analyse([Source("train.py")], concerns=find_config(root).concerns()).findings
+    assert sorted(one.code for one in found if one.level != "info") == codes

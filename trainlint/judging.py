@@ -51,7 +51,8 @@ def judged(training: Training, problems: dict[Problem, None]) -> Judged:
                 continue
             try:
                 with answers.allowing(limits.QUESTION_STEPS):
-                    said += list(_said(entry, training))
+                    found = list(_said(entry, training))
+                    said += found if isinstance(training, Recorded) else _each_place_once(found)
             except OutOfSteps:
                 unfinished.add(entry.code)
                 limited[of_rule(training.path, training.name, entry.code)] = None
@@ -76,6 +77,18 @@ def _said(entry: Entry, training: Training) -> Iterator[Finding | Open]:
                 yield replace(one, code=entry.code)
             else:
                 yield replace(one, code=entry.code, name=entry.name, level=one.level or rule.level)
+
+
+def _each_place_once(said: list[Finding | Open]) -> Iterator[Finding | Open]:
+    """What one rule says of one place, as one finding: five losses that one softmax feeds are its five second places."""
+    found: dict[object, Finding | Open] = {}
+    for one in said:
+        key = one if isinstance(one, Open) else (one.at, one.subject)
+        first = found.setdefault(key, one)
+        if isinstance(one, Finding) and isinstance(first, Finding) and one is not first:
+            places = tuple(dict.fromkeys((*first.because, *one.because)))[: limits.MAX_PLACES]
+            found[key] = replace(first.agreed(one), because=max(places, first.because, key=len))
+    yield from found.values()
 
 
 def _failed(entry: Entry, error: Exception) -> str:

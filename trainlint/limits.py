@@ -110,3 +110,8 @@ LOOPS_TWICE = 4
 ORDER_STEPS = 100_000
 """Events and branches that are passed in all these ways together. Beyond it no further way is tried; a script of 1,500
 lines passes 5,000."""
+
+# Findings
+
+MAX_PLACES = 6
+"""Second places that a finding shows, unless its rule names more: six fill half a screen."""

@@ -1,7 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SOFTMAXES
+from trainlint.facts.api.torch_api import SOFTMAXES, Meaning
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.evidence import shape_of, shown
+from trainlint.facts.ask.meaning import origins
+from trainlint.facts.ask.shapes import shape_read
 from trainlint.facts.model.events import LossCall, Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, Value, constant
@@ -16,6 +19,8 @@ WITH_DEFAULT = ("torch.nn.functional.", "torch.nn.")
 def check(training: Training) -> Iterator[Finding]:
     for event in training.events(Operation):
         op = event.output
+        if op.uid in _to_be_removed(training) or _has_one_dimension(op):
+            continue
         at = op.owner.at if op.owner is not None and op.owner.at is not None else event.at
         is_known = event.function.startswith(WITH_DEFAULT) or op.seen is not None
         if op.name in SOFTMAXES and is_known and _is_left_out(_dim(op)):
@@ -37,6 +42,20 @@ def check(training: Training) -> Iterator[Finding]:
                     (Because(loss.at, f"it reaches {loss.name} here"),),
                     evidence=_shape(made),
                 )
+
+
+@question(start=frozenset(), unknown=frozenset())
+def _to_be_removed(training: Training) -> frozenset[int]:
+    """The softmaxes before a loss that applies log-softmax itself: they have no dimension to be told."""
+    losses = [one for one in training.events(LossCall) if one.function in ("cross_entropy", "log_softmax")]
+    found = (one for loss in losses for one in origins(loss.input))
+    return frozenset(op.uid for meaning, op in found if meaning is Meaning.PROBABILITIES)
+
+
+def _has_one_dimension(op: Op) -> bool:
+    """Whether there is only one dimension that can be meant."""
+    shape = shape_of(op) or (shape_read(op.inputs[0]) if op.inputs else None)
+    return shape is not None and len(shape) == 1
 
 
 def _dim(op: Op) -> Value | None:

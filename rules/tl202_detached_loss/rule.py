@@ -4,6 +4,7 @@ from trainlint.facts.api.torch_api import REBUILDS
 from trainlint.facts.ask.attachment import starving
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.stepped import is_certainly_not_stepped
 from trainlint.facts.model.events import Backward, RequiresGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, constant
@@ -17,9 +18,11 @@ def check(training: Training) -> Iterator[Finding]:
         event.target.uid for event in training.events(RequiresGrad) if constant(event.wanted) is not False
     }
     for backward in training.events(Backward):
-        for cut in starving(backward.loss):
+        for cut in _newest(backward, starving(backward.loss)):
             is_cut = cut.name not in REBUILDS and cut.uid not in leaves
-            if is_cut and cut.at is not None and not _has_had_its_own(training, backward, cut):
+            if not is_cut or cut.at is None or _has_had_its_own(training, backward, cut):
+                continue
+            if not (cut.inputs and is_certainly_not_stepped(training, cut.inputs[0])):
                 yield Finding(
                     cut.at,
                     f"`{cut.text}` detaches the loss from the model: the parameters before it get no "
@@ -28,6 +31,12 @@ def check(training: Training) -> Iterator[Finding]:
                     evidence=of_cut(training, cut),
                     clues={"cut": cut.name},
                 )
+
+
+def _newest(backward: Backward, cuts: list[Op]) -> list[Op]:
+    """Those of this iteration: what was detached before the loop is a copy to compare with, unless it is all there is."""
+    new = [one for one in cuts if set(backward.loops[-1:]) <= set(one.loops)]
+    return new or cuts
 
 
 def _has_had_its_own(training: Training, backward: Backward, cut: Op) -> bool:

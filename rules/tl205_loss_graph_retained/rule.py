@@ -2,13 +2,13 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import MODULE
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.attachment import attachment, has_graph
+from trainlint.facts.ask.attachment import attachment, has_graph, is_no_tensor
 from trainlint.facts.ask.evidence import of_sum
 from trainlint.facts.ask.flow import is_made_of, is_recurrence
 from trainlint.facts.ask.holding import contained
 from trainlint.facts.model.events import Accumulated, Backward, Drawn, LossCall, OptimizerStep, ParametersRead
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value
+from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -25,6 +25,8 @@ def check(training: Training) -> Iterator[Finding]:
         if not (isinstance(event.result, Op) and event.result.records) or not _is_over_batches(
             training, event
         ):
+            continue
+        if any(is_no_tensor(one, event.guards) for one in alternatives(event.value)):
             continue
         found = attachment(event.value)
         if not found.attached or found.uncertain or is_recurrence(event) or not has_graph(event.value):

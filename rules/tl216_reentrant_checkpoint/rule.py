@@ -2,8 +2,11 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import CHECKPOINTS
 from trainlint.facts.model.events import Called
-from trainlint.finding import Finding
+from trainlint.finding import Finding, Versions
 from trainlint.rule import rule
+
+_HAS_BOTH = Versions(since=(1, 11))
+"""Versions that know `use_reentrant`."""
 
 
 @rule(Called, level="warning", refutable=False)
@@ -13,5 +16,12 @@ def check(call: Called) -> Iterator[Finding]:
             call.at,
             f"`{call.name.rpartition('.')[2]}` without `use_reentrant` uses the reentrant variant, which "
             "returns no gradients if no input requires grad; torch warns, and will raise in a later version. "
-            "Pass `use_reentrant=False`.",
+            + _advice(call),
+            torch=_HAS_BOTH,
         )
+
+
+def _advice(call: Called) -> str:
+    if call.is_chosen:  # another function that is called here does not know the argument
+        return "Where the function is chosen, write `functools.partial(checkpoint, use_reentrant=False)`."
+    return "Pass `use_reentrant=False`."

@@ -5,7 +5,7 @@ from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.ask.stepped import optimizer_of
 from trainlint.facts.model.events import OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Object, Value, alternatives
+from trainlint.facts.model.values import Constant, Object, Unknown, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -58,7 +58,14 @@ def _follows(step: object, event: SchedulerStep, optimizer: Value) -> bool:
         and bool(event.loops)
         and event.loops[-1] in step.loops
         and _same(step.optimizer, optimizer)
+        and (not isinstance(event.optimizer, Unknown) or _are_near(step, event))
     )
+
+
+def _are_near(step: OptimizerStep, event: SchedulerStep) -> bool:
+    """Whether one happens in the function of the other, or in what that calls: what neither says, this may."""
+    depth = min(len(step.calls), len(event.calls))
+    return step.calls[:depth] == event.calls[:depth]
 
 
 def _same(one: Value, other: Value) -> bool:

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint import limits
 from trainlint.facts.ask.evidence import of_mode
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import depends_on_mode
@@ -31,7 +32,10 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 forward.at,
                 f"This training step runs {module.title} in evaluation mode: dropout "
                 "is off and the running statistics of batch norm are frozen. Call `train()` before it.",
-                (Because(switched.at, "switched to evaluation mode here, and not back"),),
+                (
+                    Because(switched.at, "switched to evaluation mode here, and not back"),
+                    *_calls_to(switched, forward),
+                ),
                 evidence=of_mode(training, forward),
             )
 
@@ -87,6 +91,14 @@ def _is_shown_to_train(forward: Forward) -> bool:
     if forward.mode is None:
         return False
     return not forward.off if forward.layers else forward.mode
+
+
+def _calls_to(switched: ModeChange, forward: Forward) -> Iterator[Because]:
+    """The calls that lead from the function of the training step, or from one that it has in common, to the switch; the
+    nearest first."""
+    for call in reversed(switched.calls[-limits.MAX_PLACES :]):
+        if call not in forward.calls:
+            yield Because(call, "it is called here")
 
 
 def _is_meant(training: Training, switched: ModeChange, forward: Forward) -> bool:

@@ -6,7 +6,7 @@ from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.model.events import Backward, Forward, ModeChange, ParametersRead, RequiresGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value
-from trainlint.finding import Because, Finding, Place
+from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 
@@ -31,9 +31,12 @@ def check(training: Training) -> Iterator[Finding]:
                 f"{module.title[:1].upper()}{module.title[1:]} runs inference without `torch.no_grad()`: autograd "
                 "builds a graph for every batch, which costs memory and time, and no `backward()` uses it. "
                 "Wrap the evaluation in `torch.no_grad()`.",
-                (Because(last.at, "in evaluation mode since here"),),
+                (
+                    *_evaluating_call(training, forward, used),
+                    Because(last.at, "in evaluation mode since here"),
+                ),
                 evidence=of_evaluation(training, forward),
-                clues={"only_evaluated": not _trains(training, forward.at, used)},
+                clues={"only_evaluated": not _trained_too(training, forward, used)},
             )
 
 
@@ -43,7 +46,16 @@ def _has_no_caller_without_gradients(training: Training) -> bool:
     return training.entry == "program" or (training.entry == "function" and is_trainer)
 
 
-def _trains(training: Training, at: Place | None, used: list[Value]) -> bool:
-    """Whether the same place also runs in training, as in a function that does both."""
-    outputs = [forward.output for forward in training.events(Forward) if forward.at == at]
-    return any(is_made_of(one, output) for one in used for output in outputs)
+def _trained_too(training: Training, evaluated: Forward, used: list[Value]) -> list[Forward]:
+    """The forwards at the same place that run in training, as in a function that does both."""
+    here = [one for one in training.events(Forward) if one.at == evaluated.at]
+    return [one for one in here if any(is_made_of(value, one.output) for value in used)]
+
+
+def _evaluating_call(training: Training, evaluated: Forward, used: list[Value]) -> Iterator[Because]:
+    """The call by which a function that training uses too comes to evaluate."""
+    trained = _trained_too(training, evaluated, used)
+    shared = {call for one in trained for call in one.calls}
+    own = [call for call in evaluated.calls if call not in shared]
+    if trained and own:
+        yield Because(own[-1], "it runs here for evaluation; training runs the same lines")

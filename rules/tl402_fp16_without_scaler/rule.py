@@ -30,7 +30,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 backward.at,
                 f"The forward pass {runs} in float16, and nothing scales the loss: gradients below 6e-8 "
                 "become 0, and those below 6e-5 lose precision, so weights learn slowly or not at all. Use "
-                "`torch.amp.GradScaler`, or bfloat16, which needs no scaler.",
+                "a `GradScaler`, or bfloat16, which needs no scaler.",
                 (Because(half.region.at, "autocast computes in float16 here"),),
                 level="warning" if half.guards else None,
                 evidence={"autocast": half.dtype, "scaler": "none"} if isinstance(training, Recorded) else {},

@@ -40,7 +40,7 @@ def check(recorded: Recorded) -> Iterator[Finding]:
         worst = max(lost, key=lambda one: one.gradient.zeros if one.gradient else 0.0)
         zeros = worst.gradient.zeros if worst.gradient else 0.0
         advice = (
-            "Scale the loss with `torch.amp.GradScaler`, or use bfloat16."
+            "Scale the loss with a `GradScaler`, or use bfloat16."
             if scale == 1
             else "Give the scaler a higher `init_scale`, or use bfloat16."
         )

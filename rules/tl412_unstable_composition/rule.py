@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.api.torch_api import KEEPS
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.made_up import is_made_up
 from trainlint.facts.model.events import Backward, LossCall, Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Guards, Object, Op, Value
@@ -30,7 +31,7 @@ def check(training: Training) -> Iterator[Finding]:
     for operation in training.events(Operation):
         op = operation.output
         found = _in(op, operation.guards)
-        if found is None or training.is_in_test(operation.at):
+        if found is None or training.is_in_test(operation.at) or all(map(is_made_up, op.inputs)):
             continue
         instead, why, maker = found
         if maker is None and not (

@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.loaders import is_built_openly
-from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives
+from trainlint.facts.ask.loaders import is_built_openly, type_of
+from trainlint.facts.model.events import Called
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives, constant
 
 _RANDOM = frozenset("rand randn randint randperm rand_like randn_like normal FakeData".split())
+
+
+_ALIKE = frozenset("ones zeros full ones_like zeros_like full_like".split())
+_SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
+_SHUFFLE_BY_DEFAULT = (
+    "sklearn.datasets.make_",
+    "sklearn.model_selection.train_test_split",
+    "sklearn.utils.shuffle",
+)
 
 
 def reads_in_order(loader: Object) -> bool:
@@ -40,13 +51,29 @@ def is_one_batch(loader: Object) -> bool:
     return isinstance(size, Op) and size.name.removeprefix("builtins.") in ("len", "shape", "size")
 
 
-def is_random(value: Value) -> bool:
-    """Whether a value is, or holds, freshly drawn random numbers."""
+def is_in_random_order(training: Training, value: Value) -> bool:
+    """Whether a value is, or holds, freshly drawn random numbers, or what has been shuffled."""
+    shuffled = {one.args[0].uid for one in training.events(Called) if one.name in _SHUFFLES and one.args}
     return any(
-        isinstance(one, Op)
-        and (one.name in _RANDOM or one.name.rpartition(".")[2] in _RANDOM or ".random." in one.name)
-        for one in reached([value], _held, 500)
+        one.uid in shuffled or (isinstance(one, Op) and _draws(one)) for one in reached([value], _held, 500)
     )
+
+
+def _draws(op: Op) -> bool:
+    last = op.name.rpartition(".")[2]
+    if op.name.startswith(_SHUFFLE_BY_DEFAULT):
+        return constant(op.options.get("shuffle")) is not False
+    if op.text.startswith(".sample(") or op.text.endswith((".sample(…)", ".shuffle(…)")):
+        return True
+    return op.name in _RANDOM or last in _RANDOM or ".random." in op.name
+
+
+def is_uniform(dataset: Value) -> bool:
+    """Whether a dataset certainly holds one item many times, as tests are given."""
+    if type_of(dataset) != "torch.utils.data.TensorDataset":
+        return False
+    tensors = dataset.args if isinstance(dataset, Object) else dataset.parts()
+    return bool(tensors) and all(isinstance(one, Op) and one.name in _ALIKE for one in tensors)
 
 
 def _held(value: Value) -> Iterable[Value]:

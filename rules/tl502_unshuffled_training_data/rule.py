@@ -7,7 +7,7 @@ from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
-from .reading import is_one_batch, is_random, reads_in_order
+from .reading import is_in_random_order, is_one_batch, is_uniform, reads_in_order
 
 _DATASET = "torch.utils.data.Dataset"
 _ITERABLE = "torch.utils.data.IterableDataset"
@@ -27,9 +27,15 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         if (use.drawn.at, use.drawn.calls) in shuffled:
             continue  # another loader replaces it on some iterations
+        if training.is_in_test(loader.at):
+            continue
         made = asked.get(loader.uid)
         dataset = list(alternatives(loader.argument(0, "dataset")))
-        if (made is None or made.by_index) and dataset and all(map(_has_an_order, dataset)):
+        if (
+            (made is None or made.by_index)
+            and dataset
+            and all(_has_an_order(training, one) for one in dataset)
+        ):
             yield Finding(
                 loader.at,
                 "The model is trained on this loader, which does not shuffle: every epoch has the same "
@@ -39,7 +45,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             )
 
 
-def _has_an_order(dataset: Value) -> bool:
+def _has_an_order(training: Training, dataset: Value) -> bool:
     """Whether a dataset certainly holds stored items that are read by index, and no random numbers."""
     if isinstance(dataset, Object) and dataset.is_a(_ITERABLE):
         return False
@@ -47,4 +53,4 @@ def _has_an_order(dataset: Value) -> bool:
     known = name.startswith(_IN_FILES) or name == "torch.utils.data.TensorDataset"
     if not known and not is_own_class(dataset, _DATASET):
         return False
-    return name not in _GENERATED and not is_random(dataset)
+    return not (name in _GENERATED or is_uniform(dataset) or is_in_random_order(training, dataset))

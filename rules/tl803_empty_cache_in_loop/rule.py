@@ -2,9 +2,9 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import EMPTY_CACHES
 from trainlint.facts.ask.host import asks_for_device
-from trainlint.facts.model.events import Backward, Called, Drawn, OptimizerStep
+from trainlint.facts.model.events import Backward, Called, Drawn, Forward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Items, Op
+from trainlint.facts.model.values import Items, Object, Op, Unknown, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -18,6 +18,8 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         loop = call.loops[-1]
         if _counts(training, loop) and not training.inside(loop, OptimizerStep):
+            continue
+        if _tries_models(training, loop):
             continue
         rounds = [*training.inside(loop, Backward), *training.inside(loop, Drawn)]
         batch = next((one for one in rounds if one.loops[-1] == loop), None)
@@ -35,3 +37,9 @@ def _counts(training: Training, loop: int) -> bool:
     """Whether a loop is only over numbers or a list: an iteration may be more than a batch then."""
     over = training.loops[loop].over
     return isinstance(over, Items) or (isinstance(over, Op) and over.name == "range")
+
+
+def _tries_models(training: Training, loop: int) -> bool:
+    """Whether each iteration has a model of its own: then it is a trial, and what the last one held is freed."""
+    called = [one for forward in training.inside(loop, Forward) for one in alternatives(forward.module)]
+    return any(isinstance(one, (Object, Op, Unknown)) and loop in one.loops for one in called)

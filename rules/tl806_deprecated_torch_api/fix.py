@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.api.deprecated import weights_meant
 from trainlint.finding import Finding
 from trainlint.fix import DropArgument, Proposal, Rewrite, SetArgument, safe, unsafe
 
@@ -46,10 +47,9 @@ _REWRITTEN = {
 }
 
 _ARGUMENTS = {
-    "size_average": ((safe, "True", 'reduction="mean"'), (safe, "False", 'reduction="sum"')),
-    "pretrained": ((safe, "False", "weights=None"), (unsafe, "True", 'weights="DEFAULT"')),
+    "size_average": (("True", 'reduction="mean"'), ("False", 'reduction="sum"')),
 }
-"""What replaces arguments with these values. `DEFAULT` means the best available weights."""
+"""What replaces arguments with these values."""
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
@@ -66,12 +66,18 @@ def fix(finding: Finding) -> Iterator[Proposal]:
     elif argument == "verbose":
         yield safe("Remove `verbose`", DropArgument(finding.at, "verbose", "_given"))
     elif argument in _ARGUMENTS:
-        for offer, given, instead in _ARGUMENTS[argument]:
-            yield offer(
-                f"Pass `{instead}`",
-                Rewrite(
-                    finding.at, ((f"_imported(*_more, {argument}={given})", f"_imported(*_more, {instead})"),)
-                ),
-            )
+        for given, instead in _ARGUMENTS[argument]:
+            yield _argument(finding, f"{argument}={given}", instead)
+    elif argument == "pretrained":
+        yield _argument(finding, "pretrained=False", "weights=None")
+        if weights := weights_meant(name):
+            yield _argument(finding, "pretrained=True", f'weights="{weights}"')
     elif argument == "epoch":
         yield unsafe("Call `step()` without the epoch", Rewrite(finding.at, (("_s.step(_x)", "_s.step()"),)))
+
+
+def _argument(finding: Finding, old: str, new: str) -> Proposal:
+    return safe(
+        f"Pass `{new}`",
+        Rewrite(finding.at, ((f"_imported(*_more, {old})", f"_imported(*_more, {new})"),)),
+    )

@@ -1,11 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import PACK
+from trainlint.facts.api.torch_api import KEEPS, PACK
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.attachment import attachment
+from trainlint.facts.ask.attachment import attachment, cuts, is_index
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.host import is_born_on_host, is_in_every_forward
+from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events import Backward, Called, Forward, ToHost
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value
@@ -14,6 +15,9 @@ from trainlint.rule import rule
 
 _PLAIN = frozenset(("item", "tolist"))
 _ENDS = _PLAIN | {"numpy"}
+_WHOLE = frozenset(
+    "argmax argmin argsort nonzero unique bincount searchsorted bucketize long int multinomial".split()
+)
 _COUNTS = frozenset(("max", "amax", "sum", "count_nonzero"))
 
 
@@ -21,6 +25,7 @@ _COUNTS = frozenset(("max", "amax", "sum", "count_nonzero"))
 def check(training: Training) -> Iterator[Finding | Open]:
     reads = [one for one in training.events(ToHost) if one.records is True]
     wanted = _lengths(training) if reads else frozenset()
+    said: set[tuple[str, int]] = set()
     for read in reads:
         if read.module is None or (read.name not in _ENDS and not read.name.startswith("numpy.")):
             continue
@@ -28,12 +33,15 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         if read.name in _PLAIN and not _is_trained(read.tensor):
             continue
+        if _are_whole(read.tensor) or (read.at.path, read.at.line) in said:
+            continue
         if not has_parameters(read.module) and not training.events(Backward):
             continue  # postprocessing after a model, in evaluation
         often = training.each_time(read, [one for one in training.events(Forward) if one.records])
         if often is None:
             yield Open(read.at, "whether each forward does this")
             continue
+        said.add((read.at.path, read.at.line))
         yield Finding(
             read.at,
             f"{_what(read)} in the forward of `{read.module.type}` forces a device-to-host sync on every "
@@ -48,6 +56,20 @@ def _is_trained(value: Value) -> bool:
     if isinstance(value, Op) and value.name in _COUNTS:
         return attachment(value).attached
     return any(attachment(one).attached for one in made_of(value))
+
+
+def _are_whole(value: Value) -> bool:
+    """Whether these are indices or counts: no gradient would flow through them, and Python needs them for sizes, slices
+    and choices of a layer."""
+    while (
+        isinstance(value, Op)
+        and value.inputs
+        and (value.name in KEEPS or cuts(value))
+        and not is_index(value)
+    ):
+        spend()
+        value = value.inputs[0]
+    return isinstance(value, Op) and (is_index(value) or value.name in _WHOLE)
 
 
 def _what(read: ToHost) -> str:

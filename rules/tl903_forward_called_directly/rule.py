@@ -1,7 +1,9 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import has_parameters
-from trainlint.facts.model.events import ForwardCalled
+from trainlint.facts.ask.made_up import is_made_up
+from trainlint.facts.model.events import Backward, ForwardCalled
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object
 from trainlint.finding import Finding
@@ -13,9 +15,18 @@ def check(training: Training) -> Iterator[Finding]:
     for call in training.events(ForwardCalled):
         module = call.module
         if isinstance(module, Object) and has_parameters(module) and not training.is_in_test(call.at):
+            if _is_trial(training, call):
+                continue
             yield Finding(
                 call.at,
                 f"`forward` of `{module.type.removeprefix('torch.')}` is called directly, so its hooks do "
                 "not run: pruning, spectral norm, quantisation and feature extractors are silently skipped. "
                 "Call the module itself.",
             )
+
+
+def _is_trial(training: Training, call: ForwardCalled) -> bool:
+    """Whether a model is only tried out: on tensors made for that, and nothing is learned from the result."""
+    if not call.inputs or not all(map(is_made_up, call.inputs)):
+        return False
+    return not any(is_made_of(one.loss, given) for one in training.events(Backward) for given in call.inputs)

@@ -42,7 +42,7 @@ def check(training: Training) -> Iterator[Finding]:
                 call.at,
                 "`weights_only=False` executes any code in the file: a checkpoint from someone else can do "
                 "anything with your rights. Pass `weights_only=True`, and allow the classes that it needs "
-                "with `torch.serialization.safe_globals`.",
+                "with `torch.serialization.add_safe_globals`, which torch has since 2.4.",
                 clues={"is_state": call.at in states},
             )
 

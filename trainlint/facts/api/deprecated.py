@@ -88,7 +88,7 @@ _FUNCTIONS: dict[str, Deprecated] = {
     "torch.nn.utils.clip_grad.clip_grad_norm": Deprecated(
         "nn.utils.clip_grad_norm_(parameters, max_norm)", (0, 4)
     ),
-    "torch.nn.utils.weight_norm": Deprecated("nn.utils.parametrizations.weight_norm(module)", (2, 0)),
+    "torch.nn.utils.weight_norm": Deprecated("nn.utils.parametrizations.weight_norm(module)", (2, 1)),
     "torch.nn.utils.stateless.functional_call": Deprecated("torch.func.functional_call(…)", (2, 0)),
     "torch.testing.assert_allclose": Deprecated("torch.testing.assert_close(…)", (1, 12)),
     "torch.backends.cuda.sdp_kernel": Deprecated("torch.nn.attention.sdpa_kernel([…])", (2, 3)),
@@ -170,8 +170,22 @@ _OF_SCHEDULERS = (
         given=(-1, "verbose"),
     ),
 )
-_OF_PICTURES = (Deprecated('`weights="DEFAULT"`, or `weights=None`', (1, 12), given=(-1, "pretrained")),)
+_OF_PICTURES = Deprecated("weights=…", (1, 12), given=(-1, "pretrained"))
 """Of torchvision 0.13 and later, which go with torch 1.12 and later."""
+
+_WEIGHTS = {
+    "torchvision.models.detection.": "COCO_V1",
+    "torchvision.models.segmentation.": "COCO_WITH_VOC_LABELS_V1",
+    "torchvision.models.video.": "KINETICS400_V1",
+    "torchvision.models.quantization.": None,
+    "torchvision.models.optical_flow.raft_large": "C_T_SKHT_V2",
+    "torchvision.models.optical_flow.": "C_T_V2",
+    "torchvision.models.": "IMAGENET1K_V1",
+}
+"""What `pretrained=True` has always loaded; None where that depends on more. `DEFAULT` may be newer ones."""
+
+GONE_WITH = {"torch.nn.utils.weight_norm": ("weight_g", "weight_v")}
+"""Attributes that what is written instead does not have: where a program reads them, it cannot be replaced as it is."""
 
 SCHEDULERS = "torch.optim.lr_scheduler."
 WITH_EPOCH = frozenset(f"{SCHEDULERS}{name}" for name in ("CosineAnnealingWarmRestarts", "ReduceLROnPlateau"))
@@ -182,7 +196,32 @@ def of_function(
     name: str, args: tuple[Value, ...], options: Mapping[str, Value], *, is_open: bool
 ) -> Deprecated | None:
     """What is deprecated about a call of a function or class of torch's; None if nothing is."""
-    return next((one for one in _about(name) if _applies(one, args, options, is_open=is_open)), None)
+    found = next((one for one in _about(name) if _applies(one, args, options, is_open=is_open)), None)
+    return None if found is None else replace(found, instead=_meant(name, found, options))
+
+
+def weights_meant(name: str) -> str | None:
+    """The weights that a function of torchvision loads with `pretrained=True`; None where that cannot be told."""
+    return next((weights for start, weights in _WEIGHTS.items() if name.startswith(start)), None)
+
+
+def _meant(name: str, found: Deprecated, options: Mapping[str, Value]) -> str:
+    """What to write in place of this very argument, where its value is known."""
+    given = {
+        key: one.value for key, one in options.items() if isinstance(one, Constant) and not one.is_default
+    }
+    match found.given:
+        case (_, "pretrained"):
+            weights = weights_meant(name)
+            shown = "weights=…" if weights is None else f'weights="{weights}"'
+            if given.get("pretrained") is False:
+                return "weights=None"
+            return shown if given.get("pretrained") is True else f"`{shown}`, or `weights=None`"
+        case (_, "size_average" | "reduce") if options.keys() & {"size_average", "reduce"} <= given.keys():
+            if given.get("reduce") is False:
+                return 'reduction="none"'
+            return 'reduction="sum"' if given.get("size_average") is False else 'reduction="mean"'
+    return found.instead
 
 
 def of_method(
@@ -201,7 +240,7 @@ def _about(name: str) -> Iterator[Deprecated]:
     elif name.startswith(SCHEDULERS):
         yield from _OF_SCHEDULERS
     elif name.startswith("torchvision.models."):
-        yield from _OF_PICTURES
+        yield _OF_PICTURES
 
 
 def _applies(

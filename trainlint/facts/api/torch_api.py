@@ -67,6 +67,12 @@ NOT_METHODS = frozenset(
 )
 """Operations that tensors have no method for: a method of that name is the program's own."""
 
+TENSORS_ALONE = frozenset("item detach cpu backward grad_fn requires_grad".split())
+"""Attributes by which programs tell a tensor from a number."""
+
+METRICS = ("torchmetrics.", "lightning.metrics.", "pytorch_lightning.metrics.")
+"""Libraries whose metrics run `update` without gradients."""
+
 CLAMPS = frozenset(("clamp", "clip", "clamp_min", "clamp_max", "clamp_"))
 """Keep probabilities what they are, but make a bounded score of a logit."""
 
@@ -513,6 +519,8 @@ NOTED = (
             "torch.set_default_tensor_type",
             "torch.utils.data.random_split",
             "sklearn.model_selection.train_test_split",
+            "random.shuffle",
+            "numpy.random.shuffle",
             "transformers.DataCollatorForLanguageModeling",
             *EMPTY_CACHES,
             MATMUL_PRECISION,

@@ -107,14 +107,14 @@ def _within(value: Value, at_first: bool) -> Attachment:
         case Carried() if at_first:
             return _within(value.start, at_first)
         case Choice():
-            tensors = (option for guards, option in value.options if not _is_no_tensor(option, guards))
+            tensors = (option for guards, option in value.options if not is_no_tensor(option, guards))
             return _of_all(tensors, at_first)
         case Carried() | Items() | Table():
             return _of_all(value.parts(), at_first)
     return _UNCERTAIN
 
 
-def _is_no_tensor(value: Value, guards: Guards) -> bool:
+def is_no_tensor(value: Value, guards: Guards) -> bool:
     """Whether a value stands where the program has found that it is no tensor: `v = v.item() if torch.is_tensor(v) else v`."""
     return any(not outcome and _asks_for_tensor(condition) == value.uid for condition, outcome in guards)
 
@@ -128,6 +128,8 @@ def _asks_for_tensor(condition: object) -> int | None:
             ("library", "torch.Tensor"),
         ):
             return number
+        case ("builtins.hasattr", ("value" | "result", int(number)), ("constant", str(name))):
+            return number if name.strip("'") in api.TENSORS_ALONE else None
     return None
 
 
@@ -146,7 +148,7 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
         return _of_hung(op, op.hung_on, at_first)
     if op.name in (api.PARAMETER, "parameters"):
         return _ATTACHED
-    if op.name in api.CREATES or op.name.removeprefix("builtins.") in api.NO_GRADIENT or _is_index(op):
+    if op.name in api.CREATES or op.name.removeprefix("builtins.") in api.NO_GRADIENT or is_index(op):
         return Attachment(attached=wants_gradient(op))
     if op.name == "output" and op.owner is not None:
         return _of_output(op, op.owner, at_first)
@@ -155,7 +157,7 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
 
 def _of_seen(op: Op, at_first: bool) -> Attachment:
     """A run has shown that no gradient gets to here: where does it end?"""
-    if op.name in api.CREATES or op.name in api.NO_GRADIENT or op.name == api.PARAMETER or _is_index(op):
+    if op.name in api.CREATES or op.name in api.NO_GRADIENT or op.name == api.PARAMETER or is_index(op):
         return _NOTHING
     if op.seen is not None and not op.seen.dtype.startswith(("float", "bfloat", "complex")):
         return _NOTHING
@@ -273,7 +275,7 @@ _PLAIN = ("torch.", "math.", "builtins.")
 """Libraries whose functions do not bring in trainable parameters of their own."""
 
 
-def _is_index(op: Op) -> bool:
+def is_index(op: Op) -> bool:
     """The indices that `max(dim)`, `topk` and the like give beside their values."""
     match op:
         case Op(name="getitem", inputs=(Op(name=name, inputs=(_, *_)), *_)) if name in api.WITH_INDICES:

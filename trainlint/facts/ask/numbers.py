@@ -1,16 +1,38 @@
-"""Plain numbers of Python's, through which no recorder follows a gradient."""
+"""Plain numbers of Python's: which are whole, and which hide what a tensor is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import REBUILDS
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.model.events import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op
+from trainlint.facts.model.values import Carried, Choice, Constant, Op, Unknown, Value
 from trainlint.facts.seen.blind_spots import Numbered
 from trainlint.finding import Open
+
+_SIZES = frozenset("len builtins.len numel int_number dim ndim".split())
+
+
+@question(start=True, unknown=False)
+def is_whole(value: Value) -> bool:
+    """Whether a value certainly is a whole number of Python's: a size, a count, the number of an iteration."""
+    match value:
+        case Constant():
+            return isinstance(value.value, int)
+        case Unknown():
+            return value.annotation == "int"
+        case Op(name="iterate", inputs=(Op(name="range"),)):
+            return True
+        case Op(name="+" | "-" | "*" | "//" | "%" | "**"):
+            return all(map(is_whole, value.inputs))
+        case Op():
+            return value.name in _SIZES
+        case Choice() | Carried():
+            return all(map(is_whole, value.parts()))
+    return False
 
 
 def perhaps_of_outputs(training: Training) -> Iterator[Open]:

@@ -11,7 +11,7 @@ from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.model.events import Built, Escape, ParametersListed
 from trainlint.facts.model.modules import Unregistered
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Choice, Items, Object, Op, Table, Value
+from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, alternatives
 
 
 def unregistered(training: Training) -> Iterator[Unregistered]:
@@ -23,12 +23,14 @@ def unregistered(training: Training) -> Iterator[Unregistered]:
 
 def _lost(training: Training, module: Object) -> Iterator[Unregistered]:
     for name, value in module.attributes.items():
-        if not isinstance(value, (Items, Table)):
+        if not isinstance(value, (Items, Table)) or (module.uid, name) in training.unread_containers:
             continue
         layers = [one for one in _objects(value) if one.is_a(MODULE) and has_parameters(one)]
         if not layers or not _registered(module).isdisjoint(one.uid for one in layers):
             continue
         if not _handed_over(training).isdisjoint(one.uid for one in (value, *layers)):
+            continue
+        if all(one.uid in _registered_around(training, module) for one in layers):
             continue
         at = (value.at if isinstance(value, Items) else None) or layers[0].at
         if at is not None:
@@ -55,6 +57,30 @@ def _handed_over(training: Training) -> frozenset[int]:
 
 
 @question(start=frozenset(), unknown=frozenset())
+def _registered_around(training: Training, module: Object) -> frozenset[int]:
+    """The numbers of the layers that torch knows in a module of which this one is a part: they are lent to it."""
+    around = (one for one in training.objects if one is not module and module.uid in _known_to_torch(one))
+    return frozenset(number for one in around for number in _known_to_torch(one))
+
+
+@question(start=frozenset(), unknown=frozenset())
+def _known_to_torch(module: Object) -> frozenset[int]:
+    """The numbers of the modules that torch finds in a module, at any depth."""
+    return frozenset(one.uid for one in reached(_modules_of(module), _modules_of))
+
+
+def _modules_of(value: Value) -> Iterator[Object]:
+    """The modules that a module registers: its attributes, or all that a container of torch's holds."""
+    if not (isinstance(value, Object) and value.is_a(MODULE)):
+        return
+    is_container = bool(value.bases & CONTAINERS)
+    for held in value.attributes.values():
+        for one in _objects(held) if is_container else alternatives(held):
+            if isinstance(one, Object) and one.is_a(MODULE):
+                yield one
+
+
+@question(start=frozenset(), unknown=frozenset())
 def _registered(module: Object) -> frozenset[int]:
     """Every object that a module reaches through attributes that are modules."""
     layers = [one for one in reached(_layers_of(module), _layers_of) if isinstance(one, Object)]
@@ -72,6 +98,14 @@ def _layers_of(module: Value) -> Iterator[Object]:
         for one in value.parts() if isinstance(value, Choice) else (value,):
             if isinstance(one, Object) and one.is_a(MODULE):
                 yield one
+
+
+def registry_of(value: Value) -> Object | None:
+    """The module whose dict of submodules a value is: `module._modules`."""
+    match value:
+        case Op(name="getattr", inputs=(Object() as module,), options={"name": Constant(value="_modules")}):
+            return module if module.is_a(MODULE) else None
+    return None
 
 
 def is_kept(training: Training, wanted: Object) -> bool:

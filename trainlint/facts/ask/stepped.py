@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.ask.asking import question, reached
-from trainlint.facts.ask.contents import leaves
+from trainlint.facts.ask.contents import handed_over, leaves
+from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import contains
 from trainlint.facts.model.events import Clip, Forward, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
@@ -68,6 +69,39 @@ def _is_the_only_one(training: Training, optimizer: Value) -> bool:
     found = [one for one in alternatives(optimizer) if isinstance(one, Object)]
     others = {one.uid for one in training.objects if one.is_a(api.OPTIMIZER)}
     return len(found) == 1 and found[0].is_open and others <= {found[0].uid}
+
+
+def is_certainly_not_stepped(training: Training, value: Value) -> bool:
+    """Whether all modules that a value comes out of certainly are in no optimizer: all optimizers are in sight, and all
+    that they hold."""
+    optimizers: list[Value] = [one for one in training.objects if one.is_a(api.OPTIMIZER)]
+    optimizers += [step.optimizer for step in training.events(OptimizerStep)]
+    held = [modules_held(one) for one in optimizers]
+    behind = [one for inner in made_of(value) for one in _modules_of(inner)]
+    if not behind or not held or not all(one.complete for one in held):
+        return False
+    stepped = [one for found in held for module in found.modules for one in alternatives(module)]
+    numbers = frozenset(one.uid for one in stepped)
+    return all(
+        _owners(one).isdisjoint(numbers)
+        and not contains(one, numbers)
+        and not any(contains(outer, (one.uid,)) for outer in stepped)
+        for one in behind
+    )
+
+
+def _owners(module: Value) -> frozenset[int]:
+    """The numbers of a module, and of those whose attribute it is, as far as that is all that is known of it."""
+    return frozenset(one.uid for one in handed_over(module))
+
+
+def _modules_of(value: Value) -> Iterator[Value]:
+    """The module whose parameters a value lists, or that has made it."""
+    match value:
+        case Op(name="parameters", inputs=(module, *_)):
+            yield from alternatives(module)
+        case Op(owner=Object() as owner) if owner.is_a(api.MODULE):
+            yield owner
 
 
 def optimizer_of(training: Training, event: SchedulerStep) -> Value:

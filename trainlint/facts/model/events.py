@@ -157,9 +157,14 @@ class Built(Event):
 
 @dataclass(eq=False)
 class ForwardCalled(Event):
-    """The `forward` of another module is called as a method, past the module itself and its hooks."""
+    """The `forward` of another module is called as a method, past the module itself and its hooks.
+
+    Args:
+        inputs: what it is given by position; empty where a run has seen it.
+    """
 
     module: Value = field(default_factory=Value)
+    inputs: tuple[Value, ...] = ()
 
 
 @dataclass(eq=False)
@@ -328,12 +333,14 @@ class Called(Event):
         name: the full dotted name of the function; the plain name of a method.
         args: positional arguments, the receiver first.
         is_open: arguments were given that cannot be seen, by `**options`.
+        is_chosen: what is called may be another function: it was chosen elsewhere.
     """
 
     name: str = ""
     args: tuple[Value, ...] = ()
     options: dict[str, Value] = field(default_factory=dict)
     is_open: bool = False
+    is_chosen: bool = False
 
     def argument(self, position: int, name: str) -> Value | None:
         if name in self.options:

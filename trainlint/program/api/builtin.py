@@ -8,8 +8,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
-from trainlint.facts.api.torch_api import CONTAINERS, LOADER, MODULE, PARAMETER
+from trainlint.facts.api.torch_api import CONTAINERS, LOADER, MODULE, PARAMETER, TENSORS_ALONE
 from trainlint.facts.ask.layers import layer_of
+from trainlint.facts.ask.numbers import is_whole
+from trainlint.facts.ask.registration import registry_of
+from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.events import Drawn, Escape, Operation
 from trainlint.facts.model.values import (
     Carried,
@@ -71,6 +74,8 @@ def fold(name: str, operands: tuple[Value, ...]) -> Value | None:
         if same is not None:
             return Constant(value=same == (name in ("is", "==")))
     values = [one.value for one in operands if isinstance(one, Constant) and not one.is_default]
+    if name == "%" and len(operands) == 2 and values[-1:] == [1] and is_whole(operands[0]):
+        return Constant(value=0)
     if len(values) != len(operands):
         return None
     if name == "not":
@@ -155,7 +160,8 @@ def _element_of_object(ev: Evaluator, iterable: Object, at: s.Span, depth: int) 
 def _element_of_iterator(ev: Evaluator, iterable: Op, at: s.Span, depth: int) -> Value:
     match iterable.name:
         case "enumerate":
-            items = [ev.unknown("index"), element(ev, iterable.inputs[0], at, depth + 1)]
+            index = Unknown(text="index", loops=ev.loops, annotation="int")
+            items = [index, element(ev, iterable.inputs[0], at, depth + 1)]
         case "zip":
             items = [element(ev, one, at, depth + 1) for one in iterable.inputs]
         case "items":
@@ -342,6 +348,9 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
             ev.store.touch(container)
             container.items.append(value)
             container.exact = False
+        case Op(), _ if (module := registry_of(container)) is not None:
+            name = index.value if isinstance(index, Constant) else f"module added at {at[0]}"
+            ev.set_attribute(module, str(name), value, at)
         case ((Op() | Unknown()), (Op() | Items())):
             noting.note_ignored(ev, container, index, value, at)
             _written(ev, container, index, value, at)
@@ -546,9 +555,28 @@ def _isinstance(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: st
                 isinstance(one, Library) and one.name == f"builtins.{value.kind}" for one in wanted.items
             )
         )
+    if isinstance(wanted, Library) and wanted.name == "torch.Tensor" and is_tensor(value):
+        return Constant(value=True)
     if isinstance(value, Op) and value.name == "output" and isinstance(value.inputs[0], (Items, Table)):
         return _isinstance(ev, name, Arguments((value.inputs[0], wanted)), at, text)
     return ev.op("isinstance", given.args, at, text)
+
+
+def is_instance_of_tensor(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`torch.is_tensor(x)`."""
+    return _isinstance(ev, name, Arguments((*given.args, Library(name="torch.Tensor"))), at, text)
+
+
+def _bool(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    outcome = conditions.truth(given.args[0], ev.known) if len(given.args) == 1 else None
+    return None if outcome is None else Constant(value=outcome)
+
+
+def _hasattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    match given.args:
+        case (value, Constant(value=str(attribute))) if attribute in TENSORS_ALONE and is_tensor(value):
+            return Constant(value=True)
+    return None
 
 
 _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value | None]] = {
@@ -565,6 +593,8 @@ _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value |
     "range": _range,
     "sum": _sum,
     "isinstance": _isinstance,
+    "hasattr": _hasattr,
+    "bool": _bool,
     "len": _len,
     "super": _super,
 }

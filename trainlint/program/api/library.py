@@ -20,8 +20,8 @@ from trainlint.facts.model.events import (
     Wrapped,
 )
 from trainlint.facts.model.order import events
-from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, one_of
-from trainlint.program.api import batches, frameworks, host, methods, noting, old_ways
+from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value, one_of
+from trainlint.program.api import batches, builtin, frameworks, host, methods, noting, old_ways
 from trainlint.program.api.indexing import looks_at_index
 from trainlint.program.evaluate import classes, conditions, containers
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial
@@ -106,6 +106,10 @@ _HARMLESS = (
 
 _CASTS = frozenset(("typing.cast", "typing_extensions.cast"))
 """What a type checker alone takes for more than its second argument."""
+
+_ASKS_AUTOCAST = "torch.is_autocast_enabled"
+_AUTOCAST = Named(name="torch.autocast")
+"""Holds what the program has switched autocast to, outside of regions of it."""
 
 _GRAD_MODES = {"torch.no_grad": False, "torch.inference_mode": False, "torch.enable_grad": True}
 
@@ -296,11 +300,26 @@ def _region_of_autocast(ev: Evaluator, name: str, given: Arguments, at: s.Span, 
         options["device_type"] = Constant(value=device)
     region = ev.object(api.AUTOCAST, frozenset((api.AUTOCAST,)), at, Arguments((), options, given.open))
     enabled = options.get("enabled")
+    if isinstance(enabled, Op) and enabled.name == _ASKS_AUTOCAST:  # as it is around it
+        return Constant(value=None)
     if enabled is None or isinstance(enabled, Constant):
         return region
     condition, outcome = conditions.guard(enabled)
     off = Constant(value=None)
     return one_of(((((condition, outcome),), region), (((condition, not outcome),), off)))
+
+
+def _autocast_switched(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """`torch.set_autocast_enabled(...)`, with a device before it or without."""
+    enabled = given.options.get("enabled") or (given.args[-1] if given.args else ev.unknown())
+    ev.store.set((_AUTOCAST.uid, "enabled"), enabled)
+    return Constant(value=None)
+
+
+def _is_autocast_on(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """What it was switched to; unknown inside regions, and where that is not in sight."""
+    switched = ev.store.get((_AUTOCAST.uid, "enabled")) if not ev.here.autocast else None
+    return switched or ev.op(_ASKS_AUTOCAST, given.args, at, text)
 
 
 def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
@@ -392,6 +411,9 @@ def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text:
 
 
 _FUNCTIONS: dict[str, _Call] = {
+    "torch.set_autocast_enabled": _autocast_switched,
+    _ASKS_AUTOCAST: _is_autocast_on,
+    "torch.is_tensor": builtin.is_instance_of_tensor,
     **dict.fromkeys(_WRAPPERS, _passed_through),
     **dict.fromkeys((*_GRAD_MODES, "torch.set_grad_enabled"), _grad_mode),
     **dict.fromkeys(api.AUTOCASTS, _region_of_autocast),

@@ -129,7 +129,7 @@ def _of_container(
 
 def _forward(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     if text.endswith(".forward(…)"):
-        noting.note_forward(ev, value, at)
+        noting.note_forward(ev, value, given, at)
     return calling.call_object(ev, value, given, at, text)
 
 

@@ -41,7 +41,7 @@ def note_use(ev: Evaluator, name: str, at: s.Span, text: str, given: Arguments) 
         )
 
 
-def note_forward(ev: Evaluator, module: Value, at: s.Span) -> None:
+def note_forward(ev: Evaluator, module: Value, given: Arguments, at: s.Span) -> None:
     """Note that `forward` of a module is called as a method, by other code than its own."""
     if not isinstance(module, Object) or api.MODULE not in module.bases:
         return
@@ -50,7 +50,7 @@ def note_forward(ev: Evaluator, module: Value, at: s.Span) -> None:
     cls = module.definition
     calls_itself = isinstance(cls, ClassValue) and classes.has_method(ev, cls, "__call__")
     if not calls_itself and all(frame.receiver is not module for frame in ev.frames):
-        ev.emit(ForwardCalled, at, module=module)
+        ev.emit(ForwardCalled, at, module=module, inputs=given.args)
 
 
 def note_dropout(ev: Evaluator, function: str, given: Arguments, at: s.Span) -> None:

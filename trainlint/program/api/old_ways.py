@@ -20,6 +20,8 @@ _SCHEDULER = f"{deprecated.SCHEDULERS}LRScheduler"
 def note_function(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> None:
     """A function or class of a library's is called, by its canonical name."""
     found = deprecated.of_function(name, given.args, given.options, is_open=given.open)
+    if found is not None and any(map(ev.is_read, deprecated.GONE_WITH.get(name, ()))):
+        return
     if found is not None and (name.rpartition(".")[2] in text or not _is_local(ev, text)):
         ev.emit(LibraryCall, at, name=name, text=text, is_fallback=ev.in_fallback(), deprecated=found)
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_api as api
+from trainlint.facts.ask.contents import contents
+from trainlint.facts.ask.registration import registry_of
 from trainlint.facts.model.events import Backward, Escape, ModeChange, Moved, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Object, Op, Table, Unknown, Value, alternatives
 from trainlint.program.api import host, library, noting
@@ -133,6 +135,14 @@ def _scaled(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span
     return ev.op("scale", given.args, at, text, {"by": value})
 
 
+def _updated(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:
+    """`self._modules.update(layers)`."""
+    module = registry_of(value)
+    for number, one in enumerate(part for table in given.args for part in contents(table)) if module else ():
+        assert module is not None
+        ev.set_attribute(module, f"module {number} added at {at[0]}", one, at)
+
+
 def _written(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:
     attributes.written_by_hand(ev, value, "", at)
 
@@ -150,6 +160,7 @@ METHODS: dict[str, Callable[[Evaluator, Value, str, Arguments, s.Span, str], Val
     **dict.fromkeys(("to", "cuda", "cpu"), _moved),
     **dict.fromkeys(("parameters", "trainable_parameters", "named_parameters"), _parameters),
     "scale": _scaled,
+    "update": _updated,
     **dict.fromkeys(("add_", "sub_", "copy_", "mul_", "addcdiv_", "set_"), _written),
 }
 """Methods that are more than an operation on a tensor; a result of None is that of the operation."""

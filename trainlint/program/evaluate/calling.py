@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
     """`model(x)`, `criterion(y, t)`, and any other object that is called."""
+    match given.args:
+        case (FunctionValue() as function,) if value.definition is None:
+            return classes.under(value, function)
     if isinstance(value.definition, ClassValue):
         method = classes.class_attribute(ev, value.definition, "__call__")
         own = ev.store.get((value.uid, "forward"))

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.torch_api import AUTOCAST, LOADER, MODULE, OPTIMIZER, PARAMETER, SCALER, SCHEDULER
+from trainlint.facts.api.torch_api import (
+    AUTOCAST,
+    LOADER,
+    METRICS,
+    MODULE,
+    OPTIMIZER,
+    PARAMETER,
+    SCALER,
+    SCHEDULER,
+)
 from trainlint.facts.api.torch_names import canonical, library_bases
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events import Built, RegisteredEarly
@@ -31,7 +41,8 @@ def define_function(ev: Evaluator, code: s.Function) -> Value:
     for node in reversed(code.decorators):
         if isinstance(node, s.Attribute) and node.name in ("setter", "deleter", "getter"):
             return ev.lookup(code.name)
-        value = _decorated(ev, function, value, ev.expr(node), node)
+        inner = value if isinstance(value, FunctionValue) else function
+        value = _decorated(ev, inner, value, ev.expr(node), node)
     return value
 
 
@@ -46,16 +57,35 @@ def _decorated(ev: Evaluator, function: FunctionValue, value: Value, decorator: 
         case Library(name="contextlib.contextmanager"):
             function.is_context = True
         case FunctionValue() if decorator.code.parameters:
-            made = ev.call_function(decorator, Arguments((value,)), node.at)
-            return made if isinstance(made, FunctionValue) else value
+            return _wrapped(function, value, ev.call_function(decorator, Arguments((value,)), node.at))
+        case Object(definition=ClassValue() as cls) if has_method(ev, cls, "__call__"):
+            return _wrapped(function, value, ev.call(decorator, Arguments((value,)), node.at, "decorator"))
         case _:
             if isinstance(decorator, Library):
                 noting.note_use(ev, decorator.name, node.at, decorator.name, Arguments())
-            if isinstance(decorator, Object) and decorator.is_a(AUTOCAST):
-                function.autocast += (decorator,)
-            change = library.records_inside(decorator)
-            if change != "same":
-                function.records = change  # type: ignore[assignment]
+            if value is function:
+                return under(decorator, function)
+    return value
+
+
+def under(context: Value, function: FunctionValue) -> FunctionValue:
+    """`torch.no_grad()(function)`, and the same with `torch.autocast(...)`; the function itself for any other object."""
+    change = library.records_inside(context)
+    if change != "same":
+        return replace(function, records=change)  # type: ignore[arg-type]
+    if isinstance(context, Object) and context.is_a(AUTOCAST):
+        return replace(function, autocast=(*function.autocast, context))
+    return function
+
+
+def _wrapped(function: FunctionValue, value: Value, made: Value) -> Value:
+    """What a decorator of the program's own makes of a function: of several, whatever they have in common."""
+    if isinstance(made, FunctionValue):
+        return made
+    found = [one for one in alternatives(made) if isinstance(one, FunctionValue)]
+    if found and value is function and all(one.code is function.code for one in found):
+        records = {one.records for one in found}
+        return replace(function, records=records.pop() if len(records) == 1 else None)
     return value
 
 
@@ -101,6 +131,8 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
     for value in ev.store.owned(env.uid).values():
         if isinstance(value, FunctionValue) and value.owner is None:
             value.owner = made
+            if value.code.name == "update" and any(base.startswith(METRICS) for base in known):
+                value.records = False
     for expr, decorator in zip(code.decorators, decorators, strict=True):
         if isinstance(decorator, FunctionValue):
             ev.call_function(decorator, Arguments((made,)), expr.at)

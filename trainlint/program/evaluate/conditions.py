@@ -61,6 +61,8 @@ def guard(test: Value) -> Guard:
             break
         if test.name == "not":
             polarity, test = not polarity, test.inputs[0]
+        elif test.name == "builtins.bool" and test.inputs:
+            test = test.inputs[0]
         elif test.name in _OPPOSITES:
             return ((_OPPOSITES[test.name], *(key(one) for one in test.inputs)), not polarity)
         elif test.name in _REVERSED:

@@ -24,6 +24,7 @@ from trainlint.facts.model.effort import OutOfSteps
 from trainlint.facts.model.events import (
     Attended,
     AttributeSet,
+    Called,
     Escape,
     Event,
     Operation,
@@ -200,6 +201,10 @@ class Evaluator:
         found = list(implied)
         known = {**self.known, **dict(found)}
         self.here = self.here._replace(known=known, guards=(*self.guards, found[0]))
+
+    def learn(self, implied: Iterable[conditions.Guard]) -> None:
+        """From here on conditions hold, whatever way the program has taken, until what holds here ends."""
+        self.here = self.here._replace(known={**self.known, **dict(implied)})
 
     def forget(self, before: Context) -> None:
         """What was assumed since does not hold any more."""
@@ -597,7 +602,7 @@ class Evaluator:
                 return classes.instantiate(self, func, given, at)
             case Bound(function=FunctionValue() as function):
                 if func.name == "forward" and text.endswith(".forward(…)"):
-                    noting.note_forward(self, func.receiver, at)
+                    noting.note_forward(self, func.receiver, given, at)
                 return self.call_function(function, _with_receiver(func.receiver, given), at, func.receiver)
             case Bound():
                 return methods.call_method(self, func.receiver, func.name, given, at, text)
@@ -626,6 +631,9 @@ class Evaluator:
             known = {**self.known, **dict(guards)}
             with self.inside(nodes=nodes, guards=(*self.guards, *guards), known=known):
                 results.append((guards, self.call(one, self._settled(given), at, text)))
+            for node in nodes:
+                if isinstance(node, Called):
+                    node.is_chosen = True
             self.nodes.append(branch)
         return results[0][1] if len(results) == 1 else one_of(tuple(results))
 

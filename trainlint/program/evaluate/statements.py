@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.api.torch_api import AUTOCAST, EMBEDDING, MAKES_ANOTHER, OUT_OF_PLACE
-from trainlint.facts.ask.tensors import is_tensor
-from trainlint.facts.model.events import Accumulated, Called, Discarded
+from trainlint.facts.model.events import Called, Discarded
 from trainlint.facts.model.nodes import Branch, Exit, Loop, Node
 from trainlint.facts.model.values import (
     Carried,
@@ -25,7 +24,15 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api import builtin, library, noting
-from trainlint.program.evaluate import attributes, classes, conditions, expressions, standing_in
+from trainlint.program.evaluate import (
+    attributes,
+    classes,
+    conditions,
+    expressions,
+    narrowing,
+    running_sums,
+    standing_in,
+)
 from trainlint.program.evaluate.store import Layer
 from trainlint.program.evaluate.values import Arguments, Env, FileModule, FunctionValue, Imported, Library
 from trainlint.program.source import shape
@@ -58,8 +65,15 @@ def _statement(ev: Evaluator, node: s.Statement) -> Signal:
 def _evaluate(ev: Evaluator, node: s.Evaluate) -> None:
     value = ev.expr(node.value)
     if isinstance(node.value, s.Call) and isinstance(value, Op):
-        value.is_ignored = True
+        # what a function has bound and returns, it may have looked at
+        value.is_ignored = value.at is None or value.at == ev.place(node.value.at)
         _note_discarded(ev, node.value, value)
+
+
+def _assert(ev: Evaluator, node: s.Assert) -> None:
+    """From here on the test is true."""
+    ev.learn(conditions.implied(ev.expr(node.test), True))
+    narrowing.narrow(ev, node.test, True)
 
 
 def _return(ev: Evaluator, node: s.Return) -> Signal:
@@ -130,37 +144,8 @@ def _assign(ev: Evaluator, node: s.Assign) -> None:
         return
     value = ev.expr(node.value)
     for target in node.targets:
-        _note_running_sum(ev, target, node.value, value)
+        running_sums.note_assigned(ev, target, node.value, value)
         assign(ev, target, standing_in.known(ev, target, value) if isinstance(target, s.Name) else value)
-
-
-def _note_running_sum(ev: Evaluator, target: s.Expr, expr: s.Expr, value: Value) -> None:
-    """`total = total + loss` in a loop."""
-    if not ev.loops or not isinstance(expr, s.Operation) or expr.operator != "+":
-        return
-    if (
-        not isinstance(value, Op)
-        or len(value.inputs) != 2
-        or shape.label(target) != shape.label(expr.operands[0])
-    ):
-        return
-    before, added = value.inputs
-    if isinstance(target, s.Attribute) or (
-        isinstance(target, s.Subscript) and isinstance(target.index, s.Constant)
-    ):
-        ev.emit(Accumulated, expr.at, total=shape.label(target), value=added, result=value)
-    elif isinstance(target, s.Name) and _lives_on(ev, before):
-        ev.emit(Accumulated, expr.at, total=target.name, value=added, result=value)
-
-
-def _carried(ev: Evaluator, value: Value | None) -> bool:
-    """Whether a value came into the present loop from before it."""
-    return isinstance(value, Carried) and value.loop in ev.loops
-
-
-def _lives_on(ev: Evaluator, total: Value) -> bool:
-    """Whether a sum goes from one round to the next, and does not end with the forward of a module."""
-    return ev.here.forwards == 0 and ev.forwarding() is None and _carried(ev, total)
 
 
 def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:
@@ -199,14 +184,6 @@ def _unpacked(ev: Evaluator, target: s.Collection, value: Value) -> list[Value]:
     return [ev.settle(builtin.item(ev, value, Constant(value=number), target.at)) for number in range(count)]
 
 
-def _is_part_of_tensor(ev: Evaluator, target: s.Subscript) -> bool:
-    """Whether a subscript is certainly no entry of a dict or list; what a forward builds up in tensors ends with it."""
-    indices = target.index.items if isinstance(target.index, s.Collection) else (target.index,)
-    if any(isinstance(one, s.Operation) and one.operator == "[:]" for one in indices):
-        return True
-    return ev.forwarding() is not None and is_tensor(ev.expr(target.value))
-
-
 def _augmented(ev: Evaluator, node: s.AugmentedAssign) -> None:
     before = ev.expr(node.target)
     value = ev.expr(node.value)
@@ -214,11 +191,7 @@ def _augmented(ev: Evaluator, node: s.AugmentedAssign) -> None:
         builtin.extend(ev, before, value)
         return
     result = expressions.arithmetic(ev, node.operator, (before, value), node.at)
-    lives_on = not isinstance(node.target, s.Name) or _lives_on(ev, before)
-    if isinstance(node.target, s.Subscript):
-        lives_on = not _is_part_of_tensor(ev, node.target)
-    if ev.loops and node.operator in ("+", "-") and lives_on:
-        ev.emit(Accumulated, node.at, total=shape.label(node.target), value=value, result=result)
+    running_sums.note_augmented(ev, node, before, value, result)
     if isinstance(node.target, s.Attribute):
         attributes.written_by_hand(ev, ev.expr(node.target.value), node.target.name, node.at)
     elif isinstance(before, Op):
@@ -251,7 +224,7 @@ def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
     guard = conditions.guard(test)
     varies = ev.varying.setdefault(guard[0], conditions.varies(test))
     branch = Branch(guard[0], tuple(sorted(varies)))
-    yes, no = _branch(ev, test, guard, True, node.body), _branch(ev, test, guard, False, node.orelse)
+    yes, no = (_branch(ev, node, test, guard, outcome) for outcome in (True, False))
     branch.then, branch.otherwise = (yes[0], no[0]) if guard[1] else (no[0], yes[0])
     ev.nodes.append(branch)
     if yes[1] is not None and no[1] is not None:
@@ -276,12 +249,13 @@ def _decided(ev: Evaluator, statements: s.Block) -> Signal:
 
 
 def _branch(
-    ev: Evaluator, test: Value, guard: conditions.Guard, outcome: bool, statements: s.Block
+    ev: Evaluator, node: s.If, test: Value, guard: conditions.Guard, outcome: bool
 ) -> tuple[list[Node], Signal, Layer]:
     ev.store.push()
     with ev.inside("known", "guards", "records", nodes=[]):
         ev.assume(conditions.implied(test, outcome, guard))
-        signal = _decided(ev, statements)
+        narrowing.narrow(ev, node.test, outcome)
+        signal = _decided(ev, node.body if outcome else node.orelse)
         return ev.nodes, signal, ev.store.pop()
 
 
@@ -555,6 +529,7 @@ def _import_all(ev: Evaluator, file: str) -> None:
 
 _DO: dict[type, Callable[[Evaluator, Any], Signal]] = {
     s.Evaluate: _evaluate,
+    s.Assert: _assert,
     s.Assign: _assign,
     s.AugmentedAssign: _augmented,
     s.Return: _return,

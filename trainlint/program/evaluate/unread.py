@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from trainlint.facts.api.torch_api import MODULE
 from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.model.modules import BY_ANY_NAME, Unread
-from trainlint.facts.model.values import Object
+from trainlint.facts.model.values import Items, Object, Table
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.evaluate.values import ClassValue
@@ -18,14 +18,29 @@ _PLAIN_BASES = frozenset((MODULE, "lightning.LightningModule"))
 
 def unread(ev: Evaluator, objects: Iterable[Object]) -> Iterator[Unread]:
     """What no code reads of the modules among some objects."""
+    for module, name in _unread_names(ev, objects):
+        layer = module.attributes[name]
+        if isinstance(layer, Object) and layer.at is not None and _is_lost(layer, name, module):
+            yield Unread(layer.at, module.type, name, layer.type.removeprefix("torch."))
+
+
+def unread_containers(ev: Evaluator, objects: Iterable[Object]) -> frozenset[tuple[int, str]]:
+    """Plain lists and dicts of modules that no code reads: the number of the module, and the attribute."""
+    return frozenset(
+        (module.uid, name)
+        for module, name in _unread_names(ev, objects)
+        if isinstance(module.attributes[name], (Items, Table))
+    )
+
+
+def _unread_names(ev: Evaluator, objects: Iterable[Object]) -> Iterator[tuple[Object, str]]:
+    """Modules of the program, and attributes of theirs that no code reads."""
     for module in objects:
         cls = module.definition
         if isinstance(cls, ClassValue) and MODULE in module.bases and _is_plain(ev, cls):
-            names = [name for name in module.attributes if name.isidentifier() and not ev.is_read(name)]
-            for name in names:
-                layer = module.attributes[name]
-                if isinstance(layer, Object) and layer.at is not None and _is_lost(layer, name, module):
-                    yield Unread(layer.at, module.type, name, layer.type.removeprefix("torch."))
+            for name in module.attributes:
+                if name.isidentifier() and not ev.is_read(name):
+                    yield module, name
 
 
 def _is_plain(ev: Evaluator, cls: ClassValue) -> bool:
@@ -40,10 +55,9 @@ def _is_plain(ev: Evaluator, cls: ClassValue) -> bool:
 
 
 def _is_lost(layer: Object, name: str, module: Object) -> bool:
-    """Whether it is a layer with parameters that nothing else in its module holds."""
+    """Whether it is a layer with parameters of which nothing else in its module holds anything."""
+    if not layer.is_a(MODULE) or has_parameters(layer) is not True:
+        return False
+    inside = {one.uid for one in contained(layer) if isinstance(one, Object)}
     others = (value for key, value in module.attributes.items() if key != name)
-    return (
-        layer.is_a(MODULE)
-        and has_parameters(layer) is True
-        and not any(one is layer for value in others for one in contained(value))
-    )
+    return not any(one.uid in inside for value in others for one in contained(value))

@@ -193,7 +193,7 @@ class _Reader:
         test = self._expr(node.test)
         if node.msg is not None:
             self._expr(node.msg)
-        return s.Evaluate(test, at)
+        return s.Assert(test, at)
 
     def _if(self, node: cst.If, branches: int = 1) -> s.Statement:
         if branches > _BRANCHES:

@@ -179,6 +179,12 @@ class Evaluate:
 
 
 @dataclass(slots=True)
+class Assert:
+    test: Expr
+    at: Span
+
+
+@dataclass(slots=True)
 class Return:
     value: Expr | None
     at: Span
@@ -326,6 +332,7 @@ Statement = (
     Assign
     | AugmentedAssign
     | Evaluate
+    | Assert
     | Return
     | Raise
     | Jump

@@ -1,0 +1,85 @@
+"""Sums that go from one round of a loop to the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts.ask.tensors import is_tensor
+from trainlint.facts.model.events import Accumulated
+from trainlint.facts.model.values import Carried, Object, Op, Value, alternatives
+from trainlint.program.source import shape
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def note_assigned(ev: Evaluator, target: s.Expr, expr: s.Expr, value: Value) -> None:
+    """`total = total + loss` in a loop."""
+    if not ev.loops or not isinstance(expr, s.Operation) or expr.operator != "+":
+        return
+    if (
+        not isinstance(value, Op)
+        or len(value.inputs) != 2
+        or shape.label(target) != shape.label(expr.operands[0])
+    ):
+        return
+    before, added = value.inputs
+    is_entry = isinstance(target, s.Subscript) and isinstance(target.index, s.Constant)
+    if is_entry or (isinstance(target, s.Attribute) and _attribute_lives_on(ev, target)):
+        ev.emit(Accumulated, expr.at, total=shape.label(target), value=added, result=value)
+    elif isinstance(target, s.Name) and _lives_on(ev, before):
+        ev.emit(Accumulated, expr.at, total=target.name, value=added, result=value)
+
+
+def note_augmented(
+    ev: Evaluator, node: s.AugmentedAssign, before: Value, value: Value, result: Value
+) -> None:
+    """`total += loss` in a loop."""
+    if ev.loops and node.operator in ("+", "-") and _target_lives_on(ev, node.target, before):
+        ev.emit(Accumulated, node.at, total=shape.label(node.target), value=value, result=result)
+
+
+def _target_lives_on(ev: Evaluator, target: s.Expr, before: Value) -> bool:
+    match target:
+        case s.Attribute():
+            return _attribute_lives_on(ev, target)
+        case s.Subscript():
+            return not _is_part_of_tensor(ev, target)
+    return _lives_on(ev, before)
+
+
+def _carried(ev: Evaluator, value: Value | None) -> bool:
+    """Whether a value came into the present loop from before it."""
+    return isinstance(value, Carried) and value.loop in ev.loops
+
+
+def _lives_on(ev: Evaluator, total: Value) -> bool:
+    """Whether a sum goes from one round to the next, and does not end with the forward of a module."""
+    return ev.here.forwards == 0 and ev.forwarding() is None and _carried(ev, total)
+
+
+def _attribute_lives_on(ev: Evaluator, target: s.Attribute) -> bool:
+    """Whether an attribute goes from one round to the next: not if what has it is made anew in each, and not if it is
+    the `data` of a tensor, which never has a graph."""
+    found = list(alternatives(ev.expr(target.value)))
+    if target.name == "data" and not any(isinstance(one, Object) for one in found):
+        return False
+    return not all(_is_made_anew(ev, one) for one in found)
+
+
+def _is_made_anew(ev: Evaluator, value: Value) -> bool:
+    """Whether a value comes from a call in the present round, which may have made it."""
+    while (
+        isinstance(value, Op) and value.name in ("getattr", "getitem", "iterate", "output") and value.inputs
+    ):
+        value = value.inputs[0]
+    return isinstance(value, (Object, Op)) and ev.loops[-1] in value.loops
+
+
+def _is_part_of_tensor(ev: Evaluator, target: s.Subscript) -> bool:
+    """Whether a subscript is certainly no entry of a dict or list; what a forward builds up in tensors ends with it."""
+    indices = target.index.items if isinstance(target.index, s.Collection) else (target.index,)
+    if any(isinstance(one, s.Operation) and one.operator == "[:]" for one in indices):
+        return True
+    return ev.forwarding() is not None and is_tensor(ev.expr(target.value))
