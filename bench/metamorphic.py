@@ -4,8 +4,8 @@ python bench/metamorphic.py                 prints a table: of how many findings
 python bench/metamorphic.py --kind walrus   only rewrites whose names hold this, and what each program loses or gains
 python bench/metamorphic.py --show NAME KIND
 
-Programs are the wrong and the right one of each rule and the scenarios of one file. A finding is lost when a program has
-fewer of its rule than before, and new when it has more.
+Programs are the wrong and the right one of each rule and the scenarios of one file. A finding is lost when fewer lines of
+a program have one of its rule than before, and new when more have.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--kind", default="")
+    parser.add_argument("--kind", action="append", default=[])
     parser.add_argument("--show", nargs=2, metavar=("NAME", "KIND"))
     given = parser.parse_args()
     programs = dict(_programs())
@@ -50,7 +50,7 @@ def main() -> None:
     print("| rewrite | programs | findings | lost | new |\n|---|---|---|---|---|")
     before = _found(programs)
     for kind in REWRITES:
-        if given.kind in kind:
+        if not given.kind or any(one in kind for one in given.kind):
             _compare(kind, programs, before, told=bool(given.kind))
 
 
@@ -59,13 +59,18 @@ def _compare(kind: str, programs: dict[str, str], before: dict[str, Counter[str]
     after = _found(rewritten)
     compared = [_Compared(name, before[name] - after[name], after[name] - before[name]) for name in rewritten]
     findings = sum(before[name].total() for name in rewritten)
-    lost, new = (sum(one.total() for one in part) for part in zip(*(one[1:] for one in compared), strict=True))
+    lost, new = (
+        sum(one.total() for one in part) for part in zip(*(one[1:] for one in compared), strict=True)
+    )
     share = 100 * lost / max(findings, 1)
     print(f"| {kind} | {len(rewritten)} | {findings} | {lost} ({share:.1f} %) | {new} |", flush=True)
     for one in compared if told else ():
         if one.lost or one.new:
             signs = (("-", one.lost), ("+", one.new))
-            print(f"{one.name}: " + " ".join(f"{sign}{code}" for sign, part in signs for code in part.elements()))
+            print(
+                f"{one.name}: "
+                + " ".join(f"{sign}{code}" for sign, part in signs for code in part.elements())
+            )
 
 
 def _rewritten(text: str, kind: str) -> str | None:
@@ -77,7 +82,7 @@ def _rewritten(text: str, kind: str) -> str | None:
 
 
 def _found(programs: dict[str, str]) -> dict[str, Counter[str]]:
-    """How many findings of each rule there are of each program."""
+    """On how many lines of each program each rule finds something."""
     found: dict[str, Counter[str]] = {name: Counter() for name in programs}
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -87,9 +92,9 @@ def _found(programs: dict[str, str]) -> dict[str, Counter[str]]:
             path.parent.mkdir()
             path.write_text(text, encoding="utf-8")
             names[path.as_posix()] = name
-        for one in analyse([Source(path) for path in names]).findings:
-            if one.level != "info":
-                found[names[one.at.path]][one.code] += 1
+        findings = [one for one in analyse([Source(path) for path in names]).findings if one.level != "info"]
+        for path, code, _ in {(one.at.path, one.code, one.at.line) for one in findings}:
+            found[names[path]][code] += 1
         os.chdir(_ROOT)
     return found
 

@@ -98,9 +98,7 @@ class _BranchedAssignment(_Rewrite):
         self.changed = True
         plain = updated_node.with_changes(leading_lines=())
         one, other = cst.IndentedBlock([plain]), cst.IndentedBlock([plain.deep_clone()])
-        return cst.If(
-            cst.Name("FLAG"), one, cst.Else(other), leading_lines=updated_node.leading_lines
-        )
+        return cst.If(cst.Name("FLAG"), one, cst.Else(other), leading_lines=updated_node.leading_lines)
 
 
 class _ByGetattr(_Rewrite):
@@ -122,13 +120,13 @@ class _ByGetattr(_Rewrite):
 class _Walrus(_Rewrite):
     """`loss = f(x)` becomes `(loss := f(x))`."""
 
-    def leave_Assign(
-        self, original_node: cst.Assign, updated_node: cst.Assign
-    ) -> cst.BaseSmallStatement:
+    def leave_Assign(self, original_node: cst.Assign, updated_node: cst.Assign) -> cst.BaseSmallStatement:
         match updated_node.targets:
             case [cst.AssignTarget(target=cst.Name() as name)]:
                 self.changed = True
-                named = cst.NamedExpr(name, updated_node.value, lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+                named = cst.NamedExpr(
+                    name, updated_node.value, lpar=[cst.LeftParen()], rpar=[cst.RightParen()]
+                )
                 return cst.Expr(named)
         return updated_node
 
@@ -248,7 +246,11 @@ class _Split(_Rewrite):
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement]:
         match updated_node.body:
-            case [cst.Assign(value=cst.Call(args=[cst.Arg(value=cst.Call() as inner, star=""), *_]) as outer) as node]:
+            case [
+                cst.Assign(
+                    value=cst.Call(args=[cst.Arg(value=cst.Call() as inner, star=""), *_]) as outer
+                ) as node
+            ]:
                 self.changed = True
                 first = cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(cst.Name("inner"))], inner)])
                 args = [outer.args[0].with_changes(value=cst.Name("inner")), *outer.args[1:]]
@@ -306,9 +308,7 @@ def _is_main(node: cst.BaseStatement) -> bool:
 
 
 def _names(nodes: Sequence[cst.CSTNode], *, stored: bool) -> set[str]:
-    found = {
-        name.value for node in nodes for name in m.findall(node, m.Name()) if isinstance(name, cst.Name)
-    }
+    found = {name.value for node in nodes for name in m.findall(node, m.Name()) if isinstance(name, cst.Name)}
     targets = {
         name.value
         for node in nodes

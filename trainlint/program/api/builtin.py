@@ -235,6 +235,8 @@ def _item_of_list(ev: Evaluator, value: Items, index: Value, at: s.Span) -> Valu
         case Constant(value=int(number)) if value.exact:
             is_there = -len(value.items) <= number < len(value.items)
             return value.items[number] if is_there else None
+        case Constant(value=int(number)) if value.is_begun:
+            return value.items[number] if 0 <= number < len(value.items) else None
         case Op(name="[:]"):
             return _sliced(value, index)
     if len(value.items) == 1:

@@ -8,7 +8,7 @@ from trainlint import limits
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.model.events import AttentionCall, Escape, Forward, Normalised
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, one_of
-from trainlint.program.api import builtin, noting
+from trainlint.program.api import builtin, library, noting
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
@@ -54,6 +54,9 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
             return made
 
         return _through(ev, value, applied, given, at, text)
+    change = library.records_inside(value)
+    if change != "same" and given.args and isinstance(given.args[0], FunctionValue):
+        return given.args[0].recording(change)  # type: ignore[arg-type]
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
 

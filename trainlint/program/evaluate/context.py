@@ -111,7 +111,7 @@ class Work:
     trace: Trace = field(default_factory=Trace)
     """What it has used."""
     frames: list[Frame] = field(default_factory=list)
-    active: dict[int, int] = field(default_factory=dict)
+    active: dict[tuple[int, int], int] = field(default_factory=dict)
     """How often each function is at work."""
     steps: int = 0
     """Statements and expressions that were evaluated."""

@@ -11,7 +11,7 @@ from trainlint.facts.model.values import Constant, Items, Table, Value, one_of
 from trainlint.finding import Place
 from trainlint.program.api import builtin, host
 from trainlint.program.api.lists import bounded, joined, once
-from trainlint.program.evaluate import classes, conditions, standing_in, statements
+from trainlint.program.evaluate import classes, conditions, decorating, standing_in, statements
 from trainlint.program.evaluate.values import Arguments, Super
 from trainlint.program.source import syntax as s
 
@@ -55,8 +55,12 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
         if node.star == "*":
             if isinstance(value, Items):
                 ev.copied(len(value.items))
-            if isinstance(value, Items) and value.exact and len(args) + len(value.items) <= limits.MAX_ITEMS:
+            is_short = isinstance(value, Items) and len(args) + len(value.items) <= limits.MAX_ITEMS
+            if isinstance(value, Items) and (value.exact or value.is_begun) and is_short:
                 args.extend(value.items)
+                if value.is_begun:
+                    args.append(Items(exact=False, kind="star"))
+                    is_open = True
             elif isinstance(value, Items):
                 args.append(
                     Items(
@@ -212,7 +216,7 @@ def _conditional(ev: Evaluator, node: s.Conditional) -> Value:
 
 
 def _lambda(ev: Evaluator, node: s.Lambda) -> Value:
-    return classes.define_function(ev, node.function)
+    return decorating.define_function(ev, node.function)
 
 
 def _starred(ev: Evaluator, node: s.Starred) -> Value:

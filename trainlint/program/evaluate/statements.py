@@ -25,7 +25,14 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api import builtin, library, noting
-from trainlint.program.evaluate import attributes, classes, conditions, expressions, standing_in
+from trainlint.program.evaluate import (
+    attributes,
+    classes,
+    conditions,
+    decorating,
+    expressions,
+    standing_in,
+)
 from trainlint.program.evaluate.store import Layer
 from trainlint.program.evaluate.values import Arguments, Env, FileModule, FunctionValue, Imported, Library
 from trainlint.program.source import shape
@@ -83,7 +90,7 @@ def _jump(ev: Evaluator, node: s.Jump) -> Signal:
 
 
 def _function(ev: Evaluator, node: s.Function) -> None:
-    ev.bind(node.name, classes.define_function(ev, node))
+    ev.bind(node.name, decorating.define_function(ev, node))
 
 
 def _class(ev: Evaluator, node: s.Class) -> None:
