@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.torch_api import LOADER, MODULE, OPTIMIZER, PARAMETER, SCALER, SCHEDULER
-from trainlint.facts.api.torch_names import canonical, library_bases
+from trainlint.facts.api.torch_names import bases_of_class, canonical, library_bases
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events import Built, RegisteredEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives, ways
@@ -37,7 +37,7 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
             has_unknown = has_unknown or one.has_unknown_base
             fields.extend(one.fields)
         elif isinstance(one, Library):
-            known |= library_bases(one.name)
+            known |= bases_of_class(one.name)
         else:
             has_unknown = True
     env = ev.new_env(ev.env.path, ev.env, is_class=True)

@@ -650,14 +650,20 @@ class Evaluator:
         self.trace.reached.add((func.env.path, func.code.at[0]))
         self.trace.code.add((func.env.path, func.code.at[0]))
         frame = Frame(
-            self.new_env(func.env.path, func.env), func.code, func.owner, receiver, guards=len(self.guards)
+            self.new_env(func.env.path, func.env),
+            func.code,
+            func.owner,
+            receiver,
+            guards=len(self.guards),
+            loops=self.loops,
         )
         body = Body()
         signal = self._run(func, frame, body, given, self.place(at) if self.frames else None)
         if body.body:
             self.nodes.append(body)
         if func.code.is_generator:
-            made = Items(items=frame.yields, exact=False, kind="generator")
+            exact = frame.yields_plainly and signal is None and not func.is_context
+            made = Items(items=frame.yields, exact=exact, kind="generator")
             if func.is_context:
                 regions = frame.yield_autocast[len(self.here.autocast) :]
                 self.contexts[made.uid] = (frame.yield_records, regions)

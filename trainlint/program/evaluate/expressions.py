@@ -11,7 +11,7 @@ from trainlint.facts.model.values import Constant, Items, Table, Value, one_of
 from trainlint.finding import Place
 from trainlint.program.api import builtin, host
 from trainlint.program.api.lists import bounded, joined, once
-from trainlint.program.evaluate import classes, conditions, decorating, standing_in, statements
+from trainlint.program.evaluate import conditions, decorating, standing_in, statements
 from trainlint.program.evaluate.values import Arguments, Super
 from trainlint.program.source import syntax as s
 
@@ -289,7 +289,17 @@ def _text(ev: Evaluator, node: s.Text) -> Value:
 
 def _yield(ev: Evaluator, node: s.Yield) -> Value:
     frame = ev.frames[-1]
-    frame.yields.append(ev.expr(node.value) if node.value is not None else Constant(value=None))
+    value = ev.expr(node.value) if node.value is not None else Constant(value=None)
+    is_plain = ev.loops == frame.loops and ev.is_plainly_reached()
+    if node.is_from and isinstance(value, Items):
+        frame.yields.extend(value.items)
+        is_plain = is_plain and value.exact
+    elif node.is_from:
+        frame.yields.append(builtin.element(ev, value, node.at))
+        is_plain = False
+    else:
+        frame.yields.append(value)
+    frame.yields_plainly = frame.yields_plainly and is_plain
     frame.yield_records, frame.yield_autocast = ev.records, ev.here.autocast
     return ev.unknown("sent")
 

@@ -25,6 +25,7 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api import builtin, library, noting
+from trainlint.program.api.lists import numbered
 from trainlint.program.evaluate import (
     attributes,
     classes,
@@ -368,7 +369,7 @@ def loop(ev: Evaluator, at: s.Span, over: Value | None = None, body: s.Block = (
     """What happens inside happens in every round of a loop, which has this number."""
     number = next(ev.loop_numbers)
     ev.uses.begin(number, body, len(ev.frames))
-    loop = Loop(number, ev.place(at), over=over)
+    loop = Loop(number, ev.place(at), over=numbered(over))
     with ev.inside("known", "guards", nodes=loop.body, loops=(*ev.loops, number)):
         yield number
     ev.nodes.append(loop)
