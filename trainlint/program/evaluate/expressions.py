@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
-from trainlint.facts.model.values import Constant, Items, Table, Value, one_of
+from trainlint.facts.model.values import Constant, Guards, Items, Table, Value, one_of, ways
 from trainlint.finding import Place
 from trainlint.program.api import builtin, host
 from trainlint.program.api.lists import bounded, joined, once
@@ -78,15 +78,30 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
                 )
                 is_open = True
         elif node.star == "**":
-            if isinstance(value, Table) and not value.others:
-                options.update({str(name): one for name, one in value.entries.items()})
-            else:
-                is_open = True
+            tables = _tables(value)
+            options.update(_options(ev, tables))
+            is_open = is_open or not tables
         elif node.keyword is not None:
             options[node.keyword] = value
         else:
             args.append(value)
     return Arguments(tuple(args), options, is_open)
+
+
+def _tables(value: Value) -> list[tuple[Guards, Table]]:
+    """The dicts that a value may be, with the conditions of each; none where it may be something else."""
+    found = [(guards, one) for guards, one in ways(value) if isinstance(one, Table) and not one.others]
+    return found if len(found) == sum(1 for _ in ways(value)) else []
+
+
+def _options(ev: Evaluator, tables: list[tuple[Guards, Table]]) -> dict[str, Value]:
+    """What `**` of one of these dicts hands over; what only some of them hold may be missing."""
+    names = dict.fromkeys(name for _, one in tables for name in one.entries)
+    missing = ev.unknown("missing")
+    return {
+        str(name): one_of((guards, one.entries.get(name, missing)) for guards, one in tables)
+        for name in names
+    }
 
 
 def _subscript(ev: Evaluator, node: s.Subscript) -> Value:

@@ -66,7 +66,9 @@ def _statement(ev: Evaluator, node: s.Statement) -> Signal:
 def _evaluate(ev: Evaluator, node: s.Evaluate) -> None:
     value = ev.expr(node.value)
     if isinstance(node.value, s.Call) and isinstance(value, Op):
-        value.is_ignored = True
+        value.is_ignored = value.at == ev.place(
+            node.value.at
+        )  # else a function of the program's has made and kept it
         _note_discarded(ev, node.value, value)
 
 
