@@ -140,7 +140,9 @@ class _Uses:
                 case s.Name(name=name) if name not in seen:
                     seen.add(name)
                     pending.extend(self._held.get(name, ()))
-                case s.Call(func=s.Attribute(name=name, value=inner)) if name in _KEEPS or isinstance(inner, s.Call):
+                case s.Call(func=s.Attribute(name=name, value=inner)) if name in _KEEPS or isinstance(
+                    inner, s.Call
+                ):
                     pending.append(inner)
                 case s.Call(func=s.Attribute(name="log_softmax" | "softmax" | "sigmoid"), args=(first, *_)):
                     pending.append(first.value)
