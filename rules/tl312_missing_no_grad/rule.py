@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import of_evaluation
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.ask.freezing import may_be_frozen
+from trainlint.facts.ask.freezing import may_be_frozen, wants_gradients_of_data
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.model.events import Backward, Forward, ModeChange, ParametersRead
 from trainlint.facts.model.training import Training
@@ -13,7 +13,7 @@ from trainlint.rule import rule
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
-    if not _has_no_caller_without_gradients(training):
+    if not _has_no_caller_without_gradients(training) or wants_gradients_of_data(training):
         return
     used: list[Value] = [backward.loss for backward in training.events(Backward)]
     used += [event.target for event in training.events(ParametersRead)]

@@ -18,6 +18,14 @@ def may_be_frozen(training: Training, *modules: Value) -> bool:
     )
 
 
+def wants_gradients_of_data(training: Training) -> bool:
+    """Whether the program asks for gradients of what certainly is no part of a module, or may be none: its inputs."""
+    return any(
+        constant(event.wanted) is not False and _owners(event.target) is None
+        for event in training.events(RequiresGrad)
+    )
+
+
 def _may_belong(target: Value, modules: tuple[Value, ...]) -> bool:
     owners = _owners(target)
     if owners is None:
