@@ -50,8 +50,15 @@ def _is_over_batches(training: Training, event: Accumulated) -> bool:
         return any(training.inside(loop.number, kind) for kind in _OF_BATCHES)
     held = (one for value in reached([loop.over], _gone_through) for one in contained(value))
     return not any(
-        one.is_a(MODULE) if isinstance(one, Object) else isinstance(one, Op) and one.name == "parameters"
+        one.is_a(MODULE) if isinstance(one, Object) else isinstance(one, Op) and _is_of_parameters(one)
         for one in held
+    )
+
+
+def _is_of_parameters(value: Op) -> bool:
+    """Whether a value is all parameters of a model, or one of them after the other."""
+    return value.name == "parameters" or (
+        value.name == "iterate" and isinstance(value.inputs[0], Op) and value.inputs[0].name == "parameters"
     )
 
 

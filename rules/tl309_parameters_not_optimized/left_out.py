@@ -8,6 +8,7 @@ from trainlint.facts.api import torch_api as api
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import inside, is_part_of
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.effort import spend
@@ -19,10 +20,9 @@ from trainlint.facts.model.events import (
     ModuleChanged,
     OptimizerStep,
     ParametersRead,
-    RequiresGrad,
 )
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives
 from trainlint.finding import Place
 
 _MAX_VALUES = 4000
@@ -112,8 +112,6 @@ def _seen(training: Training) -> tuple[_Optimizers, dict[Object, Op]] | None:
     backwards = [one for one in training.events(Backward) if not one.by_framework]
     if not backwards or not training.events(OptimizerStep) or training.events(ParametersRead):
         return None
-    if any(constant(one.wanted) is not True for one in training.events(RequiresGrad)):
-        return None
     optimizers = _optimizers(training)
     if optimizers is None:
         return None
@@ -121,8 +119,10 @@ def _seen(training: Training) -> tuple[_Optimizers, dict[Object, Op]] | None:
     for backward in backwards:
         trained.update(_layers_trained(backward.loss))
     own = {id(one) for one in training.objects}
-    if not all(id(one) in own for one in (*trained, *optimizers.held)) or _may_be_touched(
-        training, trained, optimizers
+    if (
+        may_be_frozen(training, *trained)
+        or not all(id(one) in own for one in (*trained, *optimizers.held))
+        or _may_be_touched(training, trained, optimizers)
     ):
         return None
     return optimizers, trained

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint import limits
 from trainlint.facts.ask.evidence import of_mode
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import depends_on_mode
 from trainlint.facts.ask.stepped import modules_stepped
 from trainlint.facts.model.events import Backward, Event, Forward, ModeChange, OptimizerStep
@@ -18,7 +19,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     shown = _after_evaluation(training, trained)
     for forward in trained:
         module = forward.module
-        if not isinstance(module, Object) or not depends_on_mode(module) or training.is_frozen(module):
+        if not isinstance(module, Object) or not depends_on_mode(module) or may_be_frozen(training, module):
             continue
         if forward.at not in shown:
             yield Open(forward.at, "in which mode it runs after an evaluation")

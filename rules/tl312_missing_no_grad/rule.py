@@ -2,8 +2,9 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import of_evaluation
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.freezing import may_be_frozen, wants_gradients_of_data
 from trainlint.facts.ask.holding import has_parameters
-from trainlint.facts.model.events import Backward, Forward, ModeChange, ParametersRead, RequiresGrad
+from trainlint.facts.model.events import Backward, Forward, ModeChange, ParametersRead
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding
@@ -12,7 +13,7 @@ from trainlint.rule import rule
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
-    if not _has_no_caller_without_gradients(training) or training.events(RequiresGrad):
+    if not _has_no_caller_without_gradients(training) or wants_gradients_of_data(training):
         return
     used: list[Value] = [backward.loss for backward in training.events(Backward)]
     used += [event.target for event in training.events(ParametersRead)]
@@ -21,7 +22,9 @@ def check(training: Training) -> Iterator[Finding]:
         module = forward.module
         if forward.records is not True or not forward.loops or not isinstance(module, Object):
             continue
-        if has_parameters(module) is not True or any(is_made_of(one, forward.output) for one in used):
+        if has_parameters(module) is not True or may_be_frozen(training, module):
+            continue
+        if any(is_made_of(one, forward.output) for one in used):
             continue
         modes = [training.mode_at(run, forward) for run in runs if forward in run]
         last = modes[-1] if modes else None

@@ -35,6 +35,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     yield from _unscaled(training, runs)
     if not isinstance(training, Recorded):
         yield from _twice(runs)
+        yield from _unscaled_twice(training, runs)
         yield from _without_update(training, runs)
         yield from _update_twice(training, runs)
 
@@ -132,7 +133,7 @@ def _without_update(training: Training, runs: list[Run]) -> Iterator[Finding]:
             )
 
 
-def _is_over_optimizers(training: Training, step: OptimizerStep) -> bool:
+def _is_over_optimizers(training: Training, step: OptimizerStep | Unscale) -> bool:
     """Whether each iteration of the loop around a step is another optimizer."""
     if not step.loops:
         return False
@@ -156,6 +157,30 @@ def _steps_again(run: Run, step: OptimizerStep) -> bool | None:
         elif isinstance(event, ScaleUpdate) and event.scaler is step.scaler:
             found, pending = (False if pending else found), False
     return found
+
+
+def _unscaled_twice(training: Training, runs: list[Run]) -> Iterator[Finding]:
+    """Gradients are unscaled with every micro-batch, and the scale is only updated with some."""
+    for one in training.events(Unscale):
+        if not may_scale(one.scaler) or _escapes(training, one.scaler) or training.inside_loop(one):
+            continue
+        if not _is_over_optimizers(training, one) and any(_unscales_again(run, one) for run in runs):
+            yield Finding(
+                one.at,
+                "These gradients are unscaled in each iteration, but the scale is only updated in some: the next "
+                "`unscale_()` before `update()` raises. Unscale only in the iterations that step.",
+            )
+
+
+def _unscales_again(run: Run, unscale: Unscale) -> bool:
+    """Whether gradients are unscaled twice without an update in between, in a run in which there is one."""
+    pending = again = updated = False
+    for event in run:
+        if event is unscale:
+            again, pending = again or pending, True
+        elif isinstance(event, ScaleUpdate) and event.scaler is unscale.scaler:
+            pending, updated = False, True
+    return again and updated
 
 
 def _update_twice(training: Training, runs: list[Run]) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 from collections.abc import Iterator, Sequence
 
 from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import held_in
 from trainlint.facts.ask.measuring import only_measures
 from trainlint.facts.ask.precision import dtype_of
@@ -43,7 +44,7 @@ def _half_weights(step: OptimizerStep, latest: dict[int, Converted]) -> Converte
 
 
 def _is_frozen(training: Training, step: OptimizerStep) -> bool:
-    return any(training.is_frozen(one) for one in _modules(step) if isinstance(one, Object))
+    return any(may_be_frozen(training, one) for one in _modules(step) if isinstance(one, Object))
 
 
 def _modules(step: OptimizerStep) -> Iterator[Value]:

@@ -25,5 +25,6 @@ def _ends_with_new_axis(op: Op) -> bool:
     if op.name in ("unsqueeze", "unsqueeze_"):
         return number_of(op.option(1, "dim")) == -1
     index = op.options.get("index") if op.name == "getitem" else None
-    last = index.items[-1] if isinstance(index, Items) and index.items else None
-    return isinstance(last, Constant) and last.value is None
+    items = index.items if isinstance(index, Items) else ()
+    is_new = [isinstance(one, Constant) and one.value is None for one in items]
+    return bool(is_new) and is_new[-1] and not all(is_new)  # `mask[None, None]` puts axes in front

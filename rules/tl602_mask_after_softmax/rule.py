@@ -7,6 +7,9 @@ from trainlint.rule import rule
 
 from .queries import is_of_queries
 
+_FOR_SCORES = -1e4
+"""Fill values from here on down are meant for scores: a weight is never negative."""
+
 
 @rule(Attended, level="error")
 def check(attended: Attended) -> Iterator[Finding]:
@@ -38,4 +41,5 @@ def empties(masking: Masking) -> bool:
         return False
     if masking.way == "*":
         return is_zero_or_one(masking)
-    return masking.way in ("masked_fill", "where") and masking.fill == 0
+    fill = masking.fill if masking.way in ("masked_fill", "where") else None
+    return isinstance(fill, (int, float)) and (fill == 0 or fill <= _FOR_SCORES)

@@ -19,7 +19,7 @@ def check(training: Training) -> Iterator[Finding]:
                 continue
             yield Finding(
                 call.at,
-                f"`forward` of `{module.type.removeprefix('torch.')}` is called directly, so its hooks do "
+                f"`forward` of {module.title} is called directly, so its hooks do "
                 "not run: pruning, spectral norm, quantisation and feature extractors are silently skipped. "
                 "Call the module itself.",
             )

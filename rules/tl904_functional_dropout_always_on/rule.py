@@ -106,8 +106,12 @@ def _names_mode(condition: Any) -> bool:
 
 
 def _is_own_setting(call: Dropped) -> bool:
-    """Whether the probability is an attribute of the module, or a number: what a caller passes may be right."""
+    """Whether the probability is an attribute of the module, a config's among them, or a number: what a caller passes
+    may be right."""
     share = call.share
     if isinstance(share, Constant):
         return not share.is_default or any(one is share for one in call.module.attributes.values())
-    return isinstance(share, Unknown) and any(one is share for one in call.module.attributes.values())
+    is_setting = isinstance(share, Unknown) or (
+        isinstance(share, Op) and share.name in ("getattr", "getitem")
+    )
+    return is_setting and any(one is share for one in call.module.attributes.values())

@@ -59,8 +59,7 @@ def _at_odds(training: Training) -> Iterator[Finding]:
 
 def _orders(training: Training) -> list[list[SettingChanged]]:
     changes = [one for one in training.events(SettingChanged) if one.name.startswith(_CUDNN)]
-    certain = [one for one in changes if not one.guards]
-    return [certain] if len(certain) == len(changes) else []
+    return [changes] if len({one.guards for one in changes}) == 1 else []
 
 
 def _last(run: list[SettingChanged]) -> dict[str, SettingChanged]:

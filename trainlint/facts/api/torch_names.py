@@ -114,6 +114,23 @@ def library_bases(name: str) -> frozenset[str]:
     return frozenset(found)
 
 
+_MODULE_BASE = re.compile(
+    r"(?:[\w.]*\.)?\w*PreTrainedModel|transformers\.(?:\w+\.)*\w+(?:Model|For[A-Z]\w+)"
+    r"|diffusers\.(?:\w+\.)*(?:ModelMixin|\w+Model)|timm\.(?:models|layers)\.(?:\w+\.)*[A-Z]\w*"
+    r"|torchvision\.models\.(?:\w+\.)*[A-Z]\w*"
+)
+_NO_MODULE_BASE = re.compile(r"(?:^|\.)(?:TF|Flax)|DataCollator|Tokenizer|Config$|Weights")
+
+
+@lru_cache(_NAMES)
+def bases_of_class(name: str) -> frozenset[str]:
+    """What instances of a program's class are that inherits from a library's class."""
+    found = library_bases(name)
+    if name.startswith(NOT_TORCH) or _NO_MODULE_BASE.search(name) or not _MODULE_BASE.fullmatch(name):
+        return found
+    return found | {MODULE}
+
+
 _CAUSAL_MODEL = re.compile(
     r"transformers\.(?:\w+\.)*(\w+(?:ForCausalLM|LMHeadModel))(?:\.(?:from_pretrained|from_config|_from_config))?"
 )

@@ -225,7 +225,7 @@ def _note_met(op: Op, step: str, other: Value, is_end: End, found: Way) -> bool:
 
 def is_given(masking: Masking, of: Op) -> bool:
     """Whether a mask is given, and follows neither from what it is put on nor from chance."""
-    pieces = list(made_of(masking.mask, lambda op: op is of))
+    pieces = list(made_of(masking.mask, lambda op: op is of or op.name in _SIZES))
     chance = any(isinstance(one, Op) and one.name in _CHANCE for one in pieces)
     return not chance and of not in pieces
 
@@ -235,6 +235,9 @@ def is_zero_or_one(masking: Masking) -> bool:
     mask = made(masking.mask)
     return mask is not None and mask.kept == 1 and any(one.held == 0 for one in mask.parts)
 
+
+_SIZES = frozenset(("shape", "size", "dim", "device", "dtype", "builtins.len", "numel"))
+"""What is asked of a tensor that is none of its numbers."""
 
 _CHANCE = frozenset(("rand", "rand_like", "bernoulli", "bernoulli_", "dropout"))
 

@@ -10,6 +10,7 @@ from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.model.events import Backward, Built, Drawn, Forward, ModeChange, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import (
+    Items,
     Object,
     Op,
     Value,
@@ -72,11 +73,30 @@ def _uses(training: Training) -> Iterator[Use]:
             for backward, inside in learned
             if not batch.isdisjoint(inside)
         ]
-        trains = any(set(drawn.loops) <= set(step.loops) for drawn, _ in backwards for step in steps)
+        trains = any(
+            set(drawn.loops) <= set(step.loops)
+            or (set(backward.loops) <= set(step.loops) and _comes_on(training, drawn, backward))
+            for drawn, backward in backwards
+            for step in steps
+        )
         evaluates = not backwards and any(
             not batch.isdisjoint(inside) for batch in batches for inside in watched
         )
         yield Use(several[0].loader, several[0], trains, evaluates)
+
+
+def _comes_on(training: Training, drawn: Drawn, backward: Backward) -> bool:
+    """Whether a batch comes to a backward through a loop over a generator, or a list without a name: one batch after
+    the other, in the order in which they were drawn."""
+    for number in backward.loops:
+        loop = training.loops.get(number)
+        over = loop.over if loop is not None else None
+        if loop is None or not isinstance(over, Items) or over.exact or number in drawn.loops:
+            continue
+        is_nameless = over.kind == "generator" or (over.at is not None and over.at.line == loop.at.line)
+        if is_nameless and drawn.batch.uid in _made_of(over):
+            return True
+    return False
 
 
 def _in_evaluation(training: Training, forward: Forward) -> bool:

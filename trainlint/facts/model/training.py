@@ -12,7 +12,7 @@ from trainlint.facts.model import events as ev
 from trainlint.facts.model import order
 from trainlint.facts.model.modules import Unread
 from trainlint.facts.model.nodes import Loop, Node
-from trainlint.facts.model.values import Constant, Object, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Object, Value, alternatives
 from trainlint.finding import Open, Place
 
 E = TypeVar("E", bound=ev.Event)
@@ -140,10 +140,6 @@ class Training:
         if not inside:
             return ()
         return tuple(guard for guard in inside[0].guards if all(guard in one.guards for one in inside))
-
-    def is_frozen(self, module: Object) -> bool:
-        """Whether the program switches `requires_grad` off somewhere: then it may be this module's."""
-        return any(constant(event.wanted) is not True for event in self.events(ev.RequiresGrad))
 
     def is_own_choice(self, mode: ev.ModeChange, forward: ev.Forward) -> bool:
         """Whether evaluation mode is switched on in the same function and loop as the step: on purpose."""

@@ -84,6 +84,8 @@ class Items(Value):
     exact: bool = True
     open_end: bool = False
     """Whether the last item may be missing, or followed by others."""
+    is_begun: bool = False
+    """Whether it begins with just these items, and what follows is not seen: the `*args` of an unknown caller."""
     at: Place | None = None
     branch: int = 0
     """How many undecided conditions it was made under."""

@@ -52,6 +52,6 @@ def _sample(ev: Evaluator, dataset: Value | None, at: s.Span) -> Value | None:
             return Items(kind="tuple", items=list(dataset.inputs))
         case Object(definition=ClassValue() as cls):
             method = classes.class_attribute(ev, cls, "__getitem__")
-            if isinstance(method, FunctionValue) and len(method.code.parameters) > 1:
+            if isinstance(method, FunctionValue) and len(method.origin.code.parameters) > 1:
                 return ev.call_function(method, Arguments((dataset, ev.unknown("index"))), at, dataset)
     return None

@@ -27,7 +27,7 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api import host, noting
-from trainlint.program.api.lists import bounded, repeated
+from trainlint.program.api.lists import bounded, is_counter, repeated
 from trainlint.program.evaluate import classes, conditions, containers
 from trainlint.program.evaluate.values import (
     Arguments,
@@ -241,6 +241,8 @@ def _item_of_list(ev: Evaluator, value: Items, index: Value, at: s.Span) -> Valu
         case Constant(value=int(number)) if value.exact:
             is_there = -len(value.items) <= number < len(value.items)
             return value.items[number] if is_there else None
+        case Constant(value=int(number)) if value.is_begun:
+            return value.items[number] if 0 <= number < len(value.items) else None
         case Op(name="[:]"):
             return _sliced(value, index)
     if len(value.items) == 1:
@@ -505,13 +507,16 @@ def _paired(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
         return None
     known = [held(ev, one) or one if isinstance(one, Object) else one for one in args]
     lists = [one for one in known if isinstance(one, Items) and one.exact]
-    if len(lists) != len(known):
+    if not lists or any(one not in lists and not is_counter(one) for one in known):
         return ev.op(name, args, at)
     ev.spend(sum(len(one.items) for one in lists))
     if name == "enumerate":
         rows = [[Constant(value=number), one] for number, one in enumerate(lists[0].items)]
     else:
-        rows = [list(row) for row in zip(*(one.items for one in lists), strict=False)]
+        length = min(len(one.items) for one in lists)
+        numbers = [ev.unknown("number") for _ in range(length)]
+        columns = [one.items if isinstance(one, Items) else numbers for one in known]
+        rows = [list(row) for row in zip(*columns, strict=False)]
     return Items(items=[Items(kind="tuple", items=list(row)) for row in rows])
 
 

@@ -34,7 +34,7 @@ def looks_at_index(
         helper = classes.class_attribute(ev, cls, name)
         if not isinstance(helper, FunctionValue) or helper.kind != "function":
             return True
-        if looks_at_index(ev, cls, helper, place + 1, depth + 1):
+        if looks_at_index(ev, cls, helper.origin, place + 1, depth + 1):
             return True
     return False
 

@@ -218,8 +218,8 @@ def _device(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
 
 
 def _grad_mode(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    if given.args and isinstance(given.args[0], FunctionValue):
-        return given.args[0]
+    if given.args and isinstance(given.args[0], FunctionValue):  # `torch.no_grad(f)`
+        return given.args[0].recording(_GRAD_MODES.get(name))
     made = ev.object(name, frozenset((name,)), at, given)
     if name == "torch.set_grad_enabled":
         ev.set_recording(records_inside(made))  # type: ignore[arg-type]
@@ -327,9 +327,9 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
     dataset = loader.argument(0, "dataset")
     if isinstance(dataset, Object) and isinstance(dataset.definition, ClassValue):
         method = classes.class_attribute(ev, dataset.definition, "__getitem__")
-        if isinstance(method, FunctionValue) and len(method.code.parameters) > 1:
-            by_index = looks_at_index(ev, dataset.definition, method)
-            ev.emit(ItemsMade, at, loader=loader, names=method.code.names, by_index=by_index)
+        if isinstance(method, FunctionValue) and len(method.origin.code.parameters) > 1:
+            by_index = looks_at_index(ev, dataset.definition, method.origin)
+            ev.emit(ItemsMade, at, loader=loader, names=method.origin.code.names, by_index=by_index)
     batches.note_batch(ev, loader, at)
     function = loader.argument(10, "worker_init_fn")
     if isinstance(function, (FunctionValue, Bound, Partial)):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trainlint import limits
-from trainlint.facts.model.values import Items, Value
+from trainlint.facts.model.values import Items, Op, Value
 from trainlint.finding import Place
 
 if TYPE_CHECKING:
@@ -40,3 +40,21 @@ def bounded(ev: Evaluator, items: list[Value], *, exact: bool) -> tuple[list[Val
 def once(values: Iterable[Value]) -> list[Value]:
     """Each of some values once."""
     return list(dict.fromkeys(values))
+
+
+def is_counter(value: Value) -> bool:
+    """Whether a value gives numbers without end."""
+    return isinstance(value, Op) and value.name in ("itertools.count", "count")
+
+
+def numbered(over: Value | None) -> Value | None:
+    """What a loop goes through, without the numbers that stand beside each item."""
+    while isinstance(over, Op):
+        match [one for one in over.inputs if not is_counter(one)]:
+            case [one] if over.name == "zip":
+                over = one
+            case [one, *_] if over.name == "enumerate":
+                over = one
+            case _:
+                break
+    return over

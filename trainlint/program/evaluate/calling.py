@@ -9,7 +9,7 @@ from trainlint.facts.api import torch_api as api
 from trainlint.facts.model.events import AttentionCall, Escape, Forward, Normalised
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, one_of
 from trainlint.program.api import builtin, noting
-from trainlint.program.evaluate import classes
+from trainlint.program.evaluate import classes, decorating
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
     """`model(x)`, `criterion(y, t)`, and any other object that is called."""
-    match given.args:
-        case (FunctionValue() as function,) if value.definition is None:
-            return classes.under(value, function)
     if isinstance(value.definition, ClassValue):
         method = classes.class_attribute(ev, value.definition, "__call__")
         own = ev.store.get((value.uid, "forward"))
@@ -57,6 +54,9 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
             return made
 
         return _through(ev, value, applied, given, at, text)
+    match given.args:
+        case (FunctionValue() as function,) if (found := decorating.under(value, function)) is not function:
+            return found
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
 

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.torch_api import (
-    AUTOCAST,
-    LOADER,
-    METRICS,
-    MODULE,
-    OPTIMIZER,
-    PARAMETER,
-    SCALER,
-    SCHEDULER,
-)
-from trainlint.facts.api.torch_names import canonical, library_bases
+from trainlint.facts.api.torch_api import LOADER, METRICS, MODULE, OPTIMIZER, PARAMETER, SCALER, SCHEDULER
+from trainlint.facts.api.torch_names import bases_of_class, canonical, library_bases
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events import Built, RegisteredEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives, ways
-from trainlint.program.api import library, noting
 from trainlint.program.evaluate import attributes, containers, standing_in, statements
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
 from trainlint.program.source import syntax as s
@@ -31,62 +20,6 @@ if TYPE_CHECKING:
 _TYPED = frozenset((MODULE, OPTIMIZER, SCHEDULER, LOADER, SCALER, "accelerate.Accelerator"))
 INITIALISED = "__init__ of nn.Module"
 """The name under which an object notes that its base class has been initialised."""
-
-
-def define_function(ev: Evaluator, code: s.Function) -> Value:
-    """The value that a `def` or `lambda` binds."""
-    defaults = {one.name: ev.expr(one.default) for one in code.parameters if one.default is not None}
-    function = FunctionValue(code=code, env=ev.env, defaults=defaults)
-    value: Value = function
-    for node in reversed(code.decorators):
-        if isinstance(node, s.Attribute) and node.name in ("setter", "deleter", "getter"):
-            return ev.lookup(code.name)
-        inner = value if isinstance(value, FunctionValue) else function
-        value = _decorated(ev, inner, value, ev.expr(node), node)
-    return value
-
-
-def _decorated(ev: Evaluator, function: FunctionValue, value: Value, decorator: Value, node: s.Expr) -> Value:
-    match decorator:
-        case Library(name="builtins.property" | "functools.cached_property"):
-            function.kind = "property"
-        case Library(name="builtins.staticmethod"):
-            function.kind = "static"
-        case Library(name="builtins.classmethod"):
-            function.kind = "class"
-        case Library(name="contextlib.contextmanager"):
-            function.is_context = True
-        case FunctionValue() if decorator.code.parameters:
-            return _wrapped(function, value, ev.call_function(decorator, Arguments((value,)), node.at))
-        case Object(definition=ClassValue() as cls) if has_method(ev, cls, "__call__"):
-            return _wrapped(function, value, ev.call(decorator, Arguments((value,)), node.at, "decorator"))
-        case _:
-            if isinstance(decorator, Library):
-                noting.note_use(ev, decorator.name, node.at, decorator.name, Arguments())
-            if value is function:
-                return under(decorator, function)
-    return value
-
-
-def under(context: Value, function: FunctionValue) -> FunctionValue:
-    """`torch.no_grad()(function)`, and the same with `torch.autocast(...)`; the function itself for any other object."""
-    change = library.records_inside(context)
-    if change != "same":
-        return replace(function, records=change)  # type: ignore[arg-type]
-    if isinstance(context, Object) and context.is_a(AUTOCAST):
-        return replace(function, autocast=(*function.autocast, context))
-    return function
-
-
-def _wrapped(function: FunctionValue, value: Value, made: Value) -> Value:
-    """What a decorator of the program's own makes of a function: of several, whatever they have in common."""
-    if isinstance(made, FunctionValue):
-        return made
-    found = [one for one in alternatives(made) if isinstance(one, FunctionValue)]
-    if found and value is function and all(one.code is function.code for one in found):
-        records = {one.records for one in found}
-        return replace(function, records=records.pop() if len(records) == 1 else None)
-    return value
 
 
 def define_class(ev: Evaluator, code: s.Class) -> Value:
@@ -104,7 +37,7 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
             has_unknown = has_unknown or one.has_unknown_base
             fields.extend(one.fields)
         elif isinstance(one, Library):
-            known |= library_bases(one.name)
+            known |= bases_of_class(one.name)
         else:
             has_unknown = True
     env = ev.new_env(ev.env.path, ev.env, is_class=True)
@@ -129,10 +62,11 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
                 fields.append(name)
     made.fields = tuple(dict.fromkeys(fields))
     for value in ev.store.owned(env.uid).values():
-        if isinstance(value, FunctionValue) and value.owner is None:
+        while isinstance(value, FunctionValue) and value.owner is None:
             value.owner = made
             if value.code.name == "update" and any(base.startswith(METRICS) for base in known):
                 value.records = False
+            value = value.wraps  # type: ignore[assignment]
     for expr, decorator in zip(code.decorators, decorators, strict=True):
         if isinstance(decorator, FunctionValue):
             ev.call_function(decorator, Arguments((made,)), expr.at)
@@ -181,7 +115,7 @@ def class_attribute(ev: Evaluator, cls: ClassValue, name: str) -> Value | None:
         if found is not None:
             found = ev.settle(found)
             if isinstance(found, FunctionValue):
-                ev.trace.code.add((found.env.path, found.code.at[0]))
+                ev.trace.code.update((one.env.path, one.code.at[0]) for one in (found, found.origin))
             if isinstance(found, FunctionValue) and found.kind == "class":
                 return Bound(receiver=cls, name=name, function=found)
             return found
@@ -218,7 +152,7 @@ def _bound(ev: Evaluator, receiver: Object, function: FunctionValue, at: s.Span)
         return ev.call_function(function, Arguments((receiver,)), at, receiver)
     if function.kind == "static":
         return function
-    return Bound(receiver=receiver, name=function.code.name, function=function)
+    return Bound(receiver=receiver, name=function.origin.code.name, function=function)
 
 
 def has_method(ev: Evaluator, cls: ClassValue, name: str) -> bool:
@@ -301,7 +235,7 @@ def bind_parameters(ev: Evaluator, func: FunctionValue, given: Arguments) -> Non
     opened = given.open
     for parameter in func.code.parameters:
         if parameter.star == "*":
-            ev.bind(parameter.name, Items(kind="tuple", items=args, exact=not opened))
+            ev.bind(parameter.name, Items(kind="tuple", items=args, exact=not opened, is_begun=opened))
             args = []
         elif parameter.star == "**":
             ev.bind(parameter.name, Table(entries=dict(options), others=[ev.unknown()] if opened else []))
@@ -320,9 +254,10 @@ def _argument(
 ) -> Value:
     name = parameter.name
     if args and not parameter.keyword_only:
-        if isinstance(args[0], Items) and args[0].kind == "star":
+        if not (isinstance(args[0], Items) and args[0].kind == "star"):
+            return standing_in.argument(ev, func, name, args.pop(0), func.code.at)
+        if args[0].items:
             return ev.unknown(name)
-        return standing_in.argument(ev, func, name, args.pop(0), func.code.at)
     if name in options:
         return standing_in.argument(ev, func, name, options.pop(name), func.code.at)
     default = func.defaults.get(name)

@@ -80,10 +80,14 @@ class Frame:
     receiver: Value | None = None
     returns: list[tuple[tuple[Guard, ...], Value]] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
+    yields_plainly: bool = True
+    """Whether it certainly yields each of them, and once."""
     yield_records: bool | None = True
     yield_autocast: tuple[Value, ...] = ()
     guards: int = 0
     """How many guards there were when it was called."""
+    loops: tuple[int, ...] = ()
+    """The loops in which it was called."""
     trying: int = 0
     """How many blocks that wait for an exception the code at work stands in."""
 
@@ -111,7 +115,7 @@ class Work:
     trace: Trace = field(default_factory=Trace)
     """What it has used."""
     frames: list[Frame] = field(default_factory=list)
-    active: dict[int, int] = field(default_factory=dict)
+    active: dict[tuple[int, int], int] = field(default_factory=dict)
     """How often each function is at work."""
     steps: int = 0
     """Statements and expressions that were evaluated."""

@@ -39,9 +39,9 @@ class Entering:
         numbers = {cls.uid: number for number, cls in enumerate(found)}
         functions = [
             DefinedFunction(
-                function.code.name,
-                (path, function.code.at[0]),
-                function.code.names,
+                function.origin.code.name,
+                (path, function.origin.code.at[0]),
+                function.origin.code.names,
                 numbers[cls.uid] if cls is not None else None,
             )
             for function, cls in _functions(self._ev, path)
@@ -52,7 +52,8 @@ class Entering:
         init = classes.class_attribute(self._ev, cls, "__init__")
         method = None
         if isinstance(init, FunctionValue):
-            method = Method((init.env.path, init.code.at[0]), init.code.names)
+            written = init.origin
+            method = Method((written.env.path, written.code.at[0]), written.code.names)
         return DefinedClass(cls.code.name, method, MODULE in cls.library_bases and needs_instance(cls.code))
 
     def make(self, path: str, number: int) -> Root:
@@ -109,23 +110,23 @@ class Entering:
             args = (receiver,) if receiver is not None else ()
             given = Arguments(args, open=True)
             bases = receiver.bases if isinstance(receiver, Object) else frozenset()
-            role = next(
-                (role for base in bases if (role := OPAQUE_LOOPS.get(base, {}).get(function.code.name))), None
-            )
+            code = function.origin.code
+            role = next((role for base in bases if (role := OPAQUE_LOOPS.get(base, {}).get(code.name))), None)
             if role is None:
-                result = ev.call_function(function, given, function.code.at, receiver)
-                ev.emit(Returned, function.code.at, value=result)
+                result = ev.call_function(function, given, code.at, receiver)
+                ev.emit(Returned, code.at, value=result)
                 return
-            with statements.loop(ev, function.code.at):
-                result = ev.call_function(function, given, function.code.at, receiver)
+            with statements.loop(ev, code.at):
+                result = ev.call_function(function, given, code.at, receiver)
                 if role == "returns-loss":
-                    ev.emit(Backward, function.code.at, loss=result, accumulates=False, by_framework=True)
+                    ev.emit(Backward, code.at, loss=result, accumulates=False, by_framework=True)
 
 
 def _own(ev: Evaluator, path: str) -> Iterator[FunctionValue | ClassValue]:
     for value in ev.store.owned(ev.module(path).uid).values():
-        if isinstance(value, (FunctionValue, ClassValue)) and value.env.path == path:
-            yield value
+        written = value.origin if isinstance(value, FunctionValue) else value
+        if isinstance(written, (FunctionValue, ClassValue)) and written.env.path == path:
+            yield value  # type: ignore[misc]
 
 
 def _classes(ev: Evaluator, path: str) -> list[ClassValue]:

@@ -646,9 +646,8 @@ class Evaluator:
         self, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None = None
     ) -> Value:
         """A function of the program: its body, here and now. Beyond the limits, an unknown result."""
-        code = id(func.code)
-        is_constructor = func.code.name == "__init__"
-        if self.work.active.get(code, 0) >= limits.MAX_SAME_FUNCTION or not self.follows():
+        is_constructor = func.origin.code.name == "__init__"
+        if self.work.active.get(_at_work(func), 0) >= limits.MAX_SAME_FUNCTION or not self.follows():
             if is_constructor and given.args:
                 self.store.set((given.args[0].uid, classes.INITIALISED), Constant(value=True))
             self.emit(Escape, at, values=given.all())
@@ -659,14 +658,20 @@ class Evaluator:
         self.trace.reached.add((func.env.path, func.code.at[0]))
         self.trace.code.add((func.env.path, func.code.at[0]))
         frame = Frame(
-            self.new_env(func.env.path, func.env), func.code, func.owner, receiver, guards=len(self.guards)
+            self.new_env(func.env.path, func.env),
+            func.code,
+            func.owner,
+            receiver,
+            guards=len(self.guards),
+            loops=self.loops,
         )
         body = Body()
         signal = self._run(func, frame, body, given, self.place(at) if self.frames else None)
         if body.body:
             self.nodes.append(body)
         if func.code.is_generator:
-            made = Items(items=frame.yields, exact=False, kind="generator")
+            exact = frame.yields_plainly and signal is None and not func.is_context
+            made = Items(items=frame.yields, exact=exact, kind="generator")
             if func.is_context:
                 regions = frame.yield_autocast[len(self.here.autocast) :]
                 self.contexts[made.uid] = (frame.yield_records, regions)
@@ -679,7 +684,7 @@ class Evaluator:
         self, func: FunctionValue, frame: Frame, body: Body, given: Arguments, call: Place | None
     ) -> statements.Signal:
         """The body of a function in a frame of its own; how it was left."""
-        here, active, code = self.here, self.work.active, id(func.code)
+        here, active, code = self.here, self.work.active, _at_work(func)
         active[code] = active.get(code, 0) + 1
         self.frames.append(frame)
         try:
@@ -694,6 +699,11 @@ class Evaluator:
         finally:
             self.frames.pop()
             active[code] -= 1
+
+
+def _at_work(func: FunctionValue) -> tuple[int, int]:
+    """What tells a function that is at work from others: one decorator makes the same of all that it decorates."""
+    return id(func.code), id(func.origin.code)
 
 
 def _returned(returns: list[tuple[tuple[conditions.Guard, ...], Value]]) -> Value:

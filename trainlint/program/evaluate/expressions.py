@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
-from trainlint.facts.model.values import Constant, Items, Table, Value, one_of
+from trainlint.facts.model.values import Constant, Guards, Items, Table, Value, one_of, ways
 from trainlint.finding import Place
 from trainlint.program.api import builtin, host
 from trainlint.program.api.lists import bounded, joined, once
-from trainlint.program.evaluate import classes, conditions, standing_in, statements
+from trainlint.program.evaluate import conditions, decorating, standing_in, statements
 from trainlint.program.evaluate.values import Arguments, Super
 from trainlint.program.source import syntax as s
 
@@ -55,8 +55,12 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
         if node.star == "*":
             if isinstance(value, Items):
                 ev.copied(len(value.items))
-            if isinstance(value, Items) and value.exact and len(args) + len(value.items) <= limits.MAX_ITEMS:
+            is_short = isinstance(value, Items) and len(args) + len(value.items) <= limits.MAX_ITEMS
+            if isinstance(value, Items) and (value.exact or value.is_begun) and is_short:
                 args.extend(value.items)
+                if value.is_begun:
+                    args.append(Items(exact=False, kind="star"))
+                    is_open = True
             elif isinstance(value, Items):
                 args.append(
                     Items(
@@ -74,15 +78,30 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
                 )
                 is_open = True
         elif node.star == "**":
-            if isinstance(value, Table) and not value.others:
-                options.update({str(name): one for name, one in value.entries.items()})
-            else:
-                is_open = True
+            tables = _tables(value)
+            options.update(_options(ev, tables))
+            is_open = is_open or not tables
         elif node.keyword is not None:
             options[node.keyword] = value
         else:
             args.append(value)
     return Arguments(tuple(args), options, is_open)
+
+
+def _tables(value: Value) -> list[tuple[Guards, Table]]:
+    """The dicts that a value may be, with the conditions of each; none where it may be something else."""
+    found = [(guards, one) for guards, one in ways(value) if isinstance(one, Table) and not one.others]
+    return found if len(found) == sum(1 for _ in ways(value)) else []
+
+
+def _options(ev: Evaluator, tables: list[tuple[Guards, Table]]) -> dict[str, Value]:
+    """What `**` of one of these dicts hands over; what only some of them hold may be missing."""
+    names = dict.fromkeys(name for _, one in tables for name in one.entries)
+    missing = ev.unknown("missing")
+    return {
+        str(name): one_of((guards, one.entries.get(name, missing)) for guards, one in tables)
+        for name in names
+    }
 
 
 def _subscript(ev: Evaluator, node: s.Subscript) -> Value:
@@ -212,7 +231,7 @@ def _conditional(ev: Evaluator, node: s.Conditional) -> Value:
 
 
 def _lambda(ev: Evaluator, node: s.Lambda) -> Value:
-    return classes.define_function(ev, node.function)
+    return decorating.define_function(ev, node.function)
 
 
 def _starred(ev: Evaluator, node: s.Starred) -> Value:
@@ -285,7 +304,17 @@ def _text(ev: Evaluator, node: s.Text) -> Value:
 
 def _yield(ev: Evaluator, node: s.Yield) -> Value:
     frame = ev.frames[-1]
-    frame.yields.append(ev.expr(node.value) if node.value is not None else Constant(value=None))
+    value = ev.expr(node.value) if node.value is not None else Constant(value=None)
+    is_plain = ev.loops == frame.loops and ev.is_plainly_reached()
+    if node.is_from and isinstance(value, Items):
+        frame.yields.extend(value.items)
+        is_plain = is_plain and value.exact
+    elif node.is_from:
+        frame.yields.append(builtin.element(ev, value, node.at))
+        is_plain = False
+    else:
+        frame.yields.append(value)
+    frame.yields_plainly = frame.yields_plainly and is_plain
     frame.yield_records, frame.yield_autocast = ev.records, ev.here.autocast
     return ev.unknown("sent")
 

@@ -24,10 +24,12 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api import builtin, library, noting
+from trainlint.program.api.lists import numbered
 from trainlint.program.evaluate import (
     attributes,
     classes,
     conditions,
+    decorating,
     expressions,
     narrowing,
     running_sums,
@@ -97,7 +99,7 @@ def _jump(ev: Evaluator, node: s.Jump) -> Signal:
 
 
 def _function(ev: Evaluator, node: s.Function) -> None:
-    ev.bind(node.name, classes.define_function(ev, node))
+    ev.bind(node.name, decorating.define_function(ev, node))
 
 
 def _class(ev: Evaluator, node: s.Class) -> None:
@@ -335,7 +337,7 @@ def loop(ev: Evaluator, at: s.Span, over: Value | None = None, body: s.Block = (
     """What happens inside happens in every round of a loop, which has this number."""
     number = next(ev.loop_numbers)
     ev.uses.begin(number, body, len(ev.frames))
-    loop = Loop(number, ev.place(at), over=over)
+    loop = Loop(number, ev.place(at), over=numbered(over))
     with ev.inside("known", "guards", nodes=loop.body, loops=(*ev.loops, number)):
         yield number
     ev.nodes.append(loop)

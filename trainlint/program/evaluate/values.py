@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trainlint.facts.model.values import Named, Value
@@ -56,6 +56,20 @@ class FunctionValue(Value):
     """The regions of autocast that its decorators make of it."""
     defaults: dict[str, Value] = field(default_factory=dict)
     is_context: bool = False
+    wraps: FunctionValue | None = None
+    """The function that a decorator made it for."""
+
+    @property
+    def origin(self) -> FunctionValue:
+        """The function as it was written, without what decorators have put around it."""
+        found = self
+        while found.wraps is not None:
+            found = found.wraps
+        return found
+
+    def recording(self, records: bool | None) -> FunctionValue:
+        """The same function as `torch.no_grad()(function)` gives it: what is inside records, or not."""
+        return replace(self, records=records)
 
 
 @dataclass(eq=False, repr=False)

@@ -11,7 +11,7 @@ from trainlint.project.bytes_on_disk import Contents
 from trainlint.project.soundness import parses
 
 _TRAINS = re.compile(
-    rb"\b(?:backward|zero_grad|\w*Module|\w*Loss|\w*_loss|\w*cross_entropy\w*|kl_div|log_softmax|amp|autocast"
+    rb"\b(?:backward|zero_grad|\w*Module|\w*PreTrainedModel|ModelMixin|\w*Loss|\w*_loss|\w*cross_entropy\w*|kl_div|log_softmax|amp|autocast"
     rb"|DataLoader|training_step|eval|load_state_dict|DataCollatorForLanguageModeling)\b"
 )
 _IMPORT = re.compile(

@@ -546,8 +546,9 @@ class _Reader:
         self._yields = True
         if node.value is None:
             return s.Yield(None, at)
+        is_from = isinstance(node.value, cst.From)
         value = self._expr(node.value.item if isinstance(node.value, cst.From) else node.value)
-        return s.Yield(value, (at[0], value.at[1]))
+        return s.Yield(value, (at[0], value.at[1]), is_from)
 
     def _starred(self, node: cst.StarredElement) -> s.Expr:
         value = self._expr(node.value)

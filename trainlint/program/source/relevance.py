@@ -77,7 +77,23 @@ def needs_instance(code: s.Class) -> bool:
     Unregistered layers, no `super()`, a layer that stands for several.
     """
     init = next((one for one in code.body if isinstance(one, s.Function) and one.name == "__init__"), None)
-    return init is not None and (_sets_early(init) or any(_holds_collection(one) for one in init.body))
+    return init is not None and (
+        _sets_early(init) or _holds_local(init) or any(_holds_collection(one) for one in init.body)
+    )
+
+
+def _holds_local(init: s.Function) -> bool:
+    """Whether an attribute becomes a list or dict that a name has held before."""
+    lists: set[str] = set()
+    for node in init.body:
+        match node:
+            case s.Assign(
+                targets=(s.Name(name=name),), value=s.Collection() | s.Mapping() | s.Comprehension()
+            ):
+                lists.add(name)
+            case s.Assign(targets=(s.Attribute(), *_), value=s.Name(name=name)) if name in lists:
+                return True
+    return False
 
 
 def _sets_early(init: s.Function) -> bool:

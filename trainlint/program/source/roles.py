@@ -21,6 +21,8 @@ _OF_MODULES = frozenset(
     "train eval parameters named_parameters state_dict load_state_dict zero_grad requires_grad_ modules children "
     "named_modules register_forward_hook half bfloat16".split()
 )
+_OF_MODULES_ALONE = frozenset(("parameters", "named_parameters"))
+_KEEPS = frozenset("to cuda cpu float long view reshape flatten squeeze unsqueeze transpose permute".split())
 _OF_SCALERS = frozenset(("unscale_", "update", "step"))
 _OF_SCHEDULERS = frozenset(("get_last_lr", "get_lr"))
 _OPTIMIZER = re.compile(r"opt(im(izer)?)?s?\d?$|optim(izer)?[_\d]|^opt_|_opt_")
@@ -36,12 +38,14 @@ class _Use:
         calls: with how many arguments it is called.
         backward: whether backward runs on what calling it gives.
         compared: it is the second argument of a call on whose result backward runs.
+        predicts: backward runs on what a function makes of what calling it gives, and of no other call.
     """
 
     methods: set[str] = field(default_factory=set)
     calls: set[int] = field(default_factory=set)
     backward: bool = False
     compared: bool = False
+    predicts: bool = False
 
 
 def roles(block: s.Block) -> Mapping[str, Role]:
@@ -65,12 +69,14 @@ def _role(name: str, use: _Use) -> Role | None:
         if use.methods & _OF_SCHEDULERS or _SCHEDULER.search(name):
             return "scheduler"
         return "optimizer" if _OPTIMIZER.search(name.lower()) else None
-    if use.calls and use.methods & _OF_MODULES:
+    if (use.calls and use.methods & _OF_MODULES) or use.methods & _OF_MODULES_ALONE:
         return "module"
     if "zero_grad" in use.methods and _OPTIMIZER.search(name.lower()):
         return "optimizer"
     if use.backward and not use.methods and use.calls == {2}:
         return "loss"
+    if use.predicts and not use.backward and not use.methods:
+        return "module"
     if use.compared and not use.calls:
         return "target"
     return None
@@ -117,11 +123,33 @@ class _Uses:
         begun: list[s.Expr] = [node.func.value, *(one.value for one in node.args[:1])]
         for loss in self._terms(begun):
             called = spelled(loss.func)
+            predicting = {one for given in loss.args for one in self._called_for(given.value)}
+            if len(predicting) == 1:
+                self._of(predicting.pop()).predicts = True
             if called is None:
                 continue
             self._of(called).backward = True
             if len(loss.args) >= 2 and (target := spelled(loss.args[1].value)) is not None:
                 self._of(target).compared = True
+
+    def _called_for(self, given: s.Expr) -> Iterator[str]:
+        """What is called for an argument: `net` for `net(x)`, `net(x).logits`, and a name that holds either."""
+        pending, seen = [given], set()
+        while pending:
+            match pending.pop():
+                case s.Name(name=name) if name not in seen:
+                    seen.add(name)
+                    pending.extend(self._held.get(name, ()))
+                case s.Call(func=s.Attribute(name=name, value=inner)) if name in _KEEPS or isinstance(
+                    inner, s.Call
+                ):
+                    pending.append(inner)
+                case s.Call(func=s.Attribute(name="log_softmax" | "softmax" | "sigmoid"), args=(first, *_)):
+                    pending.append(first.value)
+                case s.Call(func=func):
+                    yield spelled(func) or ""
+                case s.Attribute(value=inner) | s.Subscript(value=inner):
+                    pending.append(inner)
 
     def _terms(self, begun: list[s.Expr]) -> Iterator[s.Call]:
         """The calls of which a value is a sum, scaled or not; through names that hold them."""

@@ -131,8 +131,11 @@ class Text:
 
 @dataclass(slots=True)
 class Yield:
+    """`is_from` marks `yield from`."""
+
     value: Expr | None
     at: Span
+    is_from: bool = False
 
 
 Expr = (
