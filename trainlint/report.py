@@ -77,6 +77,12 @@ class Report:
         return {level: counts[level] for level in ("error", "warning", "info")}
 
     @property
+    def by_confidence(self) -> dict[str, int]:
+        """How many findings are shown that are certain, and that are likely."""
+        counts = Counter(finding.confidence for finding in self.standing)
+        return {confidence: counts[confidence] for confidence in ("certain", "likely")}
+
+    @property
     def by_verdict(self) -> dict[str, int]:
         """How many findings of each verdict there are."""
         counts = Counter(finding.verdict for finding in self.shown)

@@ -12,8 +12,10 @@ from trainlint.rule import rule
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
-    if not _has_no_caller_without_gradients(training) or training.events(RequiresGrad):
+    doubt = _doubt(training)
+    if doubt is None or training.events(RequiresGrad):
         return
+    kept = [event.value for event in training.handed_out()] if doubt else []
     used: list[Value] = [backward.loss for backward in training.events(Backward)]
     used += [event.target for event in training.events(ParametersRead)]
     runs = training.runs(ModeChange, Forward)
@@ -22,6 +24,8 @@ def check(training: Training) -> Iterator[Finding]:
         if forward.records is not True or not forward.loops or not isinstance(module, Object):
             continue
         if has_parameters(module) is not True or any(is_made_of(one, forward.output) for one in used):
+            continue
+        if any(is_made_of(one, forward.output, with_graph=True) for one in kept):
             continue
         modes = [training.mode_at(run, forward) for run in runs if forward in run]
         last = modes[-1] if modes else None
@@ -34,13 +38,23 @@ def check(training: Training) -> Iterator[Finding]:
                 (Because(last.at, "in evaluation mode since here"),),
                 evidence=of_evaluation(training, forward),
                 clues={"only_evaluated": not _trains(training, forward.at, used)},
+                confidence="likely" if doubt else None,
+                doubt=doubt,
             )
 
 
-def _has_no_caller_without_gradients(training: Training) -> bool:
-    """Whether nothing around the entry point can have switched gradients off: it runs `backward` itself."""
-    is_trainer = any(one.loops and not one.by_framework for one in training.events(Backward))
-    return training.entry == "program" or (training.entry == "function" and is_trainer)
+def _doubt(training: Training) -> str | None:
+    """Whether code that is not seen can have switched gradients off, as a sentence; empty where it cannot, as around a
+    function that runs `backward` itself, and None where it may do as it likes."""
+    if training.entry == "program":
+        return ""
+    if training.entry != "function":
+        return None
+    if any(one.loops and not one.by_framework for one in training.events(Backward)):
+        return ""
+    if training.is_test:
+        return None
+    return f"nobody in sight calls `{training.name}`: a caller may switch gradients off"
 
 
 def _trains(training: Training, at: Place | None, used: list[Value]) -> bool:

@@ -15,7 +15,7 @@ from trainlint.check.ignore import silence
 from trainlint.check.select import Selection, code_prefixes, selected
 from trainlint.check.withholding import limits, withhold
 from trainlint.errors import UsageError
-from trainlint.finding import Level
+from trainlint.finding import Confidence, Level
 from trainlint.output.progress import progress_bar
 from trainlint.project.config import Config, find_config, read_config
 from trainlint.project.files import python_files, shown_path
@@ -38,6 +38,7 @@ class Request:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     min_level: Level | None = None
+    min_confidence: Confidence | None = None
     baseline: Path | None = None
     write_baseline: bool = False
     changed_since: str | None = None
@@ -60,7 +61,9 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     folder = common_folder([*paths, *given])
     config = read_config(request.config_file) if request.config_file else find_config(folder)
     passed_by = _passed_by([*paths, *given], config) if request.force_exclude else set()
-    selection = selection_for(request.select, request.ignore, config, request.min_level)
+    selection = selection_for(
+        request.select, request.ignore, config, request.min_level, request.min_confidence
+    )
     found = python_files(
         [path for path in paths if path not in passed_by],
         root=config.root,
@@ -138,7 +141,11 @@ def common_folder(paths: Sequence[str]) -> Path:
 
 
 def selection_for(
-    select: tuple[str, ...], ignore: tuple[str, ...], config: Config, min_level: Level | None = None
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    config: Config,
+    min_level: Level | None = None,
+    min_confidence: Confidence | None = None,
 ) -> Selection:
     """What is on. `--select` replaces what the configuration selects and ignores, `--ignore` adds to it."""
     known = names()
@@ -152,6 +159,7 @@ def selection_for(
     extend_select = code_prefixes(config.extend_select, known, configured)
     config_ignored = code_prefixes(config.ignore, known, configured)
     least = min_level or config.min_level or "info"
+    surest = min_confidence or config.min_confidence or "likely"
     if select:
         return Selection(
             select=code_prefixes(select, known, "--select"),
@@ -159,5 +167,8 @@ def selection_for(
             ignore_in=ignore_in,
             root=config.root,
             min_level=least,
+            min_confidence=surest,
         )
-    return Selection(config_select, extend_select, config_ignored | ignored, ignore_in, config.root, least)
+    return Selection(
+        config_select, extend_select, config_ignored | ignored, ignore_in, config.root, least, surest
+    )

@@ -41,10 +41,10 @@ def _judged(finding: Finding, ran: Judged, recorded: Recorded) -> Finding:
         evidence: dict[str, Any] = {}
         for one in same:
             evidence.update(one.evidence)
-        return replace(finding, verdict="confirmed", evidence=evidence, subject=same[0].subject)
+        return _confirmed(finding, evidence, same[0].subject)
     ending = recorded.ending
     if ending.how == "failed" and ending.at is not None and _overlap(ending.at, finding.at):
-        return replace(finding, verdict="confirmed", evidence={"the program failed here": ending.error})
+        return _confirmed(finding, {"the program failed here": ending.error})
     rule = next(entry.rule for entry in entries() if entry.code == finding.code)
     if rule.by == "S":
         return finding
@@ -55,10 +55,16 @@ def _judged(finding: Finding, ran: Judged, recorded: Recorded) -> Finding:
         return replace(finding, verdict="not-reached", evidence=evidence)
     if finding.code not in ran.unfinished:
         if any(one.at == finding.at for one in recorded.facts(Numbered)):
-            return replace(finding, verdict="confirmed", evidence={"carried a gradient": True})
+            return _confirmed(finding, {"carried a gradient": True})
         if rule.refutable and _has_run(finding, recorded):
             return replace(finding, verdict="refuted")
     return replace(finding, verdict="not-reached")
+
+
+def _confirmed(finding: Finding, evidence: dict[str, Any], subject: str | None = None) -> Finding:
+    """A finding that a run has shown: nothing is left to doubt."""
+    shown = replace(finding, verdict="confirmed", evidence=evidence, confidence="certain", doubt="")
+    return replace(shown, subject=subject) if subject is not None else shown
 
 
 def _at_the_same_place(said: Sequence[Said], finding: Finding) -> Iterator[Said]:

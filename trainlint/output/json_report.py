@@ -32,6 +32,7 @@ def json_report(report: Report) -> str:
             "files": report.files,
             "seconds": round(report.seconds, 3),
             "by_level": report.by_level,
+            "by_confidence": report.by_confidence,
             "by_verdict": report.by_verdict,
             "fixed": sum(sum(counts.values()) for counts in report.fixed.values()),
             "withheld": {
@@ -53,6 +54,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "code": finding.code,
         "name": finding.name,
         "level": finding.level,
+        "confidence": finding.confidence,
+        "doubt": finding.doubt or None,
         "message": finding.message,
         "path": finding.at.path,
         "cell": _number(finding.at.cell),

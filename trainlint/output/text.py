@@ -102,12 +102,21 @@ def finding_text(finding: Finding, lines: Lines, room: int) -> Iterator[Piece]:
     yield Piece(f" {finding.name}: ", "strong")
     yield Piece(printable(finding.message))
     yield _END
+    yield from _doubt(finding)
     yield from _verdict(finding)
     shown = [finding.at, *(because.at for because in finding.because)]
     gutter = max(len(str(place.end_line)) for place in shown)
     yield from _place(finding.at, "-->", level, "", lines, gutter, room)
     for because in finding.because:
         yield from _place(because.at, ":::", "related", because.message, lines, gutter, room)
+
+
+def _doubt(finding: Finding) -> Iterator[Piece]:
+    """Why a finding is only likely."""
+    if finding.confidence == "likely":
+        yield Piece("  likely", "related")
+        yield Piece(f": {printable(finding.doubt)}" if finding.doubt else "")
+        yield _END
 
 
 def _verdict(finding: Finding) -> Iterator[Piece]:

@@ -300,7 +300,9 @@ def _argument(
     if typed is not None and typed.type != MODULE:
         return typed
     used = (
-        standing_in.parameter(ev, func, name, func.code.at) if default is None or typed is not None else None
+        standing_in.parameter(ev, func, name, func.code.at, declared=typed is not None)
+        if default is None or typed is not None
+        else None
     )
     return used or typed or _overridable(ev, default, name)
 
