@@ -84,6 +84,9 @@ ELEMENT_DEPTH = 8
 INDEX_DEPTH = 4
 """Methods of a data set through which the index that it is asked for is followed."""
 
+ANNOTATION_DEPTH = 6
+"""Types inside types (`Optional[dict[str, list[DataLoader]]]`), aliases included, that an annotation is followed into."""
+
 CONDITION_DEPTH = 6
 """Operations in which two conditions are compared; the values behind are compared by identity."""
 

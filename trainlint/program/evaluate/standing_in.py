@@ -19,7 +19,7 @@ from trainlint.program.source.roles import Part, Role, roles, spelled
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
-_TYPES: Mapping[Role, str] = {
+TYPES: Mapping[Role, str] = {
     "module": api.SOME_MODULE,
     "loss": api.SOME_LOSS,
     "optimizer": api.SOME_OPTIMIZER,
@@ -65,13 +65,13 @@ def parameter(
 
 def argument(ev: Evaluator, func: FunctionValue, name: str, value: Value, at: s.Span) -> Value:
     """An argument, or what stands in for it if only what the function does with it says what it is."""
-    part = _parameter(ev, func, name) if _is_unknown(value) else None
+    part = _parameter(ev, func, name) if is_unknown(value) else None
     return _as(ev, value, part, at, name) if part is not None else value
 
 
 def known(ev: Evaluator, node: s.Expr, value: Value) -> Value:
     """The value of an expression, or what stands in for it if only what the code at work does with it says what it is."""
-    if not _is_unknown(value):
+    if not is_unknown(value):
         return value
     code, owner, name = ev.frames[-1].code, ev.frames[-1].owner, spelled(node)
     if code is None or name is None:
@@ -97,7 +97,7 @@ def _of_attribute(ev: Evaluator, cls: ClassValue, name: str | None) -> Part | No
     return ev.roles.of(cls.code).get(name) if name is not None and name.startswith("self.") else None
 
 
-def _is_unknown(value: Value) -> bool:
+def is_unknown(value: Value) -> bool:
     """Whether nothing is known of a value but that code that is not seen has made it, or that a config holds it."""
     match value:
         case Unknown():
@@ -117,7 +117,7 @@ def _as(ev: Evaluator, value: Value, part: Part, at: s.Span, name: str) -> Value
         told_by = f"nothing in sight says what `{name}` is made of: what it is follows from {part.shown_by}"
         found = _made(ev, part.role, "", at, told_by)
         if isinstance(found, Object):
-            found.loops = _loops_of(value)
+            found.loops = loops_of(value)
             found.at = value.at if isinstance(value, Op) and value.at is not None else found.at
         ev.store.set(key, found)
     return found
@@ -126,16 +126,16 @@ def _as(ev: Evaluator, value: Value, part: Part, at: s.Span, name: str) -> Value
 def _made(ev: Evaluator, role: Role, name: str, at: s.Span, told_by: str) -> Value:
     if role == "target":
         return ev.op("iterate", (ev.unknown(name),), at, name)
-    made = ev.object(_TYPES[role], library_bases(_TYPES[role]), at, Arguments(open=True))
+    made = ev.object(TYPES[role], library_bases(TYPES[role]), at, Arguments(open=True))
     made.told_by = told_by
     return made
 
 
-def _loops_of(value: Value) -> tuple[int, ...]:
+def loops_of(value: Value) -> tuple[int, ...]:
     """The loops in which what a value stands for is made: an entry of a config is as old as the config."""
     match value:
         case Op(name="getitem" | "getattr", inputs=(inner, *_)):
-            return _loops_of(inner)
-        case Op() | Unknown():
+            return loops_of(inner)
+        case Op() | Unknown() | Object():
             return value.loops
     return ()

@@ -25,7 +25,7 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api import builtin, library, noting
-from trainlint.program.evaluate import attributes, classes, conditions, expressions, standing_in
+from trainlint.program.evaluate import attributes, classes, conditions, declared, expressions, standing_in
 from trainlint.program.evaluate.store import Layer
 from trainlint.program.evaluate.values import Arguments, Env, FileModule, FunctionValue, Imported, Library
 from trainlint.program.source import shape
@@ -128,7 +128,7 @@ def _note_discarded(ev: Evaluator, node: s.Call, value: Op) -> None:
 def _assign(ev: Evaluator, node: s.Assign) -> None:
     if node.value is None:
         return
-    value = ev.expr(node.value)
+    value = declared.instead(ev, node.annotation, ev.env, ev.expr(node.value))
     for target in node.targets:
         _note_running_sum(ev, target, node.value, value)
         assign(ev, target, standing_in.known(ev, target, value) if isinstance(target, s.Name) else value)
