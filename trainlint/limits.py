@@ -27,6 +27,22 @@ WAYS = 64
 multiply where one choice is made of others. A value has at most `MAX_OPTIONS` of them, and two in one expression are
 already rare."""
 
+# Reading source
+
+FILE_SIZE = 1_000_000
+"""Bytes of a file that is read: about ten seconds, and more than anyone writes by hand."""
+
+PROJECT_FILES = 5_000
+"""Python files of a project in which those are looked for that import a named file, or an open document: a folder that
+holds more is no project. So many are looked through in half a second."""
+
+PROJECT_ENTRIES = 50_000
+"""Files of all kinds that are passed in search of those: a folder with more of them holds data as well, or is somebody's home.
+Then only the folders around a named file are looked at."""
+
+CALLERS_SIZE = 300_000
+"""Bytes of the files that import a named file and that are read with it, the nearest first: two seconds of work."""
+
 # Evaluating source
 
 PROGRAM_STEPS = 12_000

@@ -24,6 +24,8 @@ class Withheld:
     """Entries of the baseline that match nothing any more."""
     unchanged: int | None = None
     """Those on lines that have not changed; None where all lines count."""
+    imported: int = 0
+    """Those that lie wholly in files that the named ones import."""
 
 
 @dataclass(frozen=True)

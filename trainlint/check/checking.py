@@ -11,6 +11,7 @@ from pathlib import Path
 
 from trainlint.catalogue import names
 from trainlint.check.analysis import Source, analyse
+from trainlint.check.callers import Callers, callers
 from trainlint.check.ignore import silence
 from trainlint.check.select import Selection, code_prefixes, selected
 from trainlint.check.withholding import limits, withhold
@@ -21,7 +22,7 @@ from trainlint.project.config import Config, find_config, read_config
 from trainlint.project.files import python_files, shown_path
 from trainlint.project.scope import exclude_patterns, is_left_out
 from trainlint.project.source_texts import SourceTexts
-from trainlint.report import Report
+from trainlint.report import Report, Withheld
 
 STDIN = "-"
 CACHE_DIR = Path(".trainlint_cache")
@@ -34,6 +35,8 @@ class Request:
     paths: tuple[str, ...]
     stdin_filename: str | None = None
     force_exclude: bool = False
+    importers: bool = True
+    """Whether files of the project that import the named files are read with them."""
     config_file: Path | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -79,9 +82,11 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     broken = [problem for _, problems in programs.values() for problem in problems]
     if not sources and not found.problems and not passed_by:
         raise UsageError(f"no Python files or notebooks found in {', '.join(paths)}")
+    around = _callers(request, given, programs, config)
     with progress_bar(wanted=not request.quiet) as progress:
         analysis = analyse(
             sources,
+            callers=around.files,
             jobs=request.jobs or config.jobs,
             cache_dir=(request.cache_dir or config.cache_dir or CACHE_DIR) if request.cached else None,
             concerns=config.concerns(),
@@ -93,21 +98,40 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     )
     unclear = {problem.path for problem in problems}
     readable = {source.path for source in sources if source.path not in unclear}
-    elsewhere = {one.at.path for one in analysis.findings} - programs.keys()
+    elsewhere = {one.at.path for one in (*analysis.findings, *analysis.imported)} - programs.keys()
     left_out = {
         path for path in elsewhere if is_left_out(path, config, respect_gitignore=config.respect_gitignore)
     }
     inside = [one for one in analysis.findings if one.at.path not in left_out]
     everything = silence(inside, readable, texts.source, names())
+    imported = silence(
+        sorted((one for one in analysis.imported if one.at.path not in left_out), key=lambda one: one.at),
+        (),
+        texts.source,
+        names(),
+    )
     report = Report(
         tuple(selected(everything, selection)),
         tuple(problems),
         analysis.files,
         time.perf_counter() - began,
         elsewhere=frozenset(elsewhere),
-        limited=analysis.limited,
+        limited=(*around.limited, *analysis.limited),
+        withheld=Withheld(imported=sum(not one.suppressed for one in selected(imported, selection))),
     )
     return withhold(report, everything, held, texts, readable), texts
+
+
+def _callers(
+    request: Request, given: Mapping[str, bytes], programs: Mapping[str, object], config: Config
+) -> Callers:
+    """The files that import those that were named one by one. A folder that is named holds its own callers."""
+    if not request.importers:
+        return Callers((), ())
+    one_by_one = {shown_path(path) for path in request.paths if os.path.isfile(path)} | given.keys()
+    named = sorted(path for path in one_by_one & programs.keys() if path.endswith(".py"))
+    found = callers(named, config)
+    return found._replace(files=tuple(path for path in found.files if path not in programs))
 
 
 def _passed_by(paths: Sequence[str], config: Config) -> set[str]:

@@ -116,6 +116,9 @@ def check(
     force_exclude: Annotated[
         bool, typer.Option("--force-exclude", help="Skip excluded files even if they are named.")
     ] = False,
+    no_importers: Annotated[
+        bool, typer.Option("--no-importers", help="Do not look for files that import the named files.")
+    ] = False,
     config: ConfigFile = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Number of processes.", min=1, metavar="N")
@@ -145,6 +148,7 @@ def check(
             paths=tuple(paths or ["."]),
             stdin_filename=stdin_filename,
             force_exclude=force_exclude,
+            importers=not no_importers,
             config_file=config,
             select=separated(select),
             ignore=separated(ignore),

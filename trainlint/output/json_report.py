@@ -39,6 +39,7 @@ def json_report(report: Report) -> str:
                 "known": report.withheld.known,
                 "gone": report.withheld.gone,
                 "unchanged": report.withheld.unchanged,
+                "imported": report.withheld.imported,
             },
         },
     }

@@ -91,6 +91,7 @@ def _aside(report: Report) -> str:
         *([f"{suppressed} suppressed"] if suppressed else []),
         *([f"{report.withheld.known} in the baseline"] if report.withheld.known else []),
         *([f"{report.withheld.unchanged} on unchanged lines"] if report.withheld.unchanged else []),
+        *([f"{report.withheld.imported} more in imported files"] if report.withheld.imported else []),
     ]
     return f" ({', '.join(parts)})" if parts else ""
 
