@@ -24,6 +24,7 @@ class Rule(Generic[Fact]):
     by: Producers = "S+T"
     steps: int = 1
     confidence: Confidence = "certain"
+    words: str = ""
 
 
 def rule(
@@ -34,6 +35,7 @@ def rule(
     by: Producers = "S+T",
     steps: int = 1,
     confidence: Confidence = "certain",
+    words: str = "",
 ) -> Callable[[Check[Fact]], Rule[Fact]]:
     """Make a generator of findings and openings into a rule that is handed every `fact` of the program.
 
@@ -43,5 +45,7 @@ def rule(
         by: what its facts come from: the source (`S`), a trace of a run (`T`), or both.
         steps: how many steps of a run have to be recorded before it can say anything.
         confidence: how sure what it finds in source is at most; `docs/confidence.md` says how that is decided.
+        words: names, as patterns with spaces between, one of which stands in all code that it may fire in; only needed
+            for a rule that may fire where nothing else speaks of training (`trainlint/words.py`).
     """
-    return lambda check: Rule(fact, check, level, refutable, by, steps, confidence)
+    return lambda check: Rule(fact, check, level, refutable, by, steps, confidence, words)

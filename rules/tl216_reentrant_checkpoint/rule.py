@@ -6,7 +6,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Called, level="warning", refutable=False)
+@rule(Called, level="warning", refutable=False, words="checkpoint checkpoint_sequential")
 def check(call: Called) -> Iterator[Finding]:
     if call.name in CHECKPOINTS and not call.is_open and "use_reentrant" not in call.options:
         yield Finding(

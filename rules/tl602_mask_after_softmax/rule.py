@@ -8,7 +8,7 @@ from trainlint.rule import rule
 from .queries import is_of_queries
 
 
-@rule(Attended, level="error")
+@rule(Attended, level="error", words="softmax Softmax masked_fill masked_fill_ attn_mask key_padding_mask")
 def check(attended: Attended) -> Iterator[Finding]:
     weights = weights_of(attended.weights, attended.output.uid)
     if weights is None or weights.addends or not weights.maskings:
