@@ -7,12 +7,12 @@ if what it is about is known from nothing but its use.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 
+from trainlint.facts.ask.concerned import concerned
 from trainlint.facts.model.events import Escape, Event
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Confidence, Finding
 
 _OF_THE_RULE = "fewer than nine in ten findings of this rule were right on code that was new to it"
@@ -34,14 +34,6 @@ def _doubts(finding: Finding, usual: Confidence, training: Training) -> Iterator
     places = {finding.at, *(because.at for because in finding.because)}
     for event in training.events(Event):
         if event.at in places and not isinstance(event, Escape):
-            yield from filter(None, (one.told_by for one in _concerned(event)))
+            yield from filter(None, (one.told_by for one in concerned(event)))
     if usual == "likely":
         yield _OF_THE_RULE
-
-
-def _concerned(event: Event) -> Iterator[Object]:
-    """The objects to which something happens."""
-    for field in fields(event):
-        value = getattr(event, field.name)
-        if isinstance(value, Value):
-            yield from (one for one in alternatives(value) if isinstance(one, Object))

@@ -8,10 +8,12 @@ from typing import Any
 from trainlint.finding import Because, Cell, Finding, Fix
 from trainlint.output.as_json import as_json
 from trainlint.output.well_formed import well_formed
+from trainlint.reached import split
 from trainlint.report import Report
 
 
 def json_report(report: Report) -> str:
+    limits, strangers = split(report.limited)
     document: dict[str, Any] = {
         "version": 1,
         "findings": [_finding(finding) for finding in report.findings],
@@ -26,8 +28,9 @@ def json_report(report: Report) -> str:
         ],
         "limits": [
             {"path": one.path, "entry": one.entry, "limit": one.limit, "not_judged": one.lost}
-            for one in report.limited
+            for one in limits
         ],
+        "not_judged": [{"path": one.path, "entry": one.entry, "why": one.lost} for one in strangers],
         "summary": {
             "files": report.files,
             "seconds": round(report.seconds, 3),

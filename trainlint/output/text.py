@@ -10,6 +10,7 @@ from trainlint.output.excerpt import excerpt
 from trainlint.output.printable import printable
 from trainlint.output.style import Meaning, Piece
 from trainlint.project.source_texts import Lines
+from trainlint.reached import split
 from trainlint.report import Fixable, Report
 
 _LINES_SHOWN_WHOLE = 4
@@ -52,13 +53,12 @@ def closing(report: Report) -> str:
 
 
 def limited(report: Report) -> str:
-    """The limits that were reached, a line for each, and what was therefore not judged; empty if there are none."""
-    if not report.limited:
-        return ""
-    rows = [
-        f"  {printable(one.where)}: {one.limit}, {printable(one.lost)}\n" for one in sorted(report.limited)
-    ]
-    return f"Limits of the analysis that were reached:\n{''.join(rows)}"
+    """The limits that were reached, a line for each, and what else was not judged; empty if there is nothing to say."""
+    limits, strangers = split(report.limited)
+    rows = [f"  {printable(one.where)}: {one.limit}, {printable(one.lost)}\n" for one in limits]
+    said = f"Limits of the analysis that were reached:\n{''.join(rows)}" if rows else ""
+    rows = [f"  {printable(one.where)}: {printable(one.lost)}\n" for one in strangers]
+    return f"{said}Not judged, as nobody in sight calls it:\n{''.join(rows)}" if rows else said
 
 
 def fixed(report: Report) -> str:

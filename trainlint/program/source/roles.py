@@ -23,6 +23,7 @@ _OF_MODULES = frozenset(
 )
 _OF_SCALERS = frozenset(("unscale_", "update", "step"))
 _OF_SCHEDULERS = frozenset(("get_last_lr", "get_lr"))
+_OF_TRAINING = frozenset("zero_grad step train eval parameters load_state_dict unscale_".split())
 _TELLING = frozenset(("zero_grad", "step", "scale", "unscale_", "update"))
 _OPTIMIZER = re.compile(r"opt(im(izer)?)?s?\d?$|optim(izer)?[_\d]|^opt_|_opt_")
 _SCHEDULER = re.compile(r"sched|warmup|annea", re.IGNORECASE)
@@ -62,6 +63,16 @@ def roles(block: s.Block) -> Mapping[str, Part]:
         if role is not None:
             found[name] = Part(role, _shown(name, role, use))
     return found
+
+
+def unclear(block: s.Block) -> tuple[str, ...]:
+    """Names that are used as parts of training are, and of which nothing says what part."""
+    uses = _Uses()
+    uses.block(block)
+    known = roles(block)
+    return tuple(
+        name for name, use in uses.by_name.items() if name not in known and use.methods & _OF_TRAINING
+    )
 
 
 def _shown(name: str, role: Role, use: _Use) -> str:
