@@ -65,7 +65,7 @@ class Neighbours:
             together.setdefault(_folder_of(path, folders), []).append(path)
         for folder, paths in together.items():
             graph = self._graph(folder, whole)
-            yield graph.around(paths, read) if whole else _near(graph, paths, read)
+            yield graph.around(paths, read) if whole else near(graph, paths, read)
 
     def _graph(self, folder: str | None, whole: bool) -> Graph:
         if folder is None:
@@ -127,7 +127,7 @@ def _folder_of(path: str, folders: Iterable[str]) -> str | None:
     return max(around, key=len, default=None)
 
 
-def _near(graph: Graph, paths: Iterable[str], read: Read) -> set[str]:
+def near(graph: Graph, paths: Iterable[str], read: Read) -> set[str]:
     """These files, and of what they import the nearest: as much as can be checked between two keystrokes."""
     found: set[str] = set()
     room = _NEAR
