@@ -9,6 +9,9 @@ from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
+_CALLED_BY_FRAMEWORKS = ("on_", "validation_", "test_", "predict_", "update")
+"""How methods begin that Lightning, torchmetrics and the like call, with gradients switched off."""
+
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
@@ -52,7 +55,7 @@ def _doubt(training: Training) -> str | None:
         return None
     if any(one.loops and not one.by_framework for one in training.events(Backward)):
         return ""
-    if training.is_test:
+    if training.is_test or training.name.rpartition(".")[2].startswith(_CALLED_BY_FRAMEWORKS):
         return None
     return f"nobody in sight calls `{training.name}`: a caller may switch gradients off"
 

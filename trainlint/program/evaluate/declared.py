@@ -31,6 +31,9 @@ _BASES: Mapping[str, str] = {
     api.OPTIMIZER: TYPES["optimizer"],
     api.SCHEDULER: TYPES["scheduler"],
     "torch.optim.lr_scheduler._LRScheduler": TYPES["scheduler"],
+    "torch.nn._Loss": TYPES["loss"],
+    "torch.nn._WeightedLoss": TYPES["loss"],
+    "transformers.PreTrainedModel": TYPES["module"],
 }
 """Classes that no object is of, only of one below them."""
 
