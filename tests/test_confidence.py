@@ -6,12 +6,15 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from lsprotocol import types
 
 from tests.fixing import Check
 from trainlint.finding import Finding, Place
 from trainlint.rules import entries
+from trainlint.server.diagnostics import diagnostic
 
 LIKELY = """\
 import torch
@@ -95,6 +98,15 @@ def test_a_wrong_confidence(check: Check, tmp_path: Path) -> None:
     ran = check()
     assert ran.code == 2
     assert "`min-confidence` must be certain or likely" in ran.stderr
+
+
+def test_an_editor_is_told_why() -> None:
+    span = types.Range(types.Position(0, 0), types.Position(0, 1))
+    finding = Finding(Place("train.py", 1, 1, 1, 2), "wrong.", code="TL301", level="error")
+    unused: Any = None
+    likely = diagnostic(replace(finding, confidence="likely", doubt=DOUBT), span, unused)
+    assert likely.message == f"wrong.\nLikely: {DOUBT}."
+    assert diagnostic(replace(finding, confidence="certain"), span, unused).message == "wrong."
 
 
 def test_of_two_ways_the_surer_counts() -> None:

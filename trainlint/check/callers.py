@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -30,14 +29,17 @@ class Callers(NamedTuple):
     """Limits for which there may be more of them."""
 
 
-def callers(named: Sequence[str], config: Config) -> Callers:
+def callers(named: Sequence[str], folder: Path, config: Config) -> Callers:
     """The files that import these, directly or not, nearest first, as far as the limits allow.
+
+    Args:
+        folder: the innermost that holds all of them.
 
     Raises UsageError for a wrong pattern.
     """
     if not named:
         return Callers((), ())
-    project = _project(named)
+    project = _project(folder)
     limited: list[Reached] = []
     listed = _listed(project, config)
     if listed is None:
@@ -57,10 +59,10 @@ def callers(named: Sequence[str], config: Config) -> Callers:
     return Callers(tuple(found), tuple(limited))
 
 
-def _project(named: Sequence[str]) -> Path:
-    """The folder of the project that files are in: the nearest around all of them that looks like one, or their own."""
-    own = Path(os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in named]))
-    return next((one for one in (own, *own.parents) if any((one / name).exists() for name in _ROOTS)), own)
+def _project(folder: Path) -> Path:
+    """The folder of the project that a folder is in: the nearest that looks like one, or else itself."""
+    around = (one for one in (folder, *folder.parents) if any((one / name).exists() for name in _ROOTS))
+    return next(around, folder)
 
 
 def _listed(folder: Path, config: Config) -> list[str] | None:

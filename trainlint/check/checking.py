@@ -104,12 +104,8 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     }
     inside = [one for one in analysis.findings if one.at.path not in left_out]
     everything = silence(inside, readable, texts.source, names())
-    imported = silence(
-        sorted((one for one in analysis.imported if one.at.path not in left_out), key=lambda one: one.at),
-        (),
-        texts.source,
-        names(),
-    )
+    beside = [one for one in analysis.imported if one.at.path not in left_out]
+    imported = selected(silence(beside, (), texts.source, names()), selection)
     report = Report(
         tuple(selected(everything, selection)),
         tuple(problems),
@@ -117,7 +113,7 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
         time.perf_counter() - began,
         elsewhere=frozenset(elsewhere),
         limited=(*around.limited, *analysis.limited),
-        withheld=Withheld(imported=sum(not one.suppressed for one in selected(imported, selection))),
+        withheld=Withheld(imported=sum(not one.suppressed for one in imported)),
     )
     return withhold(report, everything, held, texts, readable), texts
 
@@ -130,7 +126,7 @@ def _callers(
         return Callers((), ())
     one_by_one = {shown_path(path) for path in request.paths if os.path.isfile(path)} | given.keys()
     named = sorted(path for path in one_by_one & programs.keys() if path.endswith(".py"))
-    found = callers(named, config)
+    found = callers(named, common_folder(named), config)
     return found._replace(files=tuple(path for path in found.files if path not in programs))
 
 

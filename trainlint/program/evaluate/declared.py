@@ -6,7 +6,7 @@ number that is not known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -177,7 +177,7 @@ def _of_generic(
     return Table(others=[held_one]) if name in _MAPPINGS else Items(items=[held_one], exact=False)
 
 
-def _without_none(types: Iterator[Value] | tuple[Value, ...] | list[Value]) -> list[Value]:
+def _without_none(types: Sequence[Value]) -> list[Value]:
     return [one for one in types if not (isinstance(one, Constant) and one.value in (None, "None"))]
 
 

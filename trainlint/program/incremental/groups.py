@@ -259,7 +259,12 @@ class _Program:
             tuple(self._contents.fingerprints(others)),
             self._files.absent,
             tuple(sorted(limited)),
-            tuple(one for key, one in imported.items() if key not in found),
+            tuple(
+                sorted(
+                    (imported[key] for key in imported.keys() - found.keys()),
+                    key=lambda one: (one.at, one.code),
+                )
+            ),
         )
 
     def _imported(self, asked: set[str]) -> set[str]:
