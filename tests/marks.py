@@ -2,7 +2,7 @@
 
 `# error` on the page of a rule, and `# error: TL101, TL102` in a scenario, say that a line is found; `# info: TL911` that
 it is found as information, and `# because: TL101` that it is a second place of a finding. Behind each may stand, in this
-order, a level, a column and words of the message: `# error: TL101[warning] col 12 "keeps the graph"`.
+order, a level, how sure it is, a column and words of the message: `# error: TL101[warning] likely col 12 "keeps the graph"`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from trainlint.finding import Finding, Place
 
-_DETAILS = r'(?:\[(?P<level>error|warning|info)\])?(?: col (?P<column>\d+))?(?: "(?P<words>[^"]+)")?'
+_DETAILS = r'(?:\[(?P<level>error|warning|info)\])?(?: (?P<confidence>certain|likely))?(?: col (?P<column>\d+))?(?: "(?P<words>[^"]+)")?'
 _OF_PAGE = re.compile(rf" *# error{_DETAILS}$")
 _KIND = re.compile(r"# (error|because|info): ")
 _CODE = re.compile(rf"(?P<code>TL\d+){_DETAILS}(?:, (?=TL)|\s*$)")
@@ -25,15 +25,17 @@ class Mark(NamedTuple):
     line: int
     code: str
     level: str | None
+    confidence: str | None
     column: int | None
     words: str | None
 
-    def fits(self, at: Place, message: str, level: str | None) -> bool:
+    def fits(self, at: Place, message: str, level: str | None, confidence: str | None = None) -> bool:
         """Whether a finding, or a second place of one, is as the mark says."""
         return (
             at.line == self.line
             and self.column in (None, at.column)
             and self.level in (None, level)
+            and self.confidence in (None, confidence)
             and (self.words or "") in message
         )
 
@@ -68,10 +70,20 @@ def misfits(marked: Iterable[Mark], findings: Iterable[Finding]) -> list[Mark]:
     return [
         mark
         for mark in marked
-        if not any(one.code == mark.code and mark.fits(one.at, one.message, one.level) for one in found)
+        if not any(
+            one.code == mark.code and mark.fits(one.at, one.message, one.level, one.confidence)
+            for one in found
+        )
     ]
 
 
 def _mark(line: int, code: str, found: re.Match[str]) -> Mark:
     column = found["column"]
-    return Mark(line, code, found["level"], int(column) if column is not None else None, found["words"])
+    return Mark(
+        line,
+        code,
+        found["level"],
+        found["confidence"],
+        int(column) if column is not None else None,
+        found["words"],
+    )

@@ -150,7 +150,7 @@ def test_entries_of_another_version_are_ignored(tree: Path, monkeypatch: pytest.
             assert path.parent.parent.name == "other"
             if path.parent.name != "modules":
                 path.write_text(
-                    '{"findings": [], "problems": [], "also_read": [], "absent": [], "limited": []}'
+                    '{"findings": [], "problems": [], "also_read": [], "absent": [], "limited": [], "imported": []}'
                 )
         assert check()["findings"] == []
     assert check() == first
@@ -255,7 +255,8 @@ def test_given_files_report_what_has_to_do_with_them(tree: Path) -> None:
     train = check("train.py")
     assert places(train) == BOTH
     assert (train["errors"], train["summary"]["files"]) == ([], 1)
-    assert places(check("net.py")) == []
+    assert places(check("--no-importers", "net.py")) == []
+    assert [(one["path"], one["line"]) for one in check("net.py")["findings"]] == [("net.py", 9)]
     assert check("train.py", "net.py")["findings"] == whole["findings"]
 
 

@@ -44,6 +44,8 @@ FINDING = {
     "evidence": {"type": "object"},
     "fix": {"type": ["object", "null"]},
     "suppressed": {"type": "boolean"},
+    "confidence": {"enum": [None, "certain", "likely"]},
+    "doubt": {"type": ["string", "null"]},
 }
 
 
@@ -78,6 +80,10 @@ DOCUMENT = {
                     {name: {"type": "string"} for name in ("path", "entry", "limit", "not_judged")}
                 ),
             },
+            "not_judged": {
+                "type": "array",
+                "items": exactly({name: {"type": "string"} for name in ("path", "entry", "why")}),
+            },
             "summary": exactly(
                 {
                     "files": {"type": "integer"},
@@ -85,6 +91,7 @@ DOCUMENT = {
                     "by_level": exactly(
                         {level: {"type": "integer"} for level in ("error", "warning", "info")}
                     ),
+                    "by_confidence": exactly({one: {"type": "integer"} for one in ("certain", "likely")}),
                     "by_verdict": {"type": "object"},
                     "fixed": {"type": "integer"},
                     "withheld": exactly(
@@ -92,6 +99,7 @@ DOCUMENT = {
                             "known": {"type": ["integer", "null"]},
                             "gone": {"type": "integer"},
                             "unchanged": {"type": ["integer", "null"]},
+                            "imported": {"type": "integer"},
                         }
                     ),
                 }

@@ -72,7 +72,10 @@ def test_a_named_folder_is_checked_whatever_excludes_it(
 def test_gitignore(project: Project, trainlint: Trainlint) -> None:
     project(files("a.py", "gen/a.py", "runs/a.py", "sub/a.py", "sub/keep_tmp.py", "sub/x_tmp.py", "y_tmp.py"))
     project(
-        {".gitignore": "# generated\n!\nmodels/[2023-06-16]_0.pth\n/gen/\nruns\n*_tmp.py\n", "sub/.gitignore": "!keep_tmp.py\n/a.py\n"}
+        {
+            ".gitignore": "# generated\n!\nmodels/[2023-06-16]_0.pth\n/gen/\nruns\n*_tmp.py\n",
+            "sub/.gitignore": "!keep_tmp.py\n/a.py\n",
+        }
     )
     assert checked(trainlint) == ["a.py", "sub/keep_tmp.py"]
     assert checked(trainlint, "gen", "y_tmp.py") == ["gen/a.py", "y_tmp.py"]

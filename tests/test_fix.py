@@ -597,3 +597,18 @@ for _ in range(3):
     file.write_text(text)
     assert [one["code"] for one in check("--output-format", "json", "train.py").findings] == ["TL312"]
     assert fixed(check, text, "--unsafe-fixes") == text
+
+
+def test_a_function_of_the_file_has_no_instance_to_ask_for_its_mode(check: Check) -> None:
+    Path("attention.py").write_text(
+        "from torch.nn import functional as F\n\n\n"
+        "def attend(x, dropout):\n    return F.dropout(x.softmax(-1), dropout) @ x\n"
+    )
+    net = (
+        "from attention import attend\nfrom torch import nn\n\n\n"
+        "class Net(nn.Module):\n    def forward(self, x):\n        return attend(x, 0.1)\n\n\nprint(Net()(x))\n"
+    )
+    assert fixed(check, net, ".") == net
+    assert {(one["code"], str(one["fix"])) for one in check("--output-format", "json", ".").findings} == {
+        ("TL904", "None")
+    }

@@ -15,7 +15,7 @@ def found(code: str) -> dict[str, str]:
     )
     assert isinstance(module, s.Module)
     (function,) = (one for one in module.body if isinstance(one, s.Function))
-    return dict(roles(function.body))
+    return {name: part.role for name, part in roles(function.body).items()}
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from trainlint.program.incremental.importers import Graph
+from trainlint.server import neighbours
 from trainlint.server.documents import File, Text
 from trainlint.server.engine import Engine, Snapshot
-from trainlint.server.neighbours import Graph
 from trainlint.server.pace import Pace
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def test_the_nearest_files_are_checked_at_once_and_the_rest_later(project: Proje
 
     def near(name: str, texts: Mapping[str, str]) -> set[str]:
         graph = Graph([str(folder / one) for one in texts])
-        found = graph.near([str(folder / name)], lambda path: texts[Path(path).name].encode())
+        found = neighbours.near(graph, [str(folder / name)], lambda path: texts[Path(path).name].encode())
         return {Path(one).name for one in found}
 
     assert near("a.py", texts) == {"a.py", "b.py"}

@@ -31,6 +31,7 @@ jobs = 3
 cache-dir = "kept"
 target-torch = "2.4"
 min-level = "warning"
+min-confidence = "certain"
 baseline = "known.json"
 """
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from trainlint.check.ignore import UNUSED_CODE, UNUSED_NAME
 from trainlint.check.select import code_prefixes
-from trainlint.finding import Level
+from trainlint.finding import Confidence, Level
 from trainlint.rules import entries
 
 
@@ -22,6 +22,8 @@ class Described(NamedTuple):
     summary: str
     fixable: bool
     """Whether `--fix` knows what to write instead."""
+    confidence: Confidence
+    """How sure its findings are at most, as long as no run has confirmed them."""
 
 
 def names() -> Mapping[str, str]:
@@ -48,8 +50,15 @@ def level(code: str) -> Level:
     return next(entry.rule.level for entry in entries() if entry.code == code)
 
 
+def confidence(code: str) -> Confidence:
+    """How sure a finding of this code is at most, read from source."""
+    return next((entry.rule.confidence for entry in entries() if entry.code == code), "certain")
+
+
 def describe(code: str) -> Described:
-    return Described(code, names()[code], level(code), _summary(page(code)), _is_fixable(code))
+    return Described(
+        code, names()[code], level(code), _summary(page(code)), _is_fixable(code), confidence(code)
+    )
 
 
 def described(selected: Iterable[str] = ()) -> Iterator[Described]:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 Level = Literal["error", "warning", "info"]
 Verdict = Literal["confirmed", "refuted", "undecided", "not-reached", "observed"]
+Confidence = Literal["certain", "likely"]
 
 
 class Cell(NamedTuple):
@@ -99,7 +100,7 @@ class Because(NamedTuple):
 class Finding:
     """One thing that is wrong, where it is, and the places that show why.
 
-    A rule fills in `at`, `message` and `because`, `level` only where it departs from the rule's own, `torch` where
+    A rule fills in `at`, `message` and `because`, `level` and `confidence` (with a `doubt`) only where they depart from the rule's own, `torch` where
     it is about some versions of torch alone, and where it judges a run, `subject` (the parameter or module that it is about) and `evidence` (numbers and shapes).
     The machine adds the rest.
     """
@@ -118,13 +119,18 @@ class Finding:
     clues: dict[str, Any] = field(default_factory=dict, compare=False)
     """What the rule's fix has to know beside the places; of what is found twice, that on which both agree."""
     fix: Fix | None = None
+    confidence: Confidence | None = field(default=None, compare=False)
+    """How sure it is; a rule says so only where it departs from its own."""
+    doubt: str = field(default="", compare=False)
+    """Why it is only likely."""
 
     def agreed(self, again: Finding) -> Finding:
-        """This, with the clues that the same finding has where something else has led to it."""
-        if again.clues == self.clues:
+        """This, with the clues that the same finding has where something else has led to it; as sure as the surer."""
+        if again.clues == self.clues and again.confidence == self.confidence:
             return self
         shared = {key: clue for key, clue in self.clues.items() if again.clues.get(key) == clue}
-        return replace(self, clues=shared)
+        surer = again if again.confidence == "certain" else self
+        return replace(self, clues=shared, confidence=surer.confidence, doubt=surer.doubt)
 
     @classmethod
     def restored(cls, data: dict[str, Any]) -> Finding:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trainlint import limits
+from trainlint.confidence import weighed
 from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.ask.facts_of import facts_of
 from trainlint.facts.model.effort import OutOfSteps
@@ -76,7 +77,8 @@ def _said(entry: Entry, training: Training) -> Iterator[Finding | Open]:
             if isinstance(one, Open):
                 yield replace(one, code=entry.code)
             else:
-                yield replace(one, code=entry.code, name=entry.name, level=one.level or rule.level)
+                named = replace(one, code=entry.code, name=entry.name, level=one.level or rule.level)
+                yield weighed(named, rule.confidence, training)
 
 
 def _each_place_once(said: list[Finding | Open]) -> Iterator[Finding | Open]:

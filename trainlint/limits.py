@@ -29,6 +29,20 @@ already rare."""
 
 # Reading files
 
+FILE_SIZE = 1_000_000
+"""Bytes of a file that is read: about ten seconds, and more than anyone writes by hand."""
+
+PROJECT_FILES = 5_000
+"""Python files of a project in which those are looked for that import a named file, or an open document: a folder that
+holds more is no project. So many are looked through in half a second."""
+
+PROJECT_ENTRIES = 50_000
+"""Files of all kinds that are passed in search of those: a folder with more of them holds data as well, or is somebody's home.
+Then only the folders around a named file are looked at."""
+
+CALLERS_SIZE = 300_000
+"""Bytes of the files that import a named file and that are read with it, the nearest first: two seconds of work."""
+
 PROCESSES_PER_CPU = 4
 """Processes that a check starts at most for each processor, whatever `jobs` says: more only wait for each other, and each
 takes memory of its own."""
@@ -89,6 +103,9 @@ ELEMENT_DEPTH = 8
 
 INDEX_DEPTH = 4
 """Methods of a data set through which the index that it is asked for is followed."""
+
+ANNOTATION_DEPTH = 6
+"""Types inside types (`Optional[dict[str, list[DataLoader]]]`), aliases included, that an annotation is followed into."""
 
 CONDITION_DEPTH = 6
 """Operations in which two conditions are compared; the values behind are compared by identity."""

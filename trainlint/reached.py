@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -25,6 +26,22 @@ class Reached:
     def where(self) -> str:
         """The entry point as people read it."""
         return f"{self.path}, {self.entry}" if self.entry else self.path
+
+
+NO_CALLER = "no caller"
+"""In place of a limit, where nothing was judged because nothing in sight says what things are."""
+
+
+def of_stranger(path: str, entry: str, names: tuple[str, ...]) -> Reached:
+    """Nothing is judged of a function that nobody calls, as these may be anything."""
+    listed = ", ".join(f"`{name}`" for name in names)
+    return Reached(path, entry, NO_CALLER, f"nothing says what {listed} {'is' if len(names) == 1 else 'are'}")
+
+
+def split(reached: Iterable[Reached]) -> tuple[list[Reached], list[Reached]]:
+    """Limits, and functions of which nothing was judged because nothing says what they are given; each in order."""
+    every = sorted(reached)
+    return [one for one in every if one.limit != NO_CALLER], [one for one in every if one.limit == NO_CALLER]
 
 
 _LOST = {

@@ -24,6 +24,8 @@ class Withheld:
     """Entries of the baseline that match nothing any more."""
     unchanged: int | None = None
     """Those on lines that have not changed; None where all lines count."""
+    imported: int = 0
+    """Those that lie wholly in files that the named ones import."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,12 @@ class Report:
         """How many findings are shown, for each level."""
         counts = Counter(finding.level for finding in self.standing)
         return {level: counts[level] for level in ("error", "warning", "info")}
+
+    @property
+    def by_confidence(self) -> dict[str, int]:
+        """How many findings are shown that are certain, and that are likely."""
+        counts = Counter(finding.confidence for finding in self.standing)
+        return {confidence: counts[confidence] for confidence in ("certain", "likely")}
 
     @property
     def by_verdict(self) -> dict[str, int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from trainlint.finding import Finding, Level, Open
+from trainlint.finding import Confidence, Finding, Level, Open
 
 Fact = TypeVar("Fact")
 Check = Callable[[Fact], Iterator[Finding | Open]]
@@ -23,10 +23,19 @@ class Rule(Generic[Fact]):
     refutable: bool = True
     by: Producers = "S+T"
     steps: int = 1
+    confidence: Confidence = "certain"
+    words: str = ""
 
 
 def rule(
-    fact: type[Fact], *, level: Level, refutable: bool = True, by: Producers = "S+T", steps: int = 1
+    fact: type[Fact],
+    *,
+    level: Level,
+    refutable: bool = True,
+    by: Producers = "S+T",
+    steps: int = 1,
+    confidence: Confidence = "certain",
+    words: str = "",
 ) -> Callable[[Check[Fact]], Rule[Fact]]:
     """Make a generator of findings and openings into a rule that is handed every `fact` of the program.
 
@@ -35,5 +44,8 @@ def rule(
             rule speaks of other machines, or of later versions of torch.
         by: what its facts come from: the source (`S`), a trace of a run (`T`), or both.
         steps: how many steps of a run have to be recorded before it can say anything.
+        confidence: how sure what it finds in source is at most; `docs/confidence.md` says how that is decided.
+        words: names, as patterns with spaces between, one of which stands in all code that it may fire in; only needed
+            for a rule that may fire where nothing else speaks of training (`trainlint/words.py`).
     """
-    return lambda check: Rule(fact, check, level, refutable, by, steps)
+    return lambda check: Rule(fact, check, level, refutable, by, steps, confidence, words)

@@ -15,7 +15,7 @@ WITH_DEFAULT = ("torch.nn.functional.", "torch.nn.")
 """Where softmax may be called, or created as a layer, without a dimension."""
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", words="softmax Softmax log_softmax LogSoftmax softmin")
 def check(training: Training) -> Iterator[Finding]:
     for event in training.events(Operation):
         op = event.output

@@ -16,7 +16,7 @@ _OF_BATCHES = (Backward, Drawn, LossCall, OptimizerStep)
 _ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     trained_on = [backward.loss for backward in training.events(Backward)]
     trained_on += [by_hand.target for by_hand in training.events(ParametersRead)]

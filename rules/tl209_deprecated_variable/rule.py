@@ -8,7 +8,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(LibraryCall, level="warning", refutable=False, by="S")
+@rule(LibraryCall, level="warning", refutable=False, by="S", words="Variable")
 def check(call: LibraryCall) -> Iterator[Finding]:
     if call.name in DEPRECATED_VARIABLE and not call.is_fallback:
         wants_gradient = constant(call.options.get("requires_grad")) is True

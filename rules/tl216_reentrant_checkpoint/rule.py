@@ -9,7 +9,7 @@ _HAS_BOTH = Versions(since=(1, 11))
 """Versions that know `use_reentrant`."""
 
 
-@rule(Called, level="warning", refutable=False)
+@rule(Called, level="warning", refutable=False, words="checkpoint checkpoint_sequential")
 def check(call: Called) -> Iterator[Finding]:
     if call.name in CHECKPOINTS and not call.is_open and "use_reentrant" not in call.options:
         yield Finding(

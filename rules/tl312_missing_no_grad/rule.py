@@ -10,11 +10,16 @@ from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+_CALLED_BY_FRAMEWORKS = ("on_", "validation_", "test_", "predict_", "update")
+"""How methods begin that Lightning, torchmetrics and the like call, with gradients switched off."""
+
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
-    if not _has_no_caller_without_gradients(training) or wants_gradients_of_data(training):
+    doubt = _doubt(training)
+    if doubt is None or wants_gradients_of_data(training):
         return
+    kept = [event.value for event in training.handed_out()] if doubt else []
     used: list[Value] = [backward.loss for backward in training.events(Backward)]
     used += [event.target for event in training.events(ParametersRead)]
     runs = training.runs(ModeChange, Forward)
@@ -25,6 +30,8 @@ def check(training: Training) -> Iterator[Finding]:
         if has_parameters(module) is not True or may_be_frozen(training, module):
             continue
         if any(is_made_of(one, forward.output) for one in used):
+            continue
+        if any(is_made_of(one, forward.output, with_graph=True) for one in kept):
             continue
         modes = [training.mode_at(run, forward) for run in runs if forward in run]
         last = modes[-1] if modes else None
@@ -40,13 +47,23 @@ def check(training: Training) -> Iterator[Finding]:
                 ),
                 evidence=of_evaluation(training, forward),
                 clues={"only_evaluated": not _trained_too(training, forward, used)},
+                confidence="likely" if doubt else None,
+                doubt=doubt,
             )
 
 
-def _has_no_caller_without_gradients(training: Training) -> bool:
-    """Whether nothing around the entry point can have switched gradients off: it runs `backward` itself."""
-    is_trainer = any(one.loops and not one.by_framework for one in training.events(Backward))
-    return training.entry == "program" or (training.entry == "function" and is_trainer)
+def _doubt(training: Training) -> str | None:
+    """Whether code that is not seen can have switched gradients off, as a sentence; empty where it cannot, as around a
+    function that runs `backward` itself, and None where it may do as it likes."""
+    if training.entry == "program":
+        return ""
+    if training.entry != "function":
+        return None
+    if any(one.loops and not one.by_framework for one in training.events(Backward)):
+        return ""
+    if training.is_test or training.name.rpartition(".")[2].startswith(_CALLED_BY_FRAMEWORKS):
+        return None
+    return f"nobody in sight calls `{training.name}`: a caller may switch gradients off"
 
 
 def _trained_too(training: Training, evaluated: Forward, used: list[Value]) -> list[Forward]:

@@ -11,7 +11,7 @@ from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding | Open]:
     backwards = [one for one in training.events(Backward) if not one.by_framework]
     if _has_scaler(training, backwards) or only_measures(training):

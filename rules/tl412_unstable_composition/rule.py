@@ -26,7 +26,7 @@ FUSED = {
 _FOR_DIGITS = frozenset(("torch.log1p", "torch.expm1"))
 
 
-@rule(Training, level="warning", by="S")
+@rule(Training, level="warning", by="S", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     for operation in training.events(Operation):
         op = operation.output

@@ -15,7 +15,7 @@ _IN_FILES = ("torchvision.datasets.",)
 _GENERATED = frozenset(("torchvision.datasets.FakeData",))
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding | Open]:
     asked = {one.loader.uid: one for one in training.events(ItemsMade)}
     yield from not_used(training)

@@ -11,7 +11,7 @@ STILL_WEIGHS = -1.0
 """A masked score that is not lower leaves a key about as much weight as the other keys."""
 
 
-@rule(Attended, level="error")
+@rule(Attended, level="error", words="softmax Softmax masked_fill masked_fill_ attn_mask key_padding_mask")
 def check(attended: Attended) -> Iterator[Finding]:
     weights = weights_of(attended.weights, attended.output.uid)
     if weights is None or weights.maskings or weights.addends:

@@ -11,7 +11,7 @@ _FOR_SCORES = -1e4
 """Fill values from here on down are meant for scores: a weight is never negative."""
 
 
-@rule(Attended, level="error")
+@rule(Attended, level="error", words="softmax Softmax masked_fill masked_fill_ attn_mask key_padding_mask")
 def check(attended: Attended) -> Iterator[Finding]:
     weights = weights_of(attended.weights, attended.output.uid)
     if weights is None or weights.addends or not weights.maskings:

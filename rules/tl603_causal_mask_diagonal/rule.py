@@ -17,7 +17,7 @@ SAID = {
 }
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", words="softmax Softmax masked_fill masked_fill_ attn_mask key_padding_mask")
 def check(training: Training) -> Iterator[Finding | Open]:
     for mask in masks_of(training):
         if mask.part is None:

@@ -8,7 +8,7 @@ MEANT = {"later": "later positions", "padding": "padding"}
 KEPT = {"later": "earlier positions", "padding": "real tokens"}
 
 
-@rule(MaskMet, level="error")
+@rule(MaskMet, level="error", words="softmax Softmax masked_fill masked_fill_ attn_mask key_padding_mask")
 def check(mask: MaskMet) -> Iterator[Finding | Open]:
     if mask.part is None:
         yield Open(mask.at, "what this mask holds")

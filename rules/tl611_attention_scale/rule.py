@@ -12,7 +12,7 @@ from trainlint.rule import rule
 OTHERWISE_BOUNDED = frozenset(("tanh", "relu", "leaky_relu", "softplus", "sum", "cat", "stack"))
 
 
-@rule(Attended, level="warning", by="S")
+@rule(Attended, level="warning", by="S", words="softmax Softmax scaled_dot_product_attention")
 def check(attended: Attended) -> Iterator[Finding]:
     weights = weights_of(attended.weights, attended.output.uid)
     if weights is None or weights.factors:

@@ -9,7 +9,7 @@ from trainlint.rule import rule
 from .scales import scales_of
 
 
-@rule(AttentionCall, level="warning")
+@rule(AttentionCall, level="warning", words="softmax Softmax scaled_dot_product_attention")
 def check(call: AttentionCall) -> Iterator[Finding]:
     if call.name != SDPA or call.is_open or call.argument(6, "scale") is not None:
         return

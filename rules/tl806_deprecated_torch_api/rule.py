@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.deprecated import UNMISTAKABLE, Deprecated
+from trainlint.facts.api.deprecated import TELLING, UNMISTAKABLE, Deprecated
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.events import LibraryCall
 from trainlint.finding import Finding, Version, Versions
 from trainlint.rule import rule
 
 
-@rule(LibraryCall, level="warning", refutable=False, by="S")
+@rule(LibraryCall, level="warning", refutable=False, by="S", words=" ".join(sorted(TELLING)))
 def check(call: LibraryCall) -> Iterator[Finding]:
     old = call.deprecated
     if old is None or call.is_fallback or not _is_of_torch(call):

@@ -21,7 +21,7 @@ _WHOLE = frozenset(
 _COUNTS = frozenset(("max", "amax", "sum", "count_nonzero"))
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding | Open]:
     reads = [one for one in training.events(ToHost) if one.records is True]
     wanted = _lengths(training) if reads else frozenset()

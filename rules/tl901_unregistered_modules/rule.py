@@ -5,7 +5,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 
-@rule(Unregistered, level="error")
+@rule(Unregistered, level="error", confidence="likely")
 def check(found: Unregistered) -> Iterator[Finding]:
     yield Finding(
         found.at,

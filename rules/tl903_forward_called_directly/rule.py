@@ -10,7 +10,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     for call in training.events(ForwardCalled):
         module = call.module

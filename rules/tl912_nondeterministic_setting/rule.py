@@ -18,7 +18,7 @@ _NO_SWITCHES = tuple(
 _CLOSE = 0.75
 
 
-@rule(Training, level="warning", refutable=False, by="S")
+@rule(Training, level="warning", refutable=False, by="S", words="cudnn benchmark deterministic")
 def check(training: Training) -> Iterator[Finding]:
     for change in training.events(SettingChanged):
         yield from _without_effect(change)

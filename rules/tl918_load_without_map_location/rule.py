@@ -7,7 +7,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="info", refutable=False, by="S")
+@rule(Training, level="info", refutable=False, by="S", words="load")
 def check(training: Training) -> Iterator[Finding]:
     states = loaded_as_state(training)
     for call in training.events(Called):

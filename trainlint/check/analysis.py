@@ -37,11 +37,14 @@ class Analysis:
     files: int
     limited: tuple[Reached, ...] = ()
     """Limits that were reached, and what was therefore not judged."""
+    imported: tuple[Finding, ...] = ()
+    """What was found that has to do with none of the files, but lies in files that they import."""
 
 
 def analyse(
     sources: Sequence[Source],
     *,
+    callers: Sequence[str] = (),
     jobs: int | None = None,
     cache_dir: Path | None = None,
     concerns: Callable[[Finding], bool] = _concerns_the_newest,
@@ -50,6 +53,7 @@ def analyse(
     """Check files as one program; modules of it that they import are read too.
 
     Args:
+        callers: files that import some of them, and are read with them.
         jobs: processes to use; None for as many as there are cores, or one where that is not slower.
         cache_dir: where facts and findings are kept between runs; None to keep nothing.
         concerns: whether a finding matters for the versions of torch that its file is for; without it, the newest.
@@ -60,17 +64,24 @@ def analyse(
     contents = Contents({source.path: source.text for source in sources if source.text is not None})
     paths = sorted({source.path for source in sources})
     cache = Cache(cache_dir)
-    whole = cache.key(contents.fingerprints(paths))
+    beside = sorted({*callers}.difference(paths))
+    whole = cache.key([*contents.fingerprints(paths), ("", ""), *contents.fingerprints(beside)])
     kept = cache.load_findings("programs", whole)
     if kept is not None and contents.unchanged(kept.also_read) and still_absent(kept.absent):
         return _mattering(kept, len(paths), concerns)
 
     from trainlint.program.incremental.groups import check_program
 
-    checked = check_program(paths, contents, cache, jobs, progress)
+    checked = check_program(paths, contents, cache, jobs, progress, beside)
     cache.save_findings("programs", whole, checked)
     return _mattering(checked, len(paths), concerns)
 
 
 def _mattering(checked: Checked, files: int, concerns: Callable[[Finding], bool]) -> Analysis:
-    return Analysis(tuple(filter(concerns, checked.findings)), checked.problems, files, checked.limited)
+    return Analysis(
+        tuple(filter(concerns, checked.findings)),
+        checked.problems,
+        files,
+        checked.limited,
+        tuple(filter(concerns, checked.imported)),
+    )

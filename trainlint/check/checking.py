@@ -11,17 +11,18 @@ from pathlib import Path
 
 from trainlint.catalogue import names
 from trainlint.check.analysis import Source, analyse
+from trainlint.check.callers import Callers, callers
 from trainlint.check.ignore import silence
 from trainlint.check.select import Selection, code_prefixes, selected
 from trainlint.check.withholding import limits, withhold
 from trainlint.errors import UsageError
-from trainlint.finding import Level
+from trainlint.finding import Confidence, Level
 from trainlint.output.progress import progress_bar
 from trainlint.project.config import Config, find_config, read_config
 from trainlint.project.files import python_files, shown_path
 from trainlint.project.scope import exclude_patterns, is_left_out
 from trainlint.project.source_texts import SourceTexts
-from trainlint.report import Report
+from trainlint.report import Report, Withheld
 
 STDIN = "-"
 CACHE_DIR = Path(".trainlint_cache")
@@ -34,10 +35,13 @@ class Request:
     paths: tuple[str, ...]
     stdin_filename: str | None = None
     force_exclude: bool = False
+    importers: bool = True
+    """Whether files of the project that import the named files are read with them."""
     config_file: Path | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     min_level: Level | None = None
+    min_confidence: Confidence | None = None
     baseline: Path | None = None
     write_baseline: bool = False
     changed_since: str | None = None
@@ -60,7 +64,9 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     folder = common_folder([*paths, *given])
     config = read_config(request.config_file) if request.config_file else find_config(folder)
     passed_by = _passed_by([*paths, *given], config) if request.force_exclude else set()
-    selection = selection_for(request.select, request.ignore, config, request.min_level)
+    selection = selection_for(
+        request.select, request.ignore, config, request.min_level, request.min_confidence
+    )
     found = python_files(
         [path for path in paths if path not in passed_by],
         root=config.root,
@@ -76,9 +82,11 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     broken = [problem for _, problems in programs.values() for problem in problems]
     if not sources and not found.problems and not passed_by:
         raise UsageError(f"no Python files or notebooks found in {', '.join(paths)}")
+    around = _callers(request, given, programs, config)
     with progress_bar(wanted=not request.quiet) as progress:
         analysis = analyse(
             sources,
+            callers=around.files,
             jobs=request.jobs or config.jobs,
             cache_dir=(request.cache_dir or config.cache_dir or CACHE_DIR) if request.cached else None,
             concerns=config.concerns(),
@@ -90,21 +98,36 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     )
     unclear = {problem.path for problem in problems}
     readable = {source.path for source in sources if source.path not in unclear}
-    elsewhere = {one.at.path for one in analysis.findings} - programs.keys()
+    elsewhere = {one.at.path for one in (*analysis.findings, *analysis.imported)} - programs.keys()
     left_out = {
         path for path in elsewhere if is_left_out(path, config, respect_gitignore=config.respect_gitignore)
     }
     inside = [one for one in analysis.findings if one.at.path not in left_out]
     everything = silence(inside, readable, texts.source, names())
+    beside = [one for one in analysis.imported if one.at.path not in left_out]
+    imported = selected(silence(beside, (), texts.source, names()), selection)
     report = Report(
         tuple(selected(everything, selection)),
         tuple(problems),
         analysis.files,
         time.perf_counter() - began,
         elsewhere=frozenset(elsewhere),
-        limited=analysis.limited,
+        limited=(*around.limited, *analysis.limited),
+        withheld=Withheld(imported=sum(not one.suppressed for one in imported)),
     )
     return withhold(report, everything, held, texts, readable), texts
+
+
+def _callers(
+    request: Request, given: Mapping[str, bytes], programs: Mapping[str, object], config: Config
+) -> Callers:
+    """The files that import those that were named one by one. A folder that is named holds its own callers."""
+    if not request.importers:
+        return Callers((), ())
+    one_by_one = {shown_path(path) for path in request.paths if os.path.isfile(path)} | given.keys()
+    named = sorted(path for path in one_by_one & programs.keys() if path.endswith(".py"))
+    found = callers(named, common_folder(named), config)
+    return found._replace(files=tuple(path for path in found.files if path not in programs))
 
 
 def _passed_by(paths: Sequence[str], config: Config) -> set[str]:
@@ -138,7 +161,11 @@ def common_folder(paths: Sequence[str]) -> Path:
 
 
 def selection_for(
-    select: tuple[str, ...], ignore: tuple[str, ...], config: Config, min_level: Level | None = None
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    config: Config,
+    min_level: Level | None = None,
+    min_confidence: Confidence | None = None,
 ) -> Selection:
     """What is on. `--select` replaces what the configuration selects and ignores, `--ignore` adds to it."""
     known = names()
@@ -152,6 +179,7 @@ def selection_for(
     extend_select = code_prefixes(config.extend_select, known, configured)
     config_ignored = code_prefixes(config.ignore, known, configured)
     least = min_level or config.min_level or "info"
+    surest = min_confidence or config.min_confidence or "likely"
     if select:
         return Selection(
             select=code_prefixes(select, known, "--select"),
@@ -159,5 +187,8 @@ def selection_for(
             ignore_in=ignore_in,
             root=config.root,
             min_level=least,
+            min_confidence=surest,
         )
-    return Selection(config_select, extend_select, config_ignored | ignored, ignore_in, config.root, least)
+    return Selection(
+        config_select, extend_select, config_ignored | ignored, ignore_in, config.root, least, surest
+    )

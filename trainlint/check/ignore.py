@@ -144,7 +144,9 @@ def _unused(
         unused = [rule for rule in comment.rules or ("ALL",) if (comment, rule) not in used]
         message = comment.mistake() or _uselessness(comment, unused, names)
         if message:
-            yield Finding(comment.at, message, code=UNUSED_CODE, name=UNUSED_NAME, level="warning")
+            yield Finding(
+                comment.at, message, code=UNUSED_CODE, name=UNUSED_NAME, level="warning", confidence="certain"
+            )
 
 
 def _uselessness(comment: Comment, unused: Sequence[str], names: Mapping[str, str]) -> str | None:

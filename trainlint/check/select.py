@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from trainlint.errors import UsageError
-from trainlint.finding import Finding, Level
+from trainlint.finding import Confidence, Finding, Level
 from trainlint.project.patterns import user_patterns
 from trainlint.project.suggestion import did_you_mean
 
@@ -62,6 +62,7 @@ class Selection:
     root: Path = Path()
     """The folder that those patterns start from."""
     min_level: Level = "info"
+    min_confidence: Confidence = "likely"
 
 
 def selected(findings: Iterable[Finding], selection: Selection) -> list[Finding]:
@@ -81,6 +82,7 @@ def selected(findings: Iterable[Finding], selection: Selection) -> list[Finding]
         finding
         for finding in findings
         if is_on(finding.code, finding.level or "error", selection)
+        and (finding.confidence != "likely" or selection.min_confidence == "likely")
         and _longest(finding.code, off(finding.at.path)) < 0
     ]
 

@@ -61,6 +61,8 @@ def _setting(name: str, config: Config, folder: Path) -> Setting:
             value = DEFAULT_EXCLUDE
         case "min-level" if not given:
             value = "info"
+        case "min-confidence" if not given:
+            value = "likely"
         case "jobs" if not given:
             return Setting(name, None, "default: the number of CPU cores")
         case "baseline" if not given:

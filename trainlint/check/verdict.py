@@ -46,10 +46,10 @@ def _judged(finding: Finding, ran: Judged, recorded: Recorded, unread: Sequence[
         evidence: dict[str, Any] = {}
         for one in same:
             evidence.update(one.evidence)
-        return replace(finding, verdict="confirmed", evidence=evidence, subject=same[0].subject)
+        return _confirmed(finding, evidence, same[0].subject)
     ending = recorded.ending
     if ending.how == "failed" and ending.at is not None and _overlap(ending.at, finding.at):
-        return replace(finding, verdict="confirmed", evidence={"the program failed here": ending.error})
+        return _confirmed(finding, {"the program failed here": ending.error})
     rule = next(entry.rule for entry in entries() if entry.code == finding.code)
     if rule.by == "S":
         return finding
@@ -60,7 +60,7 @@ def _judged(finding: Finding, ran: Judged, recorded: Recorded, unread: Sequence[
     if finding.code not in ran.unfinished and any(
         one.at == finding.at and not one.detached for one in recorded.facts(Numbered)
     ):
-        return replace(finding, verdict="confirmed", evidence={"carried a gradient": True})
+        return _confirmed(finding, {"carried a gradient": True})
     if not _has_run(finding, recorded):
         return replace(finding, verdict="not-reached")
     why = _why_not_refuted(finding, rule.refutable, ran, recorded, unread)
@@ -86,6 +86,12 @@ def _why_not_refuted(
     if elsewhere is not None:
         return f"the run shows the same at {elsewhere.at.path}:{elsewhere.at.line}"
     return ""
+
+
+def _confirmed(finding: Finding, evidence: dict[str, Any], subject: str | None = None) -> Finding:
+    """A finding that a run has shown: nothing is left to doubt."""
+    shown = replace(finding, verdict="confirmed", evidence=evidence, confidence="certain", doubt="")
+    return replace(shown, subject=subject) if subject is not None else shown
 
 
 def _at_the_same_place(said: Sequence[Said], finding: Finding) -> Iterator[Said]:

@@ -22,6 +22,7 @@ from trainlint.cli.options import (
     ExitZero,
     FindingsAs,
     Ignore,
+    MinConfidence,
     MinLevel,
     NoCache,
     OutputFile,
@@ -74,6 +75,7 @@ def check(
     select: Select = None,
     ignore: Ignore = None,
     min_level: MinLevel = None,
+    min_confidence: MinConfidence = None,
     output_format: FindingsAs = OutputFormat.text,
     output_file: OutputFile = None,
     statistics: Annotated[bool, typer.Option("--statistics", help="Count findings per rule.")] = False,
@@ -115,6 +117,9 @@ def check(
     force_exclude: Annotated[
         bool, typer.Option("--force-exclude", help="Skip excluded files even if they are named.")
     ] = False,
+    no_importers: Annotated[
+        bool, typer.Option("--no-importers", help="Do not look for files that import the named files.")
+    ] = False,
     config: ConfigFile = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Number of processes.", min=1, metavar="N")
@@ -144,10 +149,12 @@ def check(
             paths=tuple(paths or ["."]),
             stdin_filename=stdin_filename,
             force_exclude=force_exclude,
+            importers=not no_importers,
             config_file=config,
             select=separated(select),
             ignore=separated(ignore),
             min_level=min_level,
+            min_confidence=min_confidence,
             baseline=baseline,
             write_baseline=write_baseline,
             changed_since=changed_only,
@@ -201,6 +208,7 @@ def run(
     select: Select = None,
     ignore: Ignore = None,
     min_level: MinLevel = None,
+    min_confidence: MinConfidence = None,
     output_format: FindingsAs = OutputFormat.text,
     output_file: OutputFile = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only findings.")] = False,
@@ -234,6 +242,7 @@ def run(
                 select=separated(select),
                 ignore=separated(ignore),
                 min_level=min_level,
+                min_confidence=min_confidence,
                 cache_dir=cache_dir,
                 cached=not no_cache,
             ),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trainlint.cli.completion import rules_listed
-from trainlint.finding import Level
+from trainlint.finding import Confidence, Level
 from trainlint.output.output_format import ListFormat, OutputFormat
 
 Select = Annotated[
@@ -24,6 +24,10 @@ Ignore = Annotated[
 ]
 MinLevel = Annotated[
     Level | None, typer.Option(help="No findings below this level.", metavar="error|warning|info")
+]
+MinConfidence = Annotated[
+    Confidence | None,
+    typer.Option(help="No findings that are less sure than this.", metavar="certain|likely"),
 ]
 FindingsAs = Annotated[
     OutputFormat,

@@ -14,8 +14,9 @@ def concise(report: Report) -> Iterator[Piece]:
         yield Piece(f"{_first_in_line(finding.at.shown)}: ")
         level = finding.level or "error"
         yield Piece(f"{level} {finding.code}", level)
+        likely = " (likely)" if finding.confidence == "likely" else ""
         verdict = f" ({finding.verdict})" if finding.verdict is not None else ""
-        yield Piece(f" {printable(finding.message)}{verdict}\n")
+        yield Piece(f" {printable(finding.message)}{likely}{verdict}\n")
 
 
 def _first_in_line(path: str) -> str:

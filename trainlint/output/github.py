@@ -38,6 +38,8 @@ def _finding(finding: Finding) -> str:
 
 def _said(finding: Finding) -> Iterator[str]:
     yield f"{_shown(finding.at)}: {finding.code} {finding.message}"
+    if finding.confidence == "likely":
+        yield f"  likely: {finding.doubt}"
     if finding.verdict is not None:
         yield f"  {finding.verdict} by a recorded step"
     for because in finding.because:

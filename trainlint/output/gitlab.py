@@ -30,7 +30,7 @@ def _issue(finding: Finding, known: str) -> dict[str, Any]:
     at = finding.at.in_file
     return {
         "check_name": f"{finding.code} {finding.name}",
-        "description": f"{finding.code}: {_in_cell(finding.at.cell)}{finding.message}",
+        "description": f"{finding.code}: {_in_cell(finding.at.cell)}{finding.message}{_doubt(finding)}",
         "fingerprint": known,
         "severity": _SEVERITIES[finding.level or "error"],
         "location": {
@@ -41,6 +41,10 @@ def _issue(finding: Finding, known: str) -> dict[str, Any]:
             },
         },
     }
+
+
+def _doubt(finding: Finding) -> str:
+    return f" (likely: {finding.doubt})" if finding.confidence == "likely" else ""
 
 
 def _in_cell(cell: Cell | None) -> str:

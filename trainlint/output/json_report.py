@@ -8,10 +8,12 @@ from typing import Any
 from trainlint.finding import Because, Cell, Finding, Fix
 from trainlint.output.as_json import as_json
 from trainlint.output.well_formed import well_formed
+from trainlint.reached import split
 from trainlint.report import Report
 
 
 def json_report(report: Report) -> str:
+    limits, strangers = split(report.limited)
     document: dict[str, Any] = {
         "version": 1,
         "findings": [_finding(finding) for finding in report.findings],
@@ -26,18 +28,21 @@ def json_report(report: Report) -> str:
         ],
         "limits": [
             {"path": one.path, "entry": one.entry, "limit": one.limit, "not_judged": one.lost}
-            for one in report.limited
+            for one in limits
         ],
+        "not_judged": [{"path": one.path, "entry": one.entry, "why": one.lost} for one in strangers],
         "summary": {
             "files": report.files,
             "seconds": round(report.seconds, 3),
             "by_level": report.by_level,
+            "by_confidence": report.by_confidence,
             "by_verdict": report.by_verdict,
             "fixed": sum(sum(counts.values()) for counts in report.fixed.values()),
             "withheld": {
                 "known": report.withheld.known,
                 "gone": report.withheld.gone,
                 "unchanged": report.withheld.unchanged,
+                "imported": report.withheld.imported,
             },
         },
     }
@@ -53,6 +58,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "code": finding.code,
         "name": finding.name,
         "level": finding.level,
+        "confidence": finding.confidence,
+        "doubt": finding.doubt or None,
         "message": finding.message,
         "path": finding.at.path,
         "cell": _number(finding.at.cell),

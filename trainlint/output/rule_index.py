@@ -10,11 +10,15 @@ from trainlint.output.style import Piece
 
 
 def rule_index(rules: Iterable[Described]) -> Iterator[Piece]:
-    """A rule's code, level, name and whether it can be fixed, and below it what is wrong."""
+    """A rule's code, level, name, whether it can be fixed and is no more than likely, and below it what is wrong."""
     for rule in rules:
         yield Piece(f"{rule.code}  {rule.level:<7}", rule.level)
         yield Piece(f"  {rule.name}", "strong")
-        yield Piece("  (can be fixed)\n" if rule.fixable else "\n")
+        notes = [
+            *(["can be fixed"] if rule.fixable else []),
+            *(["likely"] if rule.confidence == "likely" else []),
+        ]
+        yield Piece(f"  ({', '.join(notes)})\n" if notes else "\n")
         yield Piece(f"       {rule.summary}\n")
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from trainlint import __version__
 from trainlint.catalogue import describe, page
-from trainlint.finding import Because, Finding, Fix, Level, Place, Problem
+from trainlint.finding import Because, Confidence, Finding, Fix, Level, Place, Problem
 from trainlint.output.as_json import as_json
 from trainlint.output.fingerprint import stable_ids
 from trainlint.output.well_formed import well_formed
@@ -22,6 +22,8 @@ from trainlint.report import Report
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS: dict[Level, str] = {"error": "error", "warning": "warning", "info": "note"}
 _SEVERITIES: dict[Level, str] = {"error": "error", "warning": "warning", "info": "recommendation"}
+_RANKS: dict[Confidence, float] = {"certain": 95.0, "likely": 60.0}
+_PRECISIONS: dict[Confidence, str] = {"certain": "very-high", "likely": "medium"}
 _ROOT = "%SRCROOT%"
 _LINK = re.compile(r"\[(?=[^\]]*\]\()")
 _PLACEHOLDER = re.compile(r"\{(\d+)\}")
@@ -66,7 +68,11 @@ def _rules(codes: Sequence[str]) -> list[dict[str, Any]]:
             "fullDescription": {"text": _message(rule.summary)},
             "help": {"text": page(rule.code), "markdown": page(rule.code)},
             "defaultConfiguration": {"level": _LEVELS[rule.level]},
-            "properties": {"tags": ["pytorch", "training"], "problem.severity": _SEVERITIES[rule.level]},
+            "properties": {
+                "tags": ["pytorch", "training"],
+                "problem.severity": _SEVERITIES[rule.level],
+                "precision": _PRECISIONS[rule.confidence],
+            },
         }
         for rule in map(describe, codes)
     ]
@@ -92,12 +98,18 @@ def _result(finding: Finding, index: int, known: str, lines: Lines) -> dict[str,
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
     if finding.fix is not None:
         result["fixes"] = [_fix(finding.fix)]
+    properties: dict[str, Any] = {}
+    if finding.confidence is not None:
+        result["rank"] = _RANKS[finding.confidence]
+        properties = {"confidence": finding.confidence}
+    if finding.doubt:
+        properties["doubt"] = finding.doubt
     if finding.verdict is not None:
-        result["properties"] = {
-            "verdict": finding.verdict,
-            "subject": finding.subject,
-            "evidence": as_json(finding.evidence),
-        }
+        properties["verdict"] = finding.verdict
+        properties["subject"] = finding.subject
+        properties["evidence"] = as_json(finding.evidence)
+    if properties:
+        result["properties"] = properties
     return result
 
 

@@ -10,6 +10,7 @@ from trainlint.output.excerpt import excerpt
 from trainlint.output.printable import printable
 from trainlint.output.style import Meaning, Piece
 from trainlint.project.source_texts import Lines
+from trainlint.reached import split
 from trainlint.report import Fixable, Report
 
 _LINES_SHOWN_WHOLE = 4
@@ -52,13 +53,12 @@ def closing(report: Report) -> str:
 
 
 def limited(report: Report) -> str:
-    """The limits that were reached, a line for each, and what was therefore not judged; empty if there are none."""
-    if not report.limited:
-        return ""
-    rows = [
-        f"  {printable(one.where)}: {one.limit}, {printable(one.lost)}\n" for one in sorted(report.limited)
-    ]
-    return f"Limits of the analysis that were reached:\n{''.join(rows)}"
+    """The limits that were reached, a line for each, and what else was not judged; empty if there is nothing to say."""
+    limits, strangers = split(report.limited)
+    rows = [f"  {printable(one.where)}: {one.limit}, {printable(one.lost)}\n" for one in limits]
+    said = f"Limits of the analysis that were reached:\n{''.join(rows)}" if rows else ""
+    rows = [f"  {printable(one.where)}: {printable(one.lost)}\n" for one in strangers]
+    return f"{said}Not judged, as nobody in sight calls it:\n{''.join(rows)}" if rows else said
 
 
 def fixed(report: Report) -> str:
@@ -91,6 +91,7 @@ def _aside(report: Report) -> str:
         *([f"{suppressed} suppressed"] if suppressed else []),
         *([f"{report.withheld.known} in the baseline"] if report.withheld.known else []),
         *([f"{report.withheld.unchanged} on unchanged lines"] if report.withheld.unchanged else []),
+        *([f"{report.withheld.imported} more in imported files"] if report.withheld.imported else []),
     ]
     return f" ({', '.join(parts)})" if parts else ""
 
@@ -102,12 +103,21 @@ def finding_text(finding: Finding, lines: Lines, room: int) -> Iterator[Piece]:
     yield Piece(f" {finding.name}: ", "strong")
     yield Piece(printable(finding.message))
     yield _END
+    yield from _doubt(finding)
     yield from _verdict(finding)
     shown = [finding.at, *(because.at for because in finding.because)]
     gutter = max(len(str(place.end_line)) for place in shown)
     yield from _place(finding.at, "-->", level, "", lines, gutter, room)
     for because in finding.because:
         yield from _place(because.at, ":::", "related", because.message, lines, gutter, room)
+
+
+def _doubt(finding: Finding) -> Iterator[Piece]:
+    """Why a finding is only likely."""
+    if finding.confidence == "likely":
+        yield Piece("  likely", "related")
+        yield Piece(f": {printable(finding.doubt)}" if finding.doubt else "")
+        yield _END
 
 
 def _verdict(finding: Finding) -> Iterator[Piece]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from trainlint.errors import UsageError
-from trainlint.finding import Finding, Level, Version
+from trainlint.finding import Confidence, Finding, Level, Version
 from trainlint.project.small_files import text_of
 from trainlint.project.suggestion import did_you_mean
 from trainlint.project.target import NEWEST, Target, target_near, version
@@ -38,6 +38,7 @@ class Config:
     cache_dir: Path | None = None
     target_torch: Version | None = None
     min_level: Level | None = None
+    min_confidence: Confidence | None = None
     baseline: Path | None = None
     given: frozenset[str] = frozenset()
     """The settings that the file names; all others are as they are without a file."""
@@ -159,6 +160,12 @@ def _level(value: object) -> Level:
     return cast("Level", value)
 
 
+def _confidence(value: object) -> Confidence:
+    if value not in get_args(Confidence):
+        raise TypeError
+    return cast("Confidence", value)
+
+
 def _version(value: object) -> Version:
     if not isinstance(value, str):
         raise TypeError
@@ -180,6 +187,7 @@ SETTINGS: Mapping[str, tuple[Any, str]] = {
     "jobs": (_positive, "a number from 1"),
     "cache-dir": (_path, "a path"),
     "min-level": (_level, "error, warning or info"),
+    "min-confidence": (_confidence, "certain or likely"),
     "baseline": (_path, "a path"),
     "target-torch": (_version, 'the oldest torch that the code has to run with, such as "2.4"'),
 }

@@ -19,7 +19,7 @@ from trainlint.check.verdict import joined, not_checked
 from trainlint.errors import ProgramFailed, ReportedElsewhere, UsageError
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.trace_file import NotATrace, dumped, load
-from trainlint.finding import Finding, Level, Problem
+from trainlint.finding import Confidence, Finding, Level, Problem
 from trainlint.judging import judged
 from trainlint.output.writing import check_writable, write_file
 from trainlint.project.config import Config, find_config, read_config
@@ -44,6 +44,7 @@ class RunRequest:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     min_level: Level | None = None
+    min_confidence: Confidence | None = None
     jobs: int | None = None
     cache_dir: Path | None = None
     cached: bool = True
@@ -56,7 +57,9 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
     """
     began = time.perf_counter()
     config = _config(request)
-    selection = selection_for(request.select, request.ignore, config, request.min_level)
+    selection = selection_for(
+        request.select, request.ignore, config, request.min_level, request.min_confidence
+    )
     outcome = _outcome(request, waiting)
     others = _of_other_ranks(outcome.recorded) if request.program is not None else {}
     recorded = outcome.recorded

@@ -102,13 +102,17 @@ def diagnostic(finding: Finding, at: types.Range, places: Places) -> types.Diagn
         code=finding.code,
         code_description=types.CodeDescription(Path(page_file(finding.code)).as_uri()),
         source=SOURCE,
-        message=finding.message,
+        message=f"{finding.message}{_doubt(finding)}",
         related_information=[
             types.DiagnosticRelatedInformation(location, message)
             for location, message in reasons
             if location is not None
         ],
     )
+
+
+def _doubt(finding: Finding) -> str:
+    return f"\nLikely: {finding.doubt}." if finding.confidence == "likely" else ""
 
 
 def _error(problem: Problem, at: types.Range) -> types.Diagnostic:

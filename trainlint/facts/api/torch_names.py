@@ -80,6 +80,20 @@ def canonical(name: str) -> str:
     return ALIASES.get(name, name)
 
 
+_NO_LAYERS = (
+    "torch.nn.utils.",
+    "torch.nn.attention.",
+    "torch.nn.parameter.",
+    "torch.nn.Buffer",
+    "torch.nn.Uninitialized",
+)
+"""Beginnings of what `torch.nn` holds beside layers."""
+
+
+def _is_no_layer(name: str) -> bool:
+    return name == PARAMETER or name.startswith(_NO_LAYERS)
+
+
 @lru_cache(_NAMES)
 def library_bases(name: str) -> frozenset[str]:
     """What an instance of a library's class is, as far as rules care: itself and its known bases."""
@@ -102,7 +116,7 @@ def library_bases(name: str) -> frozenset[str]:
     elif (
         name.startswith("torch.nn.parallel.")
         or name == "torch.nn.DataParallel"
-        or (name.startswith("torch.nn.") and last[:1].isupper() and name != PARAMETER)
+        or (name.startswith("torch.nn.") and last[:1].isupper() and not _is_no_layer(name))
         or (name.startswith("torch.nn.") and last == "?")
         or (name.startswith(MODULE_MAKERS) and not name.endswith(NO_MODULES))
         or (name.startswith(MODULE_CLASSES) and last[:1].isupper())

@@ -124,6 +124,8 @@ class Object(Value):
     loops: tuple[int, ...] = ()
     is_open: bool = False
     """Whether its constructor was given arguments that cannot be seen."""
+    told_by: str = ""
+    """What says that it is there and what it is, where only its use does."""
     attributes: dict[str, Value] = field(default_factory=dict)
     """What its attributes held when its entry point was done."""
     definition: Any = None

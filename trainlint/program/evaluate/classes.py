@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.torch_api import LOADER, METRICS, MODULE, OPTIMIZER, PARAMETER, SCALER, SCHEDULER
-from trainlint.facts.api.torch_names import bases_of_class, canonical, library_bases
+from trainlint.facts.api.torch_api import METRICS, MODULE, OPTIMIZER, PARAMETER
+from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events import Built, RegisteredEarly
-from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives, ways
-from trainlint.program.evaluate import attributes, containers, standing_in, statements
+from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, ways
+from trainlint.program.evaluate import attributes, containers, statements
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
-_TYPED = frozenset((MODULE, OPTIMIZER, SCHEDULER, LOADER, SCALER, "accelerate.Accelerator"))
 INITIALISED = "__init__ of nn.Module"
 """The name under which an object notes that its base class has been initialised."""
 
@@ -205,7 +204,7 @@ def _fill_fields(ev: Evaluator, made: Object, cls: ClassValue, given: Arguments,
             if isinstance(value, Op) and value.name.endswith("field"):
                 value = _field_default(ev, value, at)
             elif given.open:
-                value = _overridable(ev, value, name)
+                value = overridable(ev, value, name)
         ev.store.set((made.uid, name), value or ev.unknown(name))
     after = class_attribute(ev, cls, "__post_init__")
     if isinstance(after, FunctionValue):
@@ -221,74 +220,11 @@ def _field_default(ev: Evaluator, field: Op, at: s.Span) -> Value | None:
     return None
 
 
-def _overridable(ev: Evaluator, default: Value | None, name: str) -> Value:
+def overridable(ev: Evaluator, default: Value | None, name: str) -> Value:
     """A default that the unseen caller may have replaced."""
     if isinstance(default, Constant):
         return Constant(value=default.value, at=default.at, is_default=True)
     return ev.unknown(name)
-
-
-def bind_parameters(ev: Evaluator, func: FunctionValue, given: Arguments) -> None:
-    """Bind a function's parameters, in the scope that is now current, to what it was given."""
-    args = list(given.args)
-    options = dict(given.options)
-    opened = given.open
-    for parameter in func.code.parameters:
-        if parameter.star == "*":
-            ev.bind(parameter.name, Items(kind="tuple", items=args, exact=not opened, is_begun=opened))
-            args = []
-        elif parameter.star == "**":
-            ev.bind(parameter.name, Table(entries=dict(options), others=[ev.unknown()] if opened else []))
-            options = {}
-        else:
-            ev.bind(parameter.name, _argument(ev, func, parameter, args, options, opened))
-
-
-def _argument(
-    ev: Evaluator,
-    func: FunctionValue,
-    parameter: s.Parameter,
-    args: list[Value],
-    options: dict[str, Value],
-    opened: bool,
-) -> Value:
-    name = parameter.name
-    if args and not parameter.keyword_only:
-        if not (isinstance(args[0], Items) and args[0].kind == "star"):
-            return standing_in.argument(ev, func, name, args.pop(0), func.code.at)
-        if args[0].items:
-            return ev.unknown(name)
-    if name in options:
-        return standing_in.argument(ev, func, name, options.pop(name), func.code.at)
-    default = func.defaults.get(name)
-    if not opened:
-        return default if default is not None else ev.unknown(name)
-    typed = _declared(ev, func, parameter.annotation) if parameter.annotation is not None else None
-    if typed is not None and typed.type != MODULE:
-        return typed
-    used = (
-        standing_in.parameter(ev, func, name, func.code.at) if default is None or typed is not None else None
-    )
-    return used or typed or _overridable(ev, default, name)
-
-
-def _declared(ev: Evaluator, func: FunctionValue, annotation: s.Expr) -> Object | None:
-    """An instance of the type that a parameter is declared to have, for the types that training is made of."""
-    if not isinstance(annotation, (s.Name, s.Attribute)):
-        return None
-    frame = ev.frames[-1]
-    inner, frame.env = frame.env, func.env
-    try:
-        found = ev.expr(annotation)
-    finally:
-        frame.env = inner
-    if isinstance(found, Library):
-        bases = library_bases(canonical(found.name))
-        if not bases.isdisjoint(_TYPED):
-            return ev.object(canonical(found.name), bases, annotation.at, Arguments(open=True))
-    if isinstance(found, ClassValue) and MODULE in found.library_bases:
-        return ev.object(found.code.name, found.library_bases, annotation.at, Arguments(open=True), found)
-    return None
 
 
 def note_registration(ev: Evaluator, target: Object, name: str, value: Value, at: s.Span) -> None:

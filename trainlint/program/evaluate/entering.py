@@ -14,6 +14,7 @@ from trainlint.program.evaluate.uses import Trace
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.incremental.outcome import Defined, DefinedClass, DefinedFunction, Method
 from trainlint.program.source.relevance import needs_instance
+from trainlint.program.source.roles import unclear
 
 
 class _Prototype(NamedTuple):
@@ -87,6 +88,11 @@ class Entering:
         root = self._ev.run_root(path, call, "PART_STEPS")
         root.trace.add(before)
         return root
+
+    def strangers(self, path: str, number: int) -> tuple[str, ...]:
+        """What a function that nothing calls trains with, as far as nothing says what it is."""
+        function, _ = _functions(self._ev, path)[number]
+        return unclear(function.code.body)
 
     def _describe(self, receiver: Object) -> None:
         """Say what an object that was made before holds now, and all that it holds."""

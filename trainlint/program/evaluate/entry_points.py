@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 
 from trainlint.facts.ask.asking import Answers, answered_by
+from trainlint.facts.ask.concerned import concerned
+from trainlint.facts.model.events import Event
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
 from trainlint.program.evaluate.entering import Entering
@@ -21,7 +23,7 @@ from trainlint.program.incremental.helpers import Helpers, helpers
 from trainlint.program.incremental.outcome import Defined, DefinedFunction, Entry, Outcome, Turn
 from trainlint.program.incremental.results import Ledger
 from trainlint.program.source.relevance import Relevance
-from trainlint.reached import Reached, of_evaluator
+from trainlint.reached import Reached, of_evaluator, of_stranger
 
 Judge = Callable[[Training, dict[Reached, None]], Iterable[Finding]]
 
@@ -134,7 +136,8 @@ class Roots:
         kind, path, number = entry
         enter = self._entering.make if kind == "class" else self._entering.call
         with _caught(path, self._problems):
-            return self._judged(kind, path, enter(path, number), self._name(entry))
+            strangers = self._entering.strangers(path, number) if kind == "function" else ()
+            return self._judged(kind, path, enter(path, number), self._name(entry), strangers)
         return None
 
     def _plain(self, entry: Entry) -> Outcome | None:
@@ -157,7 +160,9 @@ class Roots:
             else f"{defined.classes[function.owner].name}.{function.name}"
         )
 
-    def _judged(self, kind: str, path: str, root: Root, name: str = "") -> Outcome:
+    def _judged(
+        self, kind: str, path: str, root: Root, name: str = "", strangers: tuple[str, ...] = ()
+    ) -> Outcome:
         with self._ev.store.as_left(root.changes):
             # what is asked of the classes of its objects, it follows from too
             self._ev.work.trace = root.trace
@@ -168,6 +173,8 @@ class Roots:
             is_test = kind != "program" and _is_test(path)
             training = Training(path, kind, root.nodes, tuple(root.objects), lost, idle, is_test, name)
             findings = tuple(self._judge(training, limited))
+            if strangers and not any(any(concerned(one)) for one in training.events(Event)):
+                limited[of_stranger(path, name, strangers)] = None
         trace = root.trace
         return Outcome(
             findings,

@@ -55,8 +55,10 @@ from trainlint.program.evaluate import (
     calling,
     classes,
     conditions,
+    declared,
     expressions,
     lived,
+    parameters,
     standing_in,
     statements,
 )
@@ -117,6 +119,7 @@ class Evaluator:
         self.loop_numbers = itertools.count()
         self.uses = lived.Uses()
         self.roles = standing_in.Roles()
+        self.annotations = declared.Annotations()
         self._modules: dict[str, Env] = {}
         self._running: list[str] = []
         """Files whose bodies are being evaluated, each because the one before needs it."""
@@ -678,7 +681,7 @@ class Evaluator:
             return made
         if signal is None and frame.returns and func.code.name != "<lambda>":
             frame.returns.append((tuple(self.guards[frame.guards :]), Constant(value=None)))
-        return _returned(frame.returns)
+        return declared.instead(self, func.code.returns, func.env, _returned(frame.returns))
 
     def _run(
         self, func: FunctionValue, frame: Frame, body: Body, given: Arguments, call: Place | None
@@ -694,7 +697,7 @@ class Evaluator:
                 autocast=here.autocast + func.autocast,
                 calls=here.calls if call is None else (*here.calls, call),
             ):
-                classes.bind_parameters(self, func, given)
+                parameters.bind_parameters(self, func, given)
                 return statements.block(self, func.code.body)
         finally:
             self.frames.pop()

@@ -11,7 +11,7 @@ from trainlint.facts.model.values import Constant, Guards, Items, Table, Value, 
 from trainlint.finding import Place
 from trainlint.program.api import builtin, host
 from trainlint.program.api.lists import bounded, joined, once
-from trainlint.program.evaluate import conditions, decorating, standing_in, statements
+from trainlint.program.evaluate import conditions, declared, decorating, standing_in, statements
 from trainlint.program.evaluate.values import Arguments, Super
 from trainlint.program.source import syntax as s
 
@@ -32,9 +32,9 @@ def _attribute(ev: Evaluator, node: s.Attribute) -> Value:
 
 
 def attribute(ev: Evaluator, node: s.Attribute) -> Value:
-    return standing_in.known(
-        ev, node, ev.settle(ev.attribute(ev.expr(node.value), node.name, node.at, ev.label(node)))
-    )
+    holder = ev.expr(node.value)
+    found = ev.settle(ev.attribute(holder, node.name, node.at, ev.label(node)))
+    return standing_in.known(ev, node, declared.attribute(ev, holder, node.name, found))
 
 
 def _call(ev: Evaluator, node: s.Call) -> Value:

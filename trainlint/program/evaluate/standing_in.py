@@ -14,12 +14,12 @@ from trainlint.facts.api.torch_names import library_bases
 from trainlint.facts.model.values import Object, Op, Unknown, Value
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
-from trainlint.program.source.roles import Role, roles, spelled
+from trainlint.program.source.roles import Part, Role, roles, spelled
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
-_TYPES: Mapping[Role, str] = {
+TYPES: Mapping[Role, str] = {
     "module": api.SOME_MODULE,
     "loss": api.SOME_LOSS,
     "optimizer": api.SOME_OPTIMIZER,
@@ -39,41 +39,50 @@ class Roles:
     """The roles of names, by the code that uses them; each worked out once."""
 
     def __init__(self) -> None:
-        self._of_code: dict[int, Mapping[str, Role]] = {}
+        self._of_code: dict[int, Mapping[str, Part]] = {}
 
-    def of(self, code: s.Function | s.Class) -> Mapping[str, Role]:
+    def of(self, code: s.Function | s.Class) -> Mapping[str, Part]:
         found = self._of_code.get(id(code))
         if found is None:
             found = self._of_code[id(code)] = roles(code.body)
         return found
 
 
-def parameter(ev: Evaluator, func: FunctionValue, name: str, at: s.Span) -> Value | None:
-    """What stands in for an argument that nobody hands over; None where nothing says what it is."""
-    role = _role_of_parameter(ev, func, name)
-    return _made(ev, role, name, at) if role is not None else None
+def parameter(
+    ev: Evaluator, func: FunctionValue, name: str, at: s.Span, *, declared: bool = False
+) -> Value | None:
+    """What stands in for an argument that nobody hands over; None where nothing says what it is.
+
+    Args:
+        declared: its annotation says the same.
+    """
+    part = _parameter(ev, func, name)
+    if part is None:
+        return None
+    told_by = f"nobody in sight calls `{func.code.name}`: what `{name}` is follows from {part.shown_by}"
+    return _made(ev, part.role, name, at, "" if declared else told_by)
 
 
 def argument(ev: Evaluator, func: FunctionValue, name: str, value: Value, at: s.Span) -> Value:
     """An argument, or what stands in for it if only what the function does with it says what it is."""
-    role = _role_of_parameter(ev, func, name) if _is_unknown(value) else None
-    return _as(ev, value, role, at) if role is not None else value
+    part = _parameter(ev, func, name) if is_unknown(value) else None
+    return _as(ev, value, part, at, name) if part is not None else value
 
 
 def known(ev: Evaluator, node: s.Expr, value: Value) -> Value:
     """The value of an expression, or what stands in for it if only what the code at work does with it says what it is."""
-    if not _is_unknown(value):
+    if not is_unknown(value):
         return value
     code, owner, name = ev.frames[-1].code, ev.frames[-1].owner, spelled(node)
     if code is None or name is None:
         return value
-    role = ev.roles.of(code).get(name)
-    if role is None and owner is not None:
-        role = _of_attribute(ev, owner, name)
-    return _as(ev, value, role, node.at) if role is not None else value
+    part = ev.roles.of(code).get(name)
+    if part is None and owner is not None:
+        part = _of_attribute(ev, owner, name)
+    return _as(ev, value, part, node.at, name) if part is not None else value
 
 
-def _role_of_parameter(ev: Evaluator, func: FunctionValue, name: str) -> Role | None:
+def _parameter(ev: Evaluator, func: FunctionValue, name: str) -> Part | None:
     found = ev.roles.of(func.code).get(name)
     if found is not None or func.owner is None or func.code.name != "__init__":
         return found
@@ -84,11 +93,11 @@ def _role_of_parameter(ev: Evaluator, func: FunctionValue, name: str) -> Role | 
     return None
 
 
-def _of_attribute(ev: Evaluator, cls: ClassValue, name: str | None) -> Role | None:
+def _of_attribute(ev: Evaluator, cls: ClassValue, name: str | None) -> Part | None:
     return ev.roles.of(cls.code).get(name) if name is not None and name.startswith("self.") else None
 
 
-def _is_unknown(value: Value) -> bool:
+def is_unknown(value: Value) -> bool:
     """Whether nothing is known of a value but that code that is not seen has made it, or that a config holds it."""
     match value:
         case Unknown():
@@ -100,30 +109,33 @@ def _is_unknown(value: Value) -> bool:
     return False
 
 
-def _as(ev: Evaluator, value: Value, role: Role, at: s.Span) -> Value:
+def _as(ev: Evaluator, value: Value, part: Part, at: s.Span, name: str) -> Value:
     """What stands in for a value in a role: the same each time that it is asked for."""
-    key = (value.uid, f"as {role}")
+    key = (value.uid, f"as {part.role}")
     found = ev.store.get(key)
     if found is None:
-        found = _made(ev, role, "", at)
+        told_by = f"nothing in sight says what `{name}` is made of: what it is follows from {part.shown_by}"
+        found = _made(ev, part.role, "", at, told_by)
         if isinstance(found, Object):
-            found.loops = _loops_of(value)
+            found.loops = loops_of(value)
             found.at = value.at if isinstance(value, Op) and value.at is not None else found.at
         ev.store.set(key, found)
     return found
 
 
-def _made(ev: Evaluator, role: Role, name: str, at: s.Span) -> Value:
+def _made(ev: Evaluator, role: Role, name: str, at: s.Span, told_by: str) -> Value:
     if role == "target":
         return ev.op("iterate", (ev.unknown(name),), at, name)
-    return ev.object(_TYPES[role], library_bases(_TYPES[role]), at, Arguments(open=True))
+    made = ev.object(TYPES[role], library_bases(TYPES[role]), at, Arguments(open=True))
+    made.told_by = told_by
+    return made
 
 
-def _loops_of(value: Value) -> tuple[int, ...]:
+def loops_of(value: Value) -> tuple[int, ...]:
     """The loops in which what a value stands for is made: an entry of a config is as old as the config."""
     match value:
         case Op(name="getitem" | "getattr", inputs=(inner, *_)):
-            return _loops_of(inner)
-        case Op() | Unknown():
+            return loops_of(inner)
+        case Op() | Unknown() | Object():
             return value.loops
     return ()

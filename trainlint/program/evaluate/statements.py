@@ -29,6 +29,7 @@ from trainlint.program.evaluate import (
     attributes,
     classes,
     conditions,
+    declared,
     decorating,
     expressions,
     narrowing,
@@ -144,7 +145,7 @@ def _note_discarded(ev: Evaluator, node: s.Call, value: Op) -> None:
 def _assign(ev: Evaluator, node: s.Assign) -> None:
     if node.value is None:
         return
-    value = ev.expr(node.value)
+    value = declared.instead(ev, node.annotation, ev.env, ev.expr(node.value))
     for target in node.targets:
         running_sums.note_assigned(ev, target, node.value, value)
         assign(ev, target, standing_in.known(ev, target, value) if isinstance(target, s.Name) else value)

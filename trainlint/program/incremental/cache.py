@@ -43,6 +43,8 @@ class Checked:
     """Files that it follows from that they are not there."""
     limited: tuple[Reached, ...] = ()
     """Limits that were reached."""
+    imported: tuple[Finding, ...] = ()
+    """What was found that has to do with none of the files, but lies in files that they import."""
 
 
 class Cache:
@@ -191,4 +193,5 @@ def _checked(data: dict[str, Any]) -> Checked:
         also_read=tuple((path, known) for path, known in data["also_read"]),
         absent=tuple((folder, tuple(names)) for folder, names in data["absent"]),
         limited=tuple(Reached(**one) for one in data["limited"]),
+        imported=tuple(Finding.restored(one) for one in data["imported"]),
     )

@@ -35,13 +35,22 @@ _SMALLEST_TASK = 20_000
 
 
 def check_program(
-    paths: Sequence[str], contents: Contents, cache: Cache, jobs: int | None, progress: Progress
+    paths: Sequence[str],
+    contents: Contents,
+    cache: Cache,
+    jobs: int | None,
+    progress: Progress,
+    beside: Sequence[str] = (),
 ) -> Checked:
-    """Read what matters of these files and of what they import, and let the rules look at it."""
+    """Read what matters of these files and of what they import, and let the rules look at it.
+
+    Args:
+        beside: files that are read with them, and that nobody has asked about.
+    """
     collecting = gc.isenabled()
     gc.disable()  # what is made lives until the end
     try:
-        return _Program(paths, contents, cache, jobs, progress).check()
+        return _Program(paths, beside, contents, cache, jobs, progress).check()
     finally:
         if collecting:
             gc.enable()
@@ -49,13 +58,20 @@ def check_program(
 
 class _Program:
     def __init__(
-        self, paths: Sequence[str], contents: Contents, cache: Cache, jobs: int | None, progress: Progress
+        self,
+        paths: Sequence[str],
+        beside: Sequence[str],
+        contents: Contents,
+        cache: Cache,
+        jobs: int | None,
+        progress: Progress,
     ) -> None:
         self._paths = paths
+        self._all = [*paths, *beside]
         self._contents = contents
         self._cache = cache
         self._progress = progress
-        self._files = Files(dict.fromkeys(paths))
+        self._files = Files(dict.fromkeys(self._all))
         self._read: dict[str, reading.Read] = {}
         self._modules: dict[str, s.Module] = {}
         self._problems: list[Problem] = []
@@ -66,7 +82,7 @@ class _Program:
         self._done = 0
 
     def check(self) -> Checked:
-        wanted = prefilter.worth_reading(self._paths, self._contents, self._files)
+        wanted = prefilter.worth_reading(self._all, self._contents, self._files)
         self._unreadable(path for path in self._paths if not self._contents.hash(path))
         size = sum(len(self._contents.get(path)) for path in wanted if not self._is_read(path))
         if self._jobs > 1 and size > _WORTH_A_POOL:
@@ -81,7 +97,7 @@ class _Program:
     def _in_processes(self, wanted: set[str]) -> Checked:
         from trainlint.program.incremental.processes import Processes
 
-        with Processes(self._jobs, self._paths, self._contents, self._cache) as processes:
+        with Processes(self._jobs, self._all, self._contents, self._cache) as processes:
             self._cache = processes.cache
             ahead = self._look_ahead(wanted, processes)
             self._read_all(self._unsound(wanted), None)  # while others are at work
@@ -222,15 +238,21 @@ class _Program:
 
     def _collect(self, results: Iterator[Checked]) -> Checked:
         asked = set(self._paths)
+        reached = self._imported(asked)
         found: dict[tuple[str, object], Finding] = {}
+        imported: dict[tuple[str, object], Finding] = {}
         limited: set[Reached] = set()
         for checked in results:
             limited.update(one for one in checked.limited if one.path in asked)
             self._problems.extend(one for one in checked.problems if one.path in asked)
             for one in checked.findings:
-                if any(place.path in asked for place in (one.at, *(reason.at for reason in one.because))):
-                    known = found.setdefault((one.code, one.at), one)
-                    found[one.code, one.at] = known.agreed(one)
+                concerns = any(
+                    place.path in asked for place in (one.at, *(reason.at for reason in one.because))
+                )
+                if concerns or one.at.path in reached:
+                    into = found if concerns else imported
+                    known = into.setdefault((one.code, one.at), one)
+                    into[one.code, one.at] = known.agreed(one)
         self._cache.tidy()
         others = sorted(path for path in self._read if path not in asked)
         return Checked(
@@ -239,4 +261,21 @@ class _Program:
             tuple(self._contents.fingerprints(others)),
             self._files.absent,
             tuple(sorted(limited)),
+            tuple(
+                sorted(
+                    (imported[key] for key in imported.keys() - found.keys()),
+                    key=lambda one: (one.at, one.code),
+                )
+            ),
         )
+
+    def _imported(self, asked: set[str]) -> set[str]:
+        """What these files import, directly or not."""
+        found: set[str] = set()
+        pending = list(asked)
+        while pending:
+            read = self._read.get(pending.pop())
+            new = set(read.imports) - found if read is not None else set()
+            found |= new
+            pending.extend(new)
+        return found - asked

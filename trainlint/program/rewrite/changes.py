@@ -153,10 +153,11 @@ def _instance(tree: Tree, node: cst.CSTNode, names: Names) -> cst.BaseExpression
     """What the method around a node calls its instance, which has to be a module."""
     around = list(tree.around(node))
     for number, one in enumerate(around):
-        if isinstance(one, cst.FunctionDef) and isinstance(around[number + 2], cst.ClassDef):
+        holder = around[number + 2] if number + 2 < len(around) else None
+        if isinstance(one, cst.FunctionDef) and isinstance(holder, cst.ClassDef):
             parameters = (*one.params.posonly_params, *one.params.params)
             static = any(getattr(each.decorator, "value", "") == "staticmethod" for each in one.decorators)
-            if parameters and not static and _is_module(around[number + 2], names):
+            if parameters and not static and _is_module(holder, names):
                 return cst.Name(parameters[0].name.value)
             break
     raise CannotBeMade

@@ -91,7 +91,7 @@ class _Comparison:
         return self._piece(_fields(type(old)), old, new)
 
     def _function(self, old: s.Function, new: s.Function) -> bool:
-        head = ("name", "parameters", "decorators", "at")
+        head = ("name", "parameters", "decorators", "at", "returns")
         if not self._piece(head, old, new):
             return False
         begin = old.at[0]

@@ -5,23 +5,21 @@ from __future__ import annotations
 import io
 import tokenize
 
+from trainlint import limits
 from trainlint.finding import Problem
 from trainlint.program.source import syntax as s
 from trainlint.program.source.read import Unreadable, read
 from trainlint.program.source.room import with_room
 
-_LARGEST = 1_000_000
-"""Bytes of a file that is read: about ten seconds, and more than anyone writes by hand."""
-
 
 @with_room
 def load(path: str, data: bytes) -> s.Module | Problem:
     """Read one file."""
-    if len(data) > _LARGEST:
+    if len(data) > limits.FILE_SIZE:
         return Problem(
             path,
             None,
-            f"too large to be read: {len(data) / 1e6:.1f} MB, and {_LARGEST / 1e6:.0f} MB is the most",
+            f"too large to be read: {len(data) / 1e6:.1f} MB, and {limits.FILE_SIZE / 1e6:.0f} MB is the most",
         )
     try:
         return read(decode(data))

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from trainlint import words
 from trainlint.program.incremental.cache import Cache
 from trainlint.program.incremental.project_files import Files
 from trainlint.project.bytes_on_disk import Contents
 from trainlint.project.soundness import parses
 
-_TRAINS = re.compile(
-    rb"\b(?:backward|zero_grad|\w*Module|\w*PreTrainedModel|ModelMixin|\w*Loss|\w*_loss|\w*cross_entropy\w*|kl_div|log_softmax|amp|autocast"
-    rb"|DataLoader|training_step|eval|load_state_dict|DataCollatorForLanguageModeling)\b"
-)
 _IMPORT = re.compile(
     rb"(?:^|(?<=\r))[ \t]*(?:from[ \t]+(\.*)((?:\w[\w.]*)?)[ \t]+import\b|import[ \t]+([\w., \t]+))",
     re.MULTILINE,
@@ -23,7 +20,7 @@ _IMPORT = re.compile(
 def speaks_of_training(data: bytes) -> bool:
     return (
         any(word in data for word in (b"torch", b"Tensor", b"transformers"))
-        and _TRAINS.search(data) is not None
+        and words.in_files().search(data) is not None
     )
 
 

@@ -267,15 +267,14 @@ class _Reader:
         self._tokens.take("def")
         at = self._tokens.take(node.name.value)
         parameters = self._parameters(node.params)
-        if node.returns is not None:
-            self._expr(node.returns.annotation)
+        returns = self._expr(node.returns.annotation) if node.returns is not None else None
         outer, outer_names = self._yields, self._names
         self._yields, self._names = False, set()
         body = self._suite(node.body)
         is_generator, names = self._yields, frozenset(self._names)
         outer_names |= names
         self._yields, self._names = outer, outer_names
-        return s.Function(node.name.value, parameters, body, decorators, is_generator, names, at)
+        return s.Function(node.name.value, parameters, body, decorators, is_generator, names, at, returns)
 
     def _parameters(self, node: cst.Parameters) -> tuple[s.Parameter, ...]:
         found = [self._parameter(one) for one in (*node.posonly_params, *node.params)]

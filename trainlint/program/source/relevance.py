@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainlint.facts.api.deprecated import OLD_INITS, TELLING
+from trainlint import words
+from trainlint.facts.api.deprecated import OLD_INITS
 from trainlint.facts.api.torch_api import DROPOUTS, LOSS_FUNCTIONS, LOSSES, WITH_PARAMETERS
 from trainlint.program.source import syntax as s
 from trainlint.program.source.outline import Outline
@@ -21,14 +22,9 @@ TRAINING_WORDS = (
 )
 """Names without which an entry point says nothing about training that a rule could judge."""
 
-_HERE_ALONE = (
-    frozenset(
-        "eval forward load_state_dict scaled_dot_product_attention masked_fill masked_fill_ key_padding_mask attn_mask "
-        "bmm".split()
-    )
-    | TELLING
-)
-"""Names that say something of the function that they stand in, and nothing of those that call it."""
+_HERE_ALONE = frozenset("eval forward load_state_dict bmm".split())
+"""Names that say something of the function that they stand in, and nothing of those that call it; so do the words that
+rules declare."""
 
 _EVERYWHERE = frozenset("forward __init__ eval get update append extend items to add".split())
 """Names that too many things share to follow them."""
@@ -65,6 +61,8 @@ def _speaks(name: str, names: frozenset[str]) -> bool:
     if not (names.isdisjoint(TRAINING_WORDS) and names.isdisjoint(_HERE_ALONE)) or (
         name == "forward" and not WITH_PARAMETERS.isdisjoint(names)
     ):
+        return True
+    if any(map(words.is_declared, names)):
         return True
     if "init" in names and not names.isdisjoint(OLD_INITS):
         return True

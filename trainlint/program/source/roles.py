@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from trainlint.program.source import syntax as s
 from trainlint.program.source.walking import walk
@@ -25,8 +25,17 @@ _OF_MODULES_ALONE = frozenset(("parameters", "named_parameters"))
 _KEEPS = frozenset("to cuda cpu float long view reshape flatten squeeze unsqueeze transpose permute".split())
 _OF_SCALERS = frozenset(("unscale_", "update", "step"))
 _OF_SCHEDULERS = frozenset(("get_last_lr", "get_lr"))
+_OF_TRAINING = frozenset("zero_grad step train eval parameters load_state_dict unscale_".split())
+_TELLING = frozenset(("zero_grad", "step", "scale", "unscale_", "update"))
 _OPTIMIZER = re.compile(r"opt(im(izer)?)?s?\d?$|optim(izer)?[_\d]|^opt_|_opt_")
 _SCHEDULER = re.compile(r"sched|warmup|annea", re.IGNORECASE)
+
+
+class Part(NamedTuple):
+    """What a name stands for; `shown_by` are the uses that say so."""
+
+    role: Role
+    shown_by: str
 
 
 @dataclass
@@ -48,16 +57,41 @@ class _Use:
     predicts: bool = False
 
 
-def roles(block: s.Block) -> Mapping[str, Role]:
-    """The roles that code makes clear, by how it is written: `net`, `self.net`, `parts[net]`."""
+def roles(block: s.Block) -> Mapping[str, Part]:
+    """What code makes clear, by how it is written: `net`, `self.net`, `parts[net]`."""
     uses = _Uses()
     uses.block(block)
     found = {}
     for name, use in uses.by_name.items():
         role = _role(name.rpartition(".")[2].rpartition("[")[2].rstrip("]"), use)
         if role is not None:
-            found[name] = role
+            found[name] = Part(role, _shown(name, role, use))
     return found
+
+
+def unclear(block: s.Block) -> tuple[str, ...]:
+    """Names that are used as parts of training are, and of which nothing says what part."""
+    uses = _Uses()
+    uses.block(block)
+    known = roles(block)
+    return tuple(
+        name for name, use in uses.by_name.items() if name not in known and use.methods & _OF_TRAINING
+    )
+
+
+def _shown(name: str, role: Role, use: _Use) -> str:
+    """The uses that give a name its role, as they are written."""
+    match role:
+        case "loss":
+            return f"`{name}(…)`, whose result runs backward"
+        case "target":
+            return "the loss that it is compared in"
+        case "module":
+            methods = sorted(use.methods & _OF_MODULES)[:1]
+            return f"`{name}(…)` and `{name}.{methods[0]}()`"
+        case _:
+            methods = sorted(use.methods & _TELLING) or sorted(use.methods)[:1]
+            return " and ".join(f"`{name}.{method}()`" for method in methods)
 
 
 def _role(name: str, use: _Use) -> Role | None:

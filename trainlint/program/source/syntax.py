@@ -293,6 +293,8 @@ class Function:
     names: frozenset[str]
     """Every name and attribute in the function, nested functions included."""
     at: Span
+    returns: Expr | None = None
+    """The annotation of its result."""
 
 
 @dataclass(slots=True)

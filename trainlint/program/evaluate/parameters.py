@@ -1,0 +1,75 @@
+"""What the parameters of a function hold: what it is given, or what else is known of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api import torch_api as api
+from trainlint.facts.model.values import Items, Object, Table, Value
+from trainlint.program.evaluate import declared, standing_in
+from trainlint.program.evaluate.classes import overridable
+from trainlint.program.evaluate.values import Arguments, FunctionValue
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def bind_parameters(ev: Evaluator, func: FunctionValue, given: Arguments) -> None:
+    """Bind a function's parameters, in the scope that is now current, to what it was given."""
+    args = list(given.args)
+    options = dict(given.options)
+    opened = given.open
+    for parameter in func.code.parameters:
+        if parameter.star == "*":
+            ev.bind(parameter.name, Items(kind="tuple", items=args, exact=not opened, is_begun=opened))
+            args = []
+        elif parameter.star == "**":
+            ev.bind(parameter.name, Table(entries=dict(options), others=[ev.unknown()] if opened else []))
+            options = {}
+        else:
+            ev.bind(parameter.name, _argument(ev, func, parameter, args, options, opened))
+
+
+def _argument(
+    ev: Evaluator,
+    func: FunctionValue,
+    parameter: s.Parameter,
+    args: list[Value],
+    options: dict[str, Value],
+    opened: bool,
+) -> Value:
+    name = parameter.name
+    if args and not parameter.keyword_only:
+        if not (isinstance(args[0], Items) and args[0].kind == "star"):
+            return _handed(ev, func, parameter, args.pop(0))
+        if args[0].items:
+            return ev.unknown(name)
+    if name in options:
+        return _handed(ev, func, parameter, options.pop(name))
+    default = func.defaults.get(name)
+    if not opened:
+        return default if default is not None else ev.unknown(name)
+    typed = declared.parameter(ev, func, parameter.annotation)
+    if typed is not None and not _is_any_module(typed):
+        return typed
+    used = (
+        standing_in.parameter(ev, func, name, func.code.at, declared=typed is not None)
+        if default is None or typed is not None
+        else None
+    )
+    return used or typed or overridable(ev, default, name)
+
+
+def _handed(ev: Evaluator, func: FunctionValue, parameter: s.Parameter, value: Value) -> Value:
+    """What a caller hands over; if nothing is known of it, what the parameter is declared to be, or is used as."""
+    said = declared.instead(ev, parameter.annotation, func.env, value)
+    if said is not value and not _is_any_module(said):
+        return said
+    used = standing_in.argument(ev, func, parameter.name, value, func.code.at)
+    return used if used is not value else said
+
+
+def _is_any_module(value: Value) -> bool:
+    """Whether it may be a loss as well: only its use tells."""
+    return isinstance(value, Object) and value.type == api.SOME_MODULE
