@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.api.torch_api import CONTAINERS, LOADER, MODULE, PARAMETER
+from trainlint.facts.ask.guards import INDEX
 from trainlint.facts.ask.layers import layer_of
 from trainlint.facts.model.events import Drawn, Escape, Operation
 from trainlint.facts.model.values import (
@@ -155,7 +156,11 @@ def _element_of_object(ev: Evaluator, iterable: Object, at: s.Span, depth: int) 
 def _element_of_iterator(ev: Evaluator, iterable: Op, at: s.Span, depth: int) -> Value:
     match iterable.name:
         case "enumerate":
-            items = [ev.unknown("index"), element(ev, iterable.inputs[0], at, depth + 1)]
+            from_zero = len(iterable.inputs) == 1 and not iterable.options
+            items = [
+                ev.unknown(INDEX if from_zero else "index"),
+                element(ev, iterable.inputs[0], at, depth + 1),
+            ]
         case "zip":
             items = [element(ev, one, at, depth + 1) for one in iterable.inputs]
         case "items":
@@ -497,7 +502,7 @@ def _paired(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
     known = [held(ev, one) or one if isinstance(one, Object) else one for one in args]
     lists = [one for one in known if isinstance(one, Items) and one.exact]
     if len(lists) != len(known):
-        return ev.op(name, args, at)
+        return ev.op(name, args, at, options=given.options if name == "enumerate" else None)
     ev.spend(sum(len(one.items) for one in lists))
     if name == "enumerate":
         rows = [[Constant(value=number), one] for number, one in enumerate(lists[0].items)]

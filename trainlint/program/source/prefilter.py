@@ -12,7 +12,7 @@ from trainlint.project.soundness import parses
 
 _TRAINS = re.compile(
     rb"\b(?:backward|zero_grad|\w*Module|\w*Loss|\w*_loss|\w*cross_entropy\w*|kl_div|log_softmax|amp|autocast"
-    rb"|DataLoader|training_step|eval|load_state_dict|DataCollatorForLanguageModeling)\b"
+    rb"|DataLoader|Accelerator|\w*Trainer|training_step|configure_optimizers|eval|load_state_dict|DataCollatorForLanguageModeling)\b"
 )
 _IMPORT = re.compile(
     rb"(?:^|(?<=\r))[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.MULTILINE
@@ -21,7 +21,10 @@ _IMPORT = re.compile(
 
 def speaks_of_training(data: bytes) -> bool:
     return (
-        any(word in data for word in (b"torch", b"Tensor", b"transformers"))
+        any(
+            word in data
+            for word in (b"torch", b"Tensor", b"transformers", b"accelerate", b"lightning", b"trl")
+        )
         and _TRAINS.search(data) is not None
     )
 
