@@ -208,6 +208,7 @@ class StateLoaded(Event):
         result: the keys that it reports.
         missing: how many keys of a module were not in the state; None where no run has shown it.
         unexpected: how many keys of the state were not in the module.
+        keys: how many keys the state had.
     """
 
     target: Value = field(default_factory=Value)
@@ -216,6 +217,7 @@ class StateLoaded(Event):
     result: Op = field(default_factory=Op)
     missing: int | None = None
     unexpected: int | None = None
+    keys: int | None = None
 
 
 @dataclass(eq=False)

@@ -122,6 +122,8 @@ class _Survey:
                         alive=known.alive
                         or (not numbers_of and one.grad is not None and numbers.any_nonzero([one.grad])[0]),
                         value=self._value_of(one),
+                        lost=known.lost,
+                        moving=known.moving,
                     )
                 )
         return found
