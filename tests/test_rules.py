@@ -26,7 +26,7 @@ from trainlint.project.target import target_near
 from trainlint.report import Report
 from trainlint.rules import Entry, entries
 
-FRAMEWORKS = ("accelerate", "lightning", "peft", "trl", "datasets")
+FRAMEWORKS = ("accelerate", "lightning", "peft", "trl", "datasets", "torchmetrics")
 FIX = "Fix"
 """The section of a page about what `--fix` does, after `Instead`: one of the examples, fixed."""
 SECTIONS = ("Why is this bad?", "Example", "Instead", "When it stays silent", "Known misses", "Source")
