@@ -12,7 +12,8 @@ from functools import cache
 from trainlint.rules import entries
 
 _OF_TRAINING = (
-    r"backward zero_grad \w*Module \w*PreTrainedModel ModelMixin \w*Loss \w*_loss \w*cross_entropy\w* kl_div log_softmax amp autocast DataLoader "
+    r"backward zero_grad \w*Module \w*PreTrainedModel ModelMixin \w*Loss \w*_loss \w*cross_entropy\w* kl_div "
+    r"log_softmax amp autocast DataLoader Accelerator \w*Trainer configure_optimizers "
     "training_step eval load_state_dict DataCollatorForLanguageModeling"
 )
 """What files say that train or evaluate."""

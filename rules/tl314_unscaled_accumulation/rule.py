@@ -2,7 +2,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.guards import counting
 from trainlint.facts.ask.interference import may_touch_anything
+from trainlint.facts.ask.means import is_whole_mean
 from trainlint.facts.ask.stepped import modules_held, same_parameters
 from trainlint.facts.model.events import (
     Backward,
@@ -18,9 +20,6 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
-
-from .counting import counting
-from .means import is_whole_mean
 
 
 @rule(Training, level="warning")

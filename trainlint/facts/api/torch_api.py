@@ -1,4 +1,4 @@
-"""What torch's operations and classes make, keep, cut and expect, and how frameworks own the loop. Data.
+"""What torch's operations and classes make, keep, cut and expect. Data.
 
 Source: PyTorch's documentation, and measurements on torch 2.13.
 """
@@ -262,6 +262,8 @@ ALIASES: dict[str, str] = {
     "pytorch_lightning.core.LightningModule": "lightning.LightningModule",
     "lightning.pytorch.core.LightningModule": "lightning.LightningModule",
     "pytorch_lightning.core.lightning.LightningModule": "lightning.LightningModule",
+    "lightning.pytorch.core.module.LightningModule": "lightning.LightningModule",
+    "pytorch_lightning.core.module.LightningModule": "lightning.LightningModule",
     "transformers.trainer.Trainer": "transformers.Trainer",
 }
 """Second names of the same thing."""
@@ -404,17 +406,6 @@ PRETRAINED = (".from_pretrained", ".from_config")
 NOT_TORCH = ("paddle", "tensorflow", "keras", "flax", "jax", "mindspore", "mlx")
 """Beginnings of libraries whose models are no modules of torch's."""
 
-OPAQUE_LOOPS: dict[str, dict[str, str]] = {
-    "lightning.LightningModule": {
-        "training_step": "returns-loss",
-        "validation_step": "evaluates",
-        "test_step": "evaluates",
-        "predict_step": "evaluates",
-    },
-    "transformers.Trainer": {"compute_loss": "returns-loss"},
-}
-"""Methods that a framework calls in a loop of its own, and what it does with them."""
-
 DEPRECATED_AMP: dict[str, str] = {
     **{
         f"torch.{device}.amp.{name}": f'torch.amp.{name}("{device}", …)'
@@ -533,5 +524,5 @@ NOTED = (
 FITS = frozenset(("fit_transform", "transform"))
 """Methods by which scikit-learn's transformers make data."""
 
-NOTED_METHODS = frozenset(("set_epoch", "fit", "nonzero", "masked_select", "unique"))
+NOTED_METHODS = frozenset(("set_epoch", "fit", "nonzero", "masked_select", "unique", "add_batch", "update"))
 """Methods that rules ask about, whatever they are called on."""

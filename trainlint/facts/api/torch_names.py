@@ -6,6 +6,7 @@ import re
 from difflib import SequenceMatcher
 from functools import lru_cache
 
+from trainlint.facts.api.frameworks import TRAINER, TRAINERS
 from trainlint.facts.api.torch_api import (
     ALIASES,
     LOSSES,
@@ -104,6 +105,8 @@ def library_bases(name: str) -> frozenset[str]:
         name.startswith("transformers.") and last.startswith("get_") and "schedule" in last
     ):
         found.add(SCHEDULER)
+    elif name in TRAINERS:
+        found.add(TRAINER)
     elif name.startswith("torch.optim.swa_utils."):
         found.add(MODULE)
     elif name in OPTIMIZER_CLASSES or name.startswith(OPTIMIZER_MODULES):

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from trainlint.facts.model.values import Guards
+
+INDEX = "index from 0"
+"""What the number of an iteration is called that `enumerate` counts from 0."""
+
+Phase = Literal["first", "last", "unknown"]
 
 
 def needs_failed_import(guards: Guards) -> bool:
@@ -11,3 +18,36 @@ def needs_failed_import(guards: Guards) -> bool:
         isinstance(condition, tuple) and condition[:1] == ("import fails",) and outcome
         for condition, outcome in guards
     )
+
+
+def counting(guards: Guards) -> Guards:
+    """Those that hold in every n-th iteration, such as `i % 4 == 0`; `i % 1 == 0` holds in each."""
+    return tuple(guard for guard in guards if _counts(guard[0]))
+
+
+def _counts(condition: Any) -> bool:
+    match condition:
+        case ("%", _, number):
+            return bool(number != ("constant", "1"))
+        case tuple():
+            return any(map(_counts, condition))
+    return False
+
+
+def phase(guards: Guards) -> tuple[Phase, Any]:
+    """Whether conditions hold in the first of every n iterations, `i % n == 0`, or in the last, `(i + 1) % n == 0`, and
+    what the key of n is; unknown where something else may make them hold too."""
+    for condition, outcome in counting(guards):
+        match condition:
+            case ("==", ("%", number, count), ("constant", "0")) if outcome:
+                pass
+            case ("%", number, count) if not outcome:
+                pass
+            case _:
+                continue
+        match number:
+            case (str(name), _) if name == INDEX:
+                return "first", count
+            case ("+", (str(name), _), ("constant", "1")) if name == INDEX:
+                return "last", count
+    return "unknown", None

@@ -21,6 +21,7 @@ class Event:
         loops: the loops around it, outermost first, through all calls.
         guards: keys of the undecided conditions it stands under, and which way each went.
         autocast: the regions of autocast around it, or what may be one, outermost first.
+        regions: those of frameworks around it, or what may be one, outermost first.
     """
 
     at: Place
@@ -28,6 +29,7 @@ class Event:
     loops: tuple[int, ...] = ()
     guards: tuple[tuple[Any, bool], ...] = ()
     autocast: tuple[Value, ...] = ()
+    regions: tuple[Value, ...] = ()
 
 
 @dataclass(eq=False)
@@ -39,6 +41,8 @@ class Backward(Event):
     by_framework: bool = False
     retains: Value | None = None
     """What it is told about keeping the graph; None if nothing."""
+    by: Object | None = None
+    """The helper of a framework that runs it, where the program calls one."""
 
 
 @dataclass(eq=False)
@@ -78,6 +82,8 @@ class Clip(Event):
     parameters: Value = field(default_factory=Value)
     optimizer: Object | None = None
     """The optimizer that holds all of these parameters, where a run has shown it."""
+    function: str = ""
+    """The dotted name of the function of torch's that does it."""
 
 
 @dataclass(eq=False)
@@ -211,6 +217,7 @@ class StateLoaded(Event):
         result: the keys that it reports.
         missing: how many keys of a module were not in the state; None where no run has shown it.
         unexpected: how many keys of the state were not in the module.
+        keys: how many keys the state had.
     """
 
     target: Value = field(default_factory=Value)
@@ -219,6 +226,7 @@ class StateLoaded(Event):
     result: Op = field(default_factory=Op)
     missing: int | None = None
     unexpected: int | None = None
+    keys: int | None = None
 
 
 @dataclass(eq=False)

@@ -28,6 +28,9 @@ class ParameterSeen:
         expected: whether a backward was run from a loss of its model before that step.
         update: norm of the change by one step over the norm of the weights, beyond weight decay.
         unchanged: bit-identical after the step.
+        lost: of its elements that have a gradient, the share that is bit-identical after the step, for half precision; None
+            where the learning rate was still rising.
+        moving: how many elements that share is of.
         uses: how many modules hold this same parameter.
         model: number of its model, among those that were trained.
         rate: learning rate of its group at that step.
@@ -60,3 +63,5 @@ class ParameterSeen:
     reached: bool = False
     alive: bool = False
     value: Value | None = None
+    lost: float | None = None
+    moving: int = 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.api.torch_api import CONTAINERS, LOADER, MODULE, PARAMETER, TENSORS_ALONE
+from trainlint.facts.ask.guards import INDEX
 from trainlint.facts.ask.layers import layer_of
 from trainlint.facts.ask.numbers import is_whole
 from trainlint.facts.ask.registration import registry_of
@@ -160,7 +161,8 @@ def _element_of_object(ev: Evaluator, iterable: Object, at: s.Span, depth: int) 
 def _element_of_iterator(ev: Evaluator, iterable: Op, at: s.Span, depth: int) -> Value:
     match iterable.name:
         case "enumerate":
-            index = Unknown(text="index", loops=ev.loops, annotation="int")
+            from_zero = len(iterable.inputs) == 1 and not iterable.options
+            index = Unknown(text=INDEX if from_zero else "index", loops=ev.loops, annotation="int")
             items = [index, element(ev, iterable.inputs[0], at, depth + 1)]
         case "zip":
             items = [element(ev, one, at, depth + 1) for one in iterable.inputs]
@@ -508,7 +510,7 @@ def _paired(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
     known = [held(ev, one) or one if isinstance(one, Object) else one for one in args]
     lists = [one for one in known if isinstance(one, Items) and one.exact]
     if not lists or any(one not in lists and not is_counter(one) for one in known):
-        return ev.op(name, args, at)
+        return ev.op(name, args, at, options=given.options if name == "enumerate" else None)
     ev.spend(sum(len(one.items) for one in lists))
     if name == "enumerate":
         rows = [[Constant(value=number), one] for number, one in enumerate(lists[0].items)]

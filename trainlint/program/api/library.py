@@ -22,7 +22,7 @@ from trainlint.facts.model.events import (
 )
 from trainlint.facts.model.order import events
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value, one_of
-from trainlint.program.api import batches, builtin, frameworks, host, methods, noting, old_ways
+from trainlint.program.api import batches, builtin, frameworks, host, methods, noting, old_ways, streams
 from trainlint.program.api.indexing import looks_at_index
 from trainlint.program.evaluate import classes, conditions, containers
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial
@@ -259,7 +259,7 @@ def _clipped(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
     if not given.args:
         return None
     if not _is_infinite(given.get(1, "max_norm")):
-        ev.emit(Clip, at, parameters=given.args[0])
+        ev.emit(Clip, at, parameters=given.args[0], function=name)
     return ev.op(name, (), at, text)
 
 
@@ -336,6 +336,7 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
         if isinstance(method, FunctionValue) and len(method.origin.code.parameters) > 1:
             by_index = looks_at_index(ev, dataset.definition, method.origin)
             ev.emit(ItemsMade, at, loader=loader, names=method.origin.code.names, by_index=by_index)
+    streams.note_stream(ev, loader, at)
     batches.note_batch(ev, loader, at)
     function = loader.argument(10, "worker_init_fn")
     if isinstance(function, (FunctionValue, Bound, Partial)):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainlint import limits
+from trainlint.facts.ask.guards import INDEX
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.exclusive import outcome_of
@@ -37,6 +38,8 @@ def key(value: Value, depth: int = 0) -> Any:
             isinstance(one, Constant) and not one.is_default for one in value.items
         ):
             return ("constants", *(repr(one.value) for one in value.items if isinstance(one, Constant)))
+        case Unknown() if value.text == INDEX:
+            return (INDEX, value.uid)
     return ("value", value.uid)
 
 

@@ -27,6 +27,8 @@ class Context(NamedTuple):
     """Whether autograd records; None where that is unknown."""
     autocast: tuple[Value, ...] = ()
     """The regions of autocast, or what may be one."""
+    regions: tuple[Value, ...] = ()
+    """The regions of frameworks, or what may be one."""
     loops: tuple[int, ...] = ()
     calls: tuple[Place, ...] = ()
     known: Mapping[Any, bool] = MappingProxyType({})

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainlint.facts.api.torch_api import MODULE, OPAQUE_LOOPS
-from trainlint.facts.model.events import Backward, Returned
+from trainlint.facts.api.torch_api import MODULE
 from trainlint.facts.model.values import Choice, Items, Object, Table, Value
-from trainlint.program.evaluate import classes, statements
+from trainlint.program.evaluate import classes, owned_methods
 from trainlint.program.evaluate.evaluator import Evaluator, Root
 from trainlint.program.evaluate.uses import Trace
-from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
+from trainlint.program.evaluate.values import ClassValue, FunctionValue
 from trainlint.program.incremental.outcome import Defined, DefinedClass, DefinedFunction, Method
 from trainlint.program.source.relevance import needs_instance
 from trainlint.program.source.roles import unclear
@@ -111,21 +110,8 @@ class Entering:
                 pending.extend(one.parts())
 
     def _enter(self, path: str, function: FunctionValue, receiver: Value | None) -> None:
-        ev = self._ev
-        with ev.module_frame(path):
-            args = (receiver,) if receiver is not None else ()
-            given = Arguments(args, open=True)
-            bases = receiver.bases if isinstance(receiver, Object) else frozenset()
-            code = function.origin.code
-            role = next((role for base in bases if (role := OPAQUE_LOOPS.get(base, {}).get(code.name))), None)
-            if role is None:
-                result = ev.call_function(function, given, code.at, receiver)
-                ev.emit(Returned, code.at, value=result)
-                return
-            with statements.loop(ev, code.at):
-                result = ev.call_function(function, given, code.at, receiver)
-                if role == "returns-loss":
-                    ev.emit(Backward, code.at, loss=result, accumulates=False, by_framework=True)
+        with self._ev.module_frame(path):
+            owned_methods.enter(self._ev, function, receiver)
 
 
 def _own(ev: Evaluator, path: str) -> Iterator[FunctionValue | ClassValue]:

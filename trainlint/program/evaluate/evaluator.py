@@ -318,6 +318,7 @@ class Evaluator:
                 loops=self.here.loops,
                 guards=self.here.guards,
                 autocast=self.here.autocast,
+                regions=self.here.regions,
                 **facts,
             )
         )

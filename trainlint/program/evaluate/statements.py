@@ -23,7 +23,7 @@ from trainlint.facts.model.values import (
     alternatives,
     one_of,
 )
-from trainlint.program.api import builtin, library, noting
+from trainlint.program.api import builtin, frameworks, library, noting
 from trainlint.program.api.lists import numbered
 from trainlint.program.evaluate import (
     attributes,
@@ -80,7 +80,7 @@ def _assert(ev: Evaluator, node: s.Assert) -> None:
 
 
 def _return(ev: Evaluator, node: s.Return) -> Signal:
-    value = ev.expr(node.value) if node.value is not None else Constant(value=None)
+    value = ev.expr(node.value) if node.value is not None else Constant(value=None, at=ev.place(node.at))
     frame = ev.frames[-1]
     frame.returns.append((ev.guards[frame.guards :], value))
     ev.nodes.append(Exit("return"))
@@ -367,7 +367,8 @@ def _with_one(ev: Evaluator, context: s.Expr, target: s.Expr | None) -> Iterator
     """What is done inside is done under `with context as target`."""
     value = ev.expr(context)
     records, regions = _records_in(ev, value, ev.records), _autocast_in(ev, value)
-    with ev.inside(records=records, autocast=ev.here.autocast + regions):
+    entered = ev.here.regions + frameworks.regions_in(value)
+    with ev.inside(records=records, autocast=ev.here.autocast + regions, regions=entered):
         if isinstance(value, Op) and value.name == "device":
             ev.emit(Called, context.at, name="torch.set_default_device", args=(value,))
         if target is not None:

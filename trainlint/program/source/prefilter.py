@@ -19,7 +19,10 @@ _IMPORT = re.compile(
 
 def speaks_of_training(data: bytes) -> bool:
     return (
-        any(word in data for word in (b"torch", b"Tensor", b"transformers"))
+        any(
+            word in data
+            for word in (b"torch", b"Tensor", b"transformers", b"accelerate", b"lightning", b"trl")
+        )
         and words.in_files().search(data) is not None
     )
 

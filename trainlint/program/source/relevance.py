@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from trainlint import words
 from trainlint.facts.api.deprecated import OLD_INITS
+from trainlint.facts.api.frameworks import OWNED, TRAINER_WORDS
 from trainlint.facts.api.torch_api import DROPOUTS, LOSS_FUNCTIONS, LOSSES, WITH_PARAMETERS
 from trainlint.program.source import syntax as s
 from trainlint.program.source.outline import Outline
@@ -19,6 +20,7 @@ TRAINING_WORDS = (
     )
     | {name.rpartition(".")[2] for name in LOSSES}
     | LOSS_FUNCTIONS
+    | TRAINER_WORDS
 )
 """Names without which an entry point says nothing about training that a rule could judge."""
 
@@ -56,11 +58,11 @@ class Relevance:
 
 
 def _speaks(name: str, names: frozenset[str]) -> bool:
-    """Whether a function uses a word of training, drops or initialises by a function of torch's, or is a
-    forward that may make layers."""
-    if not (names.isdisjoint(TRAINING_WORDS) and names.isdisjoint(_HERE_ALONE)) or (
-        name == "forward" and not WITH_PARAMETERS.isdisjoint(names)
-    ):
+    """Whether a function uses a word of training, drops or initialises by a function of torch's, is a forward
+    that may make layers, or is a method that a framework calls."""
+    if name in OWNED or not (names.isdisjoint(TRAINING_WORDS) and names.isdisjoint(_HERE_ALONE)):
+        return True
+    if name == "forward" and not WITH_PARAMETERS.isdisjoint(names):
         return True
     if any(map(words.is_declared, names)):
         return True

@@ -151,6 +151,20 @@ def sample(tensor: torch.Tensor) -> torch.Tensor | None:
     return flat[::stride].clone()
 
 
+def lost(before: torch.Tensor, after: torch.Tensor, parameter: torch.Tensor) -> tuple[float | None, int]:
+    """Of the elements of a half-precision sample that have a gradient, the share that a step has left as it was, and
+    how many elements that is of."""
+    gradient = parameter.grad
+    if before.dtype not in (torch.bfloat16, torch.float16) or gradient is None or gradient.is_sparse:
+        return None, 0
+    kept = sample(gradient)
+    if kept is None or kept.shape != after.shape:
+        return None, 0
+    moving = kept != 0
+    count = int(moving.sum())
+    return (float((after == before)[moving].double().mean()), count) if count else (None, 0)
+
+
 def total(tensor: torch.Tensor) -> float:
     """The sum of all elements, to notice any change."""
     values = plain(tensor)

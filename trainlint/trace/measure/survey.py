@@ -138,6 +138,8 @@ class _Survey:
             alive=known.alive
             or (not numbers_of and one.grad is not None and numbers.any_nonzero([one.grad])[0]),
             value=value,
+            lost=known.lost,
+            moving=known.moving,
         )
 
     def _value_of(self, parameter: torch.Tensor) -> Value | None:

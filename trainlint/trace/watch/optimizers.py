@@ -32,6 +32,8 @@ class Parameter:
         self.update: float | None = None
         self.unchanged: bool | None = None
         self.rate: float | None = None
+        self.lost: float | None = None
+        self.moving = 0
 
 
 class Optimizer:

@@ -66,6 +66,7 @@ class States:
             result=Op(name="call", is_ignored=frame is not None and recorder.own.is_ignored(frame)),
             missing=len(getattr(keys, "missing_keys", ())),
             unexpected=len(getattr(keys, "unexpected_keys", ())),
+            keys=len(state) if isinstance(state, Mapping) else None,
         )
 
     def saved(self, value: Any, frame: FrameType | None) -> None:

@@ -348,6 +348,8 @@ class Steps:
                 moved = float(torch.linalg.vector_norm(after.double() - before[0].double() * shrink))
                 known.update = moved / size if size else None
                 known.unchanged = torch.equal(after, before[0]) and before[1] == numbers.total(one)
+                if known.lost is None and rate and rate >= number(group.get("initial_lr")):
+                    known.lost, known.moving = numbers.lost(before[0], after, one)
 
     def changed_in_place(
         self, args: Sequence[Any], inputs: tuple[Value, ...], frame: FrameType | None

@@ -1,0 +1,133 @@
+from collections.abc import Iterator
+
+from trainlint.facts.api.torch_api import LOADER, OPTIMIZER
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.helpers import (
+    batches_of_step,
+    counting_helpers,
+    handed_to,
+    is_one,
+    outputs_in,
+    precision,
+)
+from trainlint.facts.ask.holding import contains
+from trainlint.facts.ask.loaders import is_built_openly, is_own_class, samplers, type_of, uses
+from trainlint.facts.ask.ranks import speaks_of_rank
+from trainlint.facts.ask.stepped import held_modules
+from trainlint.facts.model.events import Backward, OptimizerStep
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, alternatives, constant
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="error", by="S")
+def check(training: Training) -> Iterator[Finding]:
+    for helper in counting_helpers(training):
+        handed, complete = handed_to(training, helper)
+        backwards = [one for one in training.events(Backward) if one.by is helper and one.loops]
+        if not backwards or not complete or not handed:
+            continue
+        yield from _optimizers(training, helper, backwards, handed)
+        yield from _models(training, backwards, handed)
+        yield from _loaders(training, handed)
+
+
+def _optimizers(
+    training: Training, helper: Object, backwards: list[Backward], handed: frozenset[int]
+) -> Iterator[Finding]:
+    done = set()
+    for step in training.events(OptimizerStep):
+        optimizers = list(alternatives(step.optimizer))
+        if any(one.uid in handed or not _is_known(one) for one in optimizers):
+            continue
+        if all(held_modules(one).isdisjoint(handed) for one in optimizers):
+            continue
+        for one in optimizers:
+            if isinstance(one, Object) and one.at is not None and one.uid not in done:
+                done.add(one.uid)
+                waits = not is_one(batches_of_step(helper))
+                scales = constant(precision(helper)) == "fp16"
+                harm = (
+                    "steps on every batch"
+                    if waits
+                    else "uses gradients that are still scaled"
+                    if scales
+                    else "knows nothing of accumulation, scaling or sharding"
+                )
+                yield Finding(
+                    one.at,
+                    f"The model went through `prepare`, and this optimizer did not: it {harm}. Prepare both, and use "
+                    "what `prepare` returns.",
+                    (Because(step.at, "it steps here"),),
+                    level=None if waits or scales else "warning",
+                )
+
+
+def _is_known(value: object) -> bool:
+    return isinstance(value, Object) and value.is_a(OPTIMIZER) and "?" not in value.type and not value.is_open
+
+
+def _models(training: Training, backwards: list[Backward], handed: frozenset[int]) -> Iterator[Finding]:
+    """Models that a prepared optimizer steps, and that were not prepared themselves."""
+    stepped = frozenset(
+        number
+        for step in training.events(OptimizerStep)
+        for one in alternatives(step.optimizer)
+        if one.uid in handed
+        for number in held_modules(one)
+    )
+    done = set()
+    for backward in backwards:
+        for forward in outputs_in(training, backward):
+            model = forward.module
+            if (
+                not isinstance(model, Object)
+                or model.uid in done
+                or model.uid not in stepped
+                or model.at is None
+            ):
+                continue
+            whole = any(contains(one, (model.uid,)) for one in training.objects if one.uid in handed)
+            if model.uid in handed or whole or contains(model, handed):
+                continue
+            done.add(model.uid)
+            yield Finding(
+                model.at,
+                "The optimizer of this model went through `prepare`, and the model did not: it is not moved to the "
+                "device, not run in the chosen precision, and its gradients are not averaged over processes. Prepare "
+                "both.",
+                (Because(forward.at, "it is trained here"),),
+            )
+
+
+def _loaders(training: Training, handed: frozenset[int]) -> Iterator[Finding]:
+    for use in uses(training):
+        loader = use.loader
+        if not use.trains or loader.uid in handed or loader.at is None or loader.type != LOADER:
+            continue
+        given = [*loader.args, *loader.options.values()]
+        datasets = list(alternatives(loader.argument(0, "dataset")))
+        if (
+            not is_built_openly(loader)
+            or any(True for _ in samplers(loader))
+            or loader.argument(3, "sampler") is not None
+            or loader.argument(4, "batch_sampler") is not None
+            or not datasets
+            or not all(
+                is_own_class(one, "torch.utils.data.Dataset")
+                or type_of(one).startswith(("torch", "torchvision."))
+                for one in datasets
+            )
+            or any(
+                isinstance(one, Object) and one.is_a("torch.utils.data.IterableDataset") for one in datasets
+            )
+            or any(map(speaks_of_rank, reached(given)))
+        ):
+            continue
+        yield Finding(
+            loader.at,
+            "The model went through `prepare`, and its training data did not: every process reads the same batches, and "
+            "a step that is incomplete at the end of an epoch is lost. Prepare this loader too.",
+            (Because(use.drawn.at, "the model is trained on its batches here"),),
+        )

@@ -1,0 +1,125 @@
+from collections.abc import Iterator
+
+from trainlint.facts.api.frameworks import ACCUMULATES, COMPLETE
+from trainlint.facts.ask.guards import counting, phase
+from trainlint.facts.ask.helpers import (
+    batches_of_step,
+    certain,
+    counting_helpers,
+    handed_to,
+    has_region,
+    is_divided,
+    is_inside,
+    is_one,
+)
+from trainlint.facts.model.events import Backward, Clip, OptimizerStep
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, alternatives
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="error", by="S")
+def check(training: Training) -> Iterator[Finding]:
+    for helper in counting_helpers(training):
+        if is_one(batches_of_step(helper)):
+            continue
+        handed = handed_to(training, helper).numbers
+        backwards = [one for one in training.events(Backward) if one.by is helper]
+        steps = [
+            one
+            for one in training.events(OptimizerStep)
+            if one.loops and any(found.uid in handed for found in alternatives(one.optimizer))
+        ]
+        if not has_region(training, helper):
+            yield from _never_waits(training, helper, backwards, steps)
+        yield from _counted_twice(helper, steps)
+        yield from _divided_twice(training, helper, backwards, steps)
+
+
+def _never_waits(
+    training: Training, helper: Object, backwards: list[Backward], steps: list[OptimizerStep]
+) -> Iterator[Finding]:
+    """Steps of every batch, where several are to make a step."""
+    for step in steps:
+        before = next((one for one in backwards if one.loops == step.loops), None)
+        if before is None or training.inside_loop(step):
+            continue
+        number = certain(batches_of_step(helper))
+        each = f"1/{number}" if number is not None else "a part"
+        yield Finding(
+            step.at,
+            "The batches of a step are only counted inside `with accelerator.accumulate(model):`, and this loop has "
+            f"none: the optimizer steps on every batch, with {each} of its gradient. Put the iteration into that "
+            "context.",
+            (
+                *_made(helper, "this asks for several batches for each step"),
+                Because(before.at, "the loss is divided by their number here"),
+            ),
+            level=None if number is not None else "warning",
+        )
+
+
+def _counted_twice(helper: Object, steps: list[OptimizerStep]) -> Iterator[Finding]:
+    """Steps that both the context and a condition of the program's leave out."""
+    for step in steps:
+        if (
+            not is_inside(step, helper, ACCUMULATES)
+            or not counting(step.guards)
+            or COMPLETE in str(step.guards)
+        ):
+            continue
+        when, count = phase(step.guards)
+        number = certain(batches_of_step(helper))
+        if when == "unknown" or (number is not None and count[0] == "constant" and count[1] != repr(number)):
+            continue
+        if when == "first":
+            yield Finding(
+                step.at,
+                "This condition holds in the first of the batches that make a step, and the context lets the "
+                "optimizer step in the last: the two never agree, and the model stays what it was. Remove the "
+                "condition: `accumulate` leaves out the other steps itself.",
+                _made(helper, "this counts the batches"),
+            )
+        else:
+            yield Finding(
+                step.at,
+                "This condition leaves out the step after the last, incomplete group of batches of an epoch, which "
+                "`accumulate` would take: their gradients run into the next epoch. Remove the condition: "
+                "`accumulate` leaves out the other steps itself.",
+                _made(helper, "this counts the batches"),
+                level="warning",
+            )
+
+
+def _divided_twice(
+    training: Training, helper: Object, backwards: list[Backward], steps: list[OptimizerStep]
+) -> Iterator[Finding]:
+    """Losses that the program divides by the number of batches, and the helper again."""
+    for backward in backwards:
+        division = is_divided(backward.loss, helper)
+        if division is None or division.at is None:
+            continue
+        number = certain(batches_of_step(helper))
+        adaptive = all(_adapts(step) for step in steps) and not training.events(Clip)
+        share = f"1/{number * number}" if number is not None else "1/n²"
+        yield Finding(
+            division.at,
+            "`accelerator.backward` divides the loss by the number of batches of a step itself, so this division makes "
+            f"{share} of each batch's gradient count. Remove it.",
+            (Because(backward.at, "the loss is divided again here"),),
+            level="warning" if adaptive or number is None else None,
+        )
+
+
+def _adapts(step: OptimizerStep) -> bool:
+    """Whether the size of gradients makes no difference to an optimizer."""
+    return any(
+        isinstance(one, Object)
+        and one.type.rpartition(".")[2].startswith(("Adam", "NAdam", "RAdam", "Adafactor"))
+        for one in alternatives(step.optimizer)
+    )
+
+
+def _made(helper: Object, what: str) -> tuple[Because, ...]:
+    return (Because(helper.at, what),) if helper.at is not None else ()

@@ -1,0 +1,84 @@
+from collections.abc import Iterator
+
+from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.schedules import Schedule, schedules
+from trainlint.facts.model.framework_events import Configured
+from trainlint.facts.model.values import Constant, Object, Op, Value, constant
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+_COUNTS = frozenset(("estimated_stepping_batches", "num_training_batches"))
+"""What a framework calls the number of steps."""
+_DIVISIONS = frozenset(("/", "//", "div"))
+
+
+@rule(Configured, level="warning", by="S")
+def check(configured: Configured) -> Iterator[Finding]:
+    if configured.automatic is not True:
+        return
+    done = set()
+    for one in schedules(configured.returns):
+        scheduler = one.scheduler
+        if not isinstance(scheduler, Object) or scheduler.at is None or scheduler.uid in done or one.is_open:
+            continue
+        reason = _reason(one, scheduler)
+        if reason is not None and one.interval in (None, "epoch"):
+            done.add(scheduler.uid)
+            name = scheduler.type.rpartition(".")[2]
+            yield Finding(
+                scheduler.at,
+                f"{reason}, and the framework moves it once per epoch: the learning rate only gets through a small part "
+                f'of `{name}`. Return it as `{{"scheduler": ..., "interval": "step"}}`.',
+            )
+
+
+def _reason(one: Schedule, scheduler: Object) -> str | None:
+    """Why a schedule certainly counts steps."""
+    if one.misplaced == "step":
+        return '`"interval": "step"` stands beside the schedule, where it is not read'
+    if scheduler.is_open:
+        return None
+    if scheduler.type.endswith(".OneCycleLR"):
+        each = scheduler.argument(4, "steps_per_epoch")
+        if each is not None and scheduler.argument(2, "total_steps") is None and constant(each) != 1:
+            known = constant(each) is not None or _counts_steps(each)
+            return "This schedule is as long as all steps together" if known else None
+    told = [*scheduler.args[1:], *(value for name, value in scheduler.options.items() if name != "optimizer")]
+    return "This schedule counts steps" if any(map(_counts_steps, told)) else None
+
+
+def _counts_steps(value: Value) -> bool:
+    """Whether a number is one of steps, or a part of that."""
+    every = list(reached([value], lambda one: () if isinstance(one, Object) else one.parts()))
+    divided = [one for one in every if isinstance(one, Op) and one.name in _DIVISIONS]
+    return any(map(_is_count, every)) and all(map(_is_by_accumulation, divided))
+
+
+def _is_count(value: Value) -> bool:
+    match value:
+        case Op(name="getattr", options={"name": Constant(value=str(name))}):
+            return name in _COUNTS
+        case Op(name="len", inputs=(inner, *_)):
+            return (isinstance(inner, Object) and inner.is_a(LOADER)) or _is_loader_of_module(inner)
+    return False
+
+
+def _is_loader_of_module(value: Value) -> bool:
+    """`self.train_dataloader()`, `self.trainer.datamodule.train_dataloader()`, `self.trainer.train_dataloader`."""
+    return isinstance(value, Op) and (
+        "train_dataloader" in value.text
+        or any(
+            isinstance(one, Constant) and one.value == "train_dataloader" for one in value.options.values()
+        )
+    )
+
+
+def _is_by_accumulation(division: Op) -> bool:
+    by = division.inputs[1] if len(division.inputs) == 2 else None
+    match by:
+        case Constant():
+            return True
+        case Op(name="getattr", options={"name": Constant(value=str(name))}):
+            return "accumulat" in name or "devices" in name
+    return False

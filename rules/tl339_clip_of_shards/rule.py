@@ -1,0 +1,37 @@
+from collections.abc import Iterator
+
+from trainlint.facts.ask.contents import leaves
+from trainlint.facts.model.events import Clip
+from trainlint.facts.model.framework_events import Sharded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op, alternatives
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+
+@rule(Training, level="warning", by="S")
+def check(training: Training) -> Iterator[Finding]:
+    sharded = {
+        one.uid: event
+        for event in training.events(Sharded)
+        if event.flat and event.shards
+        for one in alternatives(event.module)
+    }
+    if not sharded:
+        return
+    for clip in training.events(Clip):
+        if not clip.function.endswith("clip_grad_norm_"):
+            continue
+        for leaf in leaves(clip.parameters):
+            if isinstance(leaf, Op) and leaf.name == "parameters" and leaf.inputs:
+                found = next(
+                    (sharded[one.uid] for one in alternatives(leaf.inputs[0]) if one.uid in sharded), None
+                )
+                if found is not None:
+                    yield Finding(
+                        clip.at,
+                        "Each rank only holds its own shard of the gradients, so this clips by another norm on every "
+                        "rank. Call `clip_grad_norm_` of the sharded module itself.",
+                        (Because(found.at, "the module is sharded here"),),
+                    )
+                    break

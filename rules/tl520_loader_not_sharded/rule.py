@@ -1,0 +1,70 @@
+from collections.abc import Iterator
+
+from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.loaders import is_built_openly, is_own_class, type_of, uses
+from trainlint.facts.ask.ranks import speaks_of_rank
+from trainlint.facts.model.events import Called, Forward, Wrapped
+from trainlint.facts.model.framework_events import Prepared
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Object, Value, alternatives, constant
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+_DATASET = "torch.utils.data.Dataset"
+_STREAM = "torch.utils.data.IterableDataset"
+
+
+@rule(Training, level="error", by="S")
+def check(training: Training) -> Iterator[Finding]:
+    wrapped = [one for one in training.events(Wrapped) if one.name.endswith(".DistributedDataParallel")]
+    if not wrapped or training.events(Prepared) or _seeds_by_rank(training):
+        return
+    copied = {one.uid: event for event in wrapped for one in alternatives(event.module)}
+    trained = next(
+        (copied[one.module.uid] for one in training.events(Forward) if one.module.uid in copied), None
+    )
+    if trained is None:
+        return
+    for use in uses(training):
+        loader = use.loader
+        if not use.trains or loader.type != LOADER or loader.at is None or not is_built_openly(loader):
+            continue
+        if loader.argument(3, "sampler") is not None or loader.argument(4, "batch_sampler") is not None:
+            continue
+        datasets = list(alternatives(loader.argument(0, "dataset")))
+        if not datasets or not all(map(_is_whole, datasets)):
+            continue
+        yield Finding(
+            loader.at,
+            "Every rank draws the same batches from this loader, so more ranks compute the same gradients again. Pass "
+            "`sampler=DistributedSampler(dataset)`, and call its `set_epoch(epoch)`.",
+            (
+                Because(trained.at, "the model is copied to all ranks here"),
+                Because(use.drawn.at, "it is trained on the loader's batches here"),
+            ),
+        )
+
+
+def _seeds_by_rank(training: Training) -> bool:
+    """Whether ranks may have other random numbers: then they shuffle in other orders."""
+    seeds = [one for one in training.events(Called) if "seed" in one.name]
+    given = [value for one in seeds for value in (*one.args, *one.options.values())]
+    return any(
+        not isinstance(value, Constant) and any(map(speaks_of_rank, reached([value]))) for value in given
+    )
+
+
+def _is_whole(dataset: Value) -> bool:
+    """Whether a dataset certainly is the same on every rank."""
+    if isinstance(dataset, Object) and dataset.is_a(_STREAM):
+        return False
+    known = type_of(dataset)
+    if not (
+        known.startswith(("torchvision.datasets.", "torch.utils.data.")) or is_own_class(dataset, _DATASET)
+    ):
+        return False
+    held = [dataset]
+    if isinstance(dataset, Object):
+        held += [*dataset.args, *dataset.options.values(), *dataset.attributes.values()]
+    return constant(dataset) is None and not any(map(speaks_of_rank, reached(held)))

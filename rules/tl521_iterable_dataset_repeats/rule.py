@@ -1,0 +1,59 @@
+from collections.abc import Iterator
+
+from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.loaders import workers
+from trainlint.facts.model.framework_events import Streamed
+from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives
+from trainlint.finding import Finding
+from trainlint.rule import rule
+
+_PASSES_ON = frozenset(
+    "enumerate zip sorted reversed iter list tuple map filter iterate itertools.islice itertools.chain tqdm.tqdm "
+    "tqdm.auto.tqdm csv.reader csv.DictReader".split()
+)
+"""What goes through all that it is given."""
+_SOURCES = frozenset(
+    "range arange open builtins.open gzip.open io.open glob.glob os.listdir os.scandir readlines splitlines pandas.read_csv "
+    "json.load numpy.load torch.load".split()
+)
+"""What is the same in every process that asks for it."""
+
+
+@rule(Streamed, level="error", by="S")
+def check(stream: Streamed) -> Iterator[Finding]:
+    loader = stream.loader
+    number = workers(loader)
+    if (
+        stream.asks
+        or not number
+        or number < 1
+        or loader.argument(10, "worker_init_fn") is not None
+        or loader.at is None
+    ):
+        return
+    if (
+        number > 1
+        and stream.over
+        and all(_repeats(one) for over in stream.over for one in alternatives(over))
+    ):
+        yield Finding(
+            loader.at,
+            f"Each of the {number} workers goes through the whole stream, so every sample comes {number} times per epoch. "
+            "In `__iter__`, ask `torch.utils.data.get_worker_info()` and yield the part of this worker.",
+        )
+
+
+@question(start=False, unknown=False)
+def _repeats(value: Value) -> bool:
+    """Whether something is certainly the same in every worker."""
+    match value:
+        case Constant() | Items(exact=True):
+            return True
+        case Op(name=name, inputs=inputs) if name in _PASSES_ON:
+            tensors = [one for given in inputs for one in alternatives(given)]
+            return bool(tensors) and all(map(_repeats, tensors))
+        case Op(name="call", inputs=(Op(name="getattr", options={"name": Constant(value=str(name))}), *_)):
+            return name in _SOURCES
+        case Op(name=name):
+            return name in _SOURCES
+    return False

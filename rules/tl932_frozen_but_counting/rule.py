@@ -1,0 +1,83 @@
+import re
+from collections.abc import Iterator
+
+from trainlint.facts.api.torch_api import BATCH_NORMS
+from trainlint.facts.ask.holding import inside, is_part_of
+from trainlint.facts.model.events import Forward, ModeChange, OptimizerStep, RequiresGrad
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
+from trainlint.finding import Because, Finding
+from trainlint.rule import rule
+
+_NORMALISED = re.compile(
+    r"torchvision\.models\.(?:\w+\.)*(?:resnet|resnext|wide_resnet|densenet|mobilenet|efficientnet|googlenet|inception|"
+    r"regnet|shufflenet|mnasnet|vgg\d+_bn)"
+)
+"""Models of torchvision's that have batch norms."""
+
+
+@rule(Training, level="warning", by="S")
+def check(training: Training) -> Iterator[Finding]:
+    if not training.events(OptimizerStep):
+        return
+    frozen: dict[int, tuple[Object, RequiresGrad]] = {}
+    for event in training.events(RequiresGrad):
+        module = _module_of(event.target)
+        if module is None:
+            continue
+        if constant(event.wanted) is False and not event.guards:
+            frozen.setdefault(module.uid, (module, event))
+        elif constant(event.wanted) is not False:
+            return  # some of it is trained after all
+    for module, event in frozen.values():
+        norm = _norm_in(module)
+        forward = _trained(training, module) if norm is not None else None
+        if norm is None or forward is None or _is_kept_still(training, module, forward):
+            continue
+        yield Finding(
+            event.at,
+            "Only the parameters are frozen here: in training mode the batch norms of this model still replace their "
+            "running statistics by those of the new data, so what was frozen changes. Call `eval()` on the frozen part "
+            "after each `train()`.",
+            (Because(forward.at, "it is called in training mode here"),),
+        )
+
+
+def _module_of(target: Value) -> Object | None:
+    """The module all of whose parameters something is one of."""
+    match target:
+        case Object():
+            return target
+        case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object() as module, *_)),)):
+            return module
+    return None
+
+
+def _norm_in(module: Object) -> Object | None:
+    if _NORMALISED.match(module.type) and module.definition is None:
+        return module
+    held = (one for one in inside(module) if isinstance(one, Object))
+    return next((one for one in held if one.type in BATCH_NORMS or _NORMALISED.match(one.type)), None)
+
+
+def _trained(training: Training, module: Object) -> Forward | None:
+    """A call of the module, or of one that holds it, with which a model is trained."""
+    loops = {step.loops[-1] for step in training.events(OptimizerStep) if step.loops}
+    for forward in training.events(Forward):
+        called = forward.module
+        if isinstance(called, Object) and loops & set(forward.loops) and forward.records is not False:
+            if called is module or is_part_of(module, called):
+                return forward
+    return None
+
+
+def _is_kept_still(training: Training, module: Object, forward: Forward) -> bool:
+    """Whether the module, or a part of it, may be in evaluation mode when the model is trained."""
+    whole = forward.module
+    for change in training.events(ModeChange):
+        if change.training is True:
+            continue
+        if any(one is not whole for one in alternatives(change.module)):
+            return True
+    modes = [training.mode_at(run, forward) for run in training.runs(ModeChange, Forward) if forward in run]
+    return bool(modes) and any(one is not None and one.training is not True for one in modes)

@@ -1,0 +1,108 @@
+"""What the helpers of frameworks that a program calls from its own loop are told, and what they are handed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trainlint.facts.api import frameworks as owners
+from trainlint.facts.ask.contents import leaves
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.model.events import Backward, Event, Forward
+from trainlint.facts.model.framework_events import Prepared
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives, constant
+
+
+def counting_helpers(training: Training) -> Iterator[Object]:
+    """The helpers that count batches and divide losses, as far as no library of their own does that for them."""
+    for one in training.objects:
+        known = owners.HELPERS.get(one.type)
+        if known is not None and known.counts and not any(name in one.options for name in known.elsewhere):
+            yield one
+
+
+def batches_of_step(helper: Object) -> Value | None:
+    """How many batches make a step, as the helper is told; None if it is told nothing."""
+    known = owners.HELPERS[helper.type]
+    if known.steps is not None and (found := helper.argument(*known.steps)) is not None:
+        return found
+    if known.plugin is not None:
+        name, position, inner = known.plugin
+        plugin = helper.options.get(name)
+        if isinstance(plugin, Op):
+            return plugin.option(position, inner)
+    return None
+
+
+def precision(helper: Object) -> Value | None:
+    """In which precision the helper is told to train; None if it is told nothing."""
+    known = owners.HELPERS[helper.type]
+    return helper.argument(*known.precision) if known.precision is not None else None
+
+
+def is_one(steps: Value | None) -> bool:
+    """Whether each batch certainly makes a step."""
+    return steps is None or (
+        isinstance(steps, Constant) and not steps.is_default and steps.value in (1, None)
+    )
+
+
+def certain(steps: Value | None) -> int | None:
+    """How many batches certainly make a step; None where a user may say otherwise."""
+    number = constant(steps)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
+class Handed(NamedTuple):
+    """The numbers of what a helper is handed, and whether that is all that it is handed."""
+
+    numbers: frozenset[int]
+    complete: bool
+
+
+def handed_to(training: Training, helper: Object) -> Handed:
+    found = [one for one in training.events(Prepared) if one.by is helper]
+    held = [leaf for one in found for given in alternatives(one.what) for leaf in leaves(given)]
+    complete = all(isinstance(one, (Object, Constant)) for one in held) and not any(
+        one.is_open for one in found
+    )
+    return Handed(frozenset(one.uid for one in held), complete)
+
+
+def is_inside(event: Event, helper: Object, *names: str) -> bool:
+    """Whether an event stands in a region of a helper's, or may."""
+    return any(
+        isinstance(one, Op) and one.owner is helper and one.name.rpartition(".")[2] in names
+        for one in event.regions
+    )
+
+
+def has_region(training: Training, helper: Object) -> bool:
+    """Whether anything is done in a region of a helper's."""
+    return any(is_inside(one, helper, *owners.REGIONS) for one in training.events(Event))
+
+
+def outputs_in(training: Training, backward: Backward) -> list[Forward]:
+    """The calls of modules of whose outputs a loss is made."""
+    return [one for one in training.events(Forward) if is_made_of(backward.loss, one.output, with_graph=True)]
+
+
+def is_divided(loss: Value, helper: Object) -> Op | None:
+    """The division of a loss by the number of batches of a step, where there is one."""
+    steps = batches_of_step(helper)
+    for one in alternatives(loss):
+        if isinstance(one, Op) and one.name in ("/", "div") and len(one.inputs) == 2:
+            if any(_is_number_of(by, steps, helper) for by in alternatives(one.inputs[1])):
+                return one
+    return None
+
+
+def _is_number_of(by: Value, steps: Value | None, helper: Object) -> bool:
+    match by:
+        case Constant():
+            return by is steps or (constant(by) is not None and constant(by) == certain(steps))
+        case Op(name="getattr", inputs=(owner, *_), options={"name": Constant(value=str(name))}):
+            told = owners.HELPERS[helper.type].steps
+            return by is steps or (owner is helper and told is not None and name == told[1])
+    return by is steps

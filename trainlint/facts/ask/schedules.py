@@ -1,0 +1,59 @@
+"""Which schedules a program gives to a framework that steps them, in all forms in which it may do so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from trainlint.facts.api.torch_api import SCHEDULER
+from trainlint.facts.model.values import Constant, Items, Object, Table, Value, alternatives, constant
+
+
+class Schedule(NamedTuple):
+    """One schedule.
+
+    Args:
+        interval: when the framework steps it; None where it is not told.
+        is_open: whether it is told in a way that cannot be seen.
+        misplaced: what is said of the interval where the framework does not look for it.
+    """
+
+    scheduler: Value
+    interval: Any
+    is_open: bool
+    misplaced: Any
+
+
+def schedules(returns: Value) -> Iterator[Schedule]:
+    """All schedules in what `configure_optimizers` returns."""
+    for one in alternatives(returns):
+        match one:
+            case Table():
+                yield from _of_optimizer(one)
+            case Items(items=[Items(), Items() as several]):
+                for held in several.items:
+                    yield from _configured(held, None)
+            case Items(items=several):
+                for held in several:
+                    for each in alternatives(held):
+                        if isinstance(each, Table):
+                            yield from _of_optimizer(each)
+
+
+def _of_optimizer(table: Table) -> Iterator[Schedule]:
+    """`{"optimizer": optimizer, "lr_scheduler": scheduler}`."""
+    held = table.entries.get("lr_scheduler")
+    if held is not None and "optimizer" in table.entries:
+        yield from _configured(held, constant(table.entries.get("interval")))
+
+
+def _configured(held: Value, misplaced: Any) -> Iterator[Schedule]:
+    for one in alternatives(held):
+        match one:
+            case Object() if one.is_a(SCHEDULER):
+                yield Schedule(one, None, False, misplaced)
+            case Table():
+                asked = one.entries.get("interval")
+                is_open = bool(one.others) or (asked is not None and not isinstance(asked, Constant))
+                for scheduler in alternatives(one.entries.get("scheduler")):
+                    yield Schedule(scheduler, constant(asked), is_open, misplaced)

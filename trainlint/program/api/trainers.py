@@ -1,0 +1,91 @@
+"""Classes of frameworks that train what they are given: the methods of the program that they call, and in which loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api import frameworks as owners
+from trainlint.facts.model.events import Backward, Escape
+from trainlint.facts.model.values import Items, Object, Op, Table, Value, alternatives
+from trainlint.program.api import builtin
+from trainlint.program.evaluate import classes, owned_methods, statements
+from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def made(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Object | None:
+    """A trainer; None if the name is no trainer's."""
+    if name in owners.TRAINERS:
+        kind, bases = name, frozenset((name, owners.TRAINER))
+    elif name in owners.RUNNERS:
+        kind, bases = owners.RUNNER, frozenset((owners.RUNNER,))
+    else:
+        return None
+    ev.emit(Escape, at, values=given.all())
+    return ev.object(kind, bases, at, given)
+
+
+def trained(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span) -> None:
+    """`trainer.train()`, or `trainer.fit(module, loader)`: each method of the program that it calls, once for many."""
+    if not ev.follows():
+        return
+    if value.is_a(owners.TRAINER) and name == "train":
+        _by_trainer(ev, value, at)
+    elif value.is_a(owners.RUNNER) and name == "fit":
+        module, loader = given.get(0, "model"), given.get(1, "train_dataloaders")
+        for one in alternatives(module):
+            if isinstance(one, Object) and one.is_a(owners.LIGHTNING):
+                _by_runner(ev, one, loader, at)
+
+
+def _by_trainer(ev: Evaluator, trainer: Object, at: s.Span) -> None:
+    model = trainer.argument(0, "model") or ev.unknown("model")
+    own = _method(ev, trainer, "compute_loss")
+    if own is not None:
+        inputs = Table(others=[ev.unknown("inputs")])
+        given = Arguments((trainer, model, inputs), {"num_items_in_batch": ev.unknown("num_items_in_batch")})
+        owned_methods.for_each_batch(ev, own, given, trainer)
+    elif isinstance(model, Object) and isinstance(model.definition, ClassValue):
+        with statements.loop(ev, at):
+            result = ev.call(model, Arguments(open=True), at, "model(…)")
+            for loss in _losses(result):
+                ev.emit(Backward, at, loss=loss, accumulates=False, by_framework=True)
+
+
+def _losses(result: Value) -> list[Value]:
+    """The losses in what a model returns to a trainer: `{"loss": loss}`, or the first of several."""
+    found: list[Value] = []
+    for one in alternatives(result):
+        match one:
+            case Table(entries={"loss": loss}) | Items(kind="tuple", items=[loss, _, *_]):
+                found.append(loss)
+            case Op(name=name, options={"loss": loss}) if name.startswith("transformers."):
+                found.append(loss)
+    return found
+
+
+def _by_runner(ev: Evaluator, module: Object, loader: Value | None, at: s.Span) -> None:
+    own = _method(ev, module, "configure_optimizers")
+    if own is not None:
+        owned_methods.configured(ev, own, Arguments((module,)), module)
+    step = _method(ev, module, "training_step")
+    if step is None:
+        return
+    with statements.loop(ev, at):  # an epoch
+        known = loader is not None and isinstance(loader, Object)
+        with statements.loop(ev, at, over=loader):
+            batch = builtin.element(ev, loader, at) if known and loader is not None else ev.unknown("batch")
+            given = Arguments((module, batch, ev.unknown("batch_idx")))
+            owned_methods.for_each_batch(ev, step, given, module, looped=True)
+
+
+def _method(ev: Evaluator, value: Object, name: str) -> FunctionValue | None:
+    found = (
+        classes.class_attribute(ev, value.definition, name)
+        if isinstance(value.definition, ClassValue)
+        else None
+    )
+    return found if isinstance(found, FunctionValue) else None

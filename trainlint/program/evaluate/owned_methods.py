@@ -1,0 +1,82 @@
+"""Methods of the program that a framework calls: in which loop, and what it does with what they return."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api import frameworks as owners
+from trainlint.facts.model.events import Backward, Returned
+from trainlint.facts.model.framework_events import Configured, StepMethod
+from trainlint.facts.model.values import Constant, Object, Value
+from trainlint.program.evaluate import classes, statements
+from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def enter(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> None:
+    """Call a function that nothing in the program calls; one that a framework calls, as that would."""
+    given = Arguments((receiver,) if receiver is not None else (), open=True)
+    role = _role(function, receiver)
+    if role is None or not isinstance(receiver, Object):
+        result = ev.call_function(function, given, function.origin.code.at, receiver)
+        ev.emit(Returned, function.origin.code.at, value=result)
+    elif role == "configures":
+        configured(ev, function, given, receiver)
+    else:
+        for_each_batch(ev, function, given, receiver)
+
+
+def configured(ev: Evaluator, function: FunctionValue, given: Arguments, receiver: Object) -> None:
+    """A framework asks for optimizers and schedules."""
+    at = function.origin.code.at
+    result = ev.call_function(function, given, at, receiver)
+    automatic, names = is_automatic(ev, receiver), _names(ev, receiver)
+    with ev.module_frame(function.origin.env.path):
+        ev.emit(Returned, at, value=result)
+        ev.emit(Configured, at, receiver=receiver, returns=result, automatic=automatic, names=names)
+
+
+def for_each_batch(
+    ev: Evaluator, function: FunctionValue, given: Arguments, receiver: Object, looped: bool = False
+) -> None:
+    """A framework calls a method for each batch, in a loop of its own, or in one that stands around it."""
+    at, name = function.origin.code.at, function.origin.code.name
+    with ev.module_frame(function.origin.env.path), nullcontext() if looped else statements.loop(ev, at):
+        result = ev.call_function(function, given, at, receiver)
+        if _role(function, receiver) != "returns-loss":
+            return
+        automatic, names = is_automatic(ev, receiver), _names(ev, receiver)
+        if automatic is not False:
+            ev.emit(Backward, at, loss=result, accumulates=False, by_framework=True)
+        ev.emit(
+            StepMethod, at, receiver=receiver, name=name, returns=result, automatic=automatic, names=names
+        )
+
+
+def _role(function: FunctionValue, receiver: Value | None) -> str | None:
+    bases = receiver.bases if isinstance(receiver, Object) else frozenset()
+    name = function.origin.code.name
+    return next((role for base in bases if (role := owners.METHODS.get(base, {}).get(name))), None)
+
+
+def _names(ev: Evaluator, receiver: Object) -> frozenset[str]:
+    """The names in all methods of the object's class but those that are there to configure."""
+    if not isinstance(receiver.definition, ClassValue):
+        return frozenset()
+    found = [one for one in classes.methods(ev, receiver.definition) if one.name not in owners.CONFIGURES]
+    return frozenset().union(*(one.names for one in found))
+
+
+def is_automatic(ev: Evaluator, receiver: Object) -> bool | None:
+    """Whether the framework zeroes, runs backward and steps for an object; None where that is open."""
+    held = ev.store.get((receiver.uid, owners.AUTOMATIC))
+    if held is None and isinstance(receiver.definition, ClassValue):
+        held = classes.class_attribute(ev, receiver.definition, owners.AUTOMATIC)
+        if isinstance(held, FunctionValue):
+            held = ev.call_function(held, Arguments((receiver,)), held.code.at, receiver)
+    if held is None:
+        return True
+    return bool(held.value) if isinstance(held, Constant) and not held.is_default else None
