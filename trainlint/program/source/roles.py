@@ -87,8 +87,9 @@ def _shown(name: str, role: Role, use: _Use) -> str:
         case "target":
             return "the loss that it is compared in"
         case "module":
-            methods = sorted(use.methods & _OF_MODULES)[:1]
-            return f"`{name}(…)` and `{name}.{methods[0]}()`"
+            methods = sorted(use.methods & (_OF_MODULES | _OF_MODULES_ALONE))[:1]
+            called = f"`{name}(…)`" if methods else f"`{name}(…)`, which is what the loss gets"
+            return " and ".join((called,) * bool(use.calls) + tuple(f"`{name}.{one}()`" for one in methods))
         case _:
             methods = sorted(use.methods & _TELLING) or sorted(use.methods)[:1]
             return " and ".join(f"`{name}.{method}()`" for method in methods)
