@@ -16,6 +16,8 @@ from tests.reported import big_model
 from trainlint.html_report.page import page
 from trainlint.report import Report
 
+_LOADED = "return performance.getEntriesByType('navigation')[0].loadEventEnd"
+
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -32,9 +34,9 @@ def main() -> None:
             opened = []
             for _ in range(5):
                 tab.open(file)
-                opened.append(
-                    tab.run("return performance.getEntriesByType('navigation')[0].loadEventEnd") / 1000
-                )
+                while not (ended := tab.run(_LOADED)):
+                    pass
+                opened.append(ended / 1000)
         kind = "equal blocks" if alike else "no two alike"
         print(
             f"{modules} modules, {kind}: {len(text.encode()) / 1e6:.2f} MB, written in {wrote:.2f} CPU s, "
