@@ -270,6 +270,16 @@ def test_pictures_that_are_none_are_left_out() -> None:
         assert "<img" not in text and "Each mask" in text
 
 
+def test_what_only_a_panel_shows_is_in_the_headline() -> None:
+    run = big_model(10, alike=True)
+    odd = Disagreement(None, "batch shapes", "input 0", {0: "[16]", 1: "[8]"})
+    ranks = (RankSeen(0, 3, 1.5, 0.25, (16,), 0.5), RankSeen(1, 3, 1.25, 0.25, (8,), 0.5))
+    text = of(replace(run, seen=(*run.seen, odd, *ranks)))
+    assert "No rule found anything, but look at: Ranks</h1>" in text
+    assert text.count(">0.25</td>") == 2
+    assert "Nothing wrong was found" in of(run)
+
+
 def test_nothing_recorded_is_a_page_too() -> None:
     run = replace(big_model(10, alike=True), seen=())
     assert "Nothing wrong was found" in of(run)

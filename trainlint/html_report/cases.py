@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from trainlint.finding import Because, Finding, Verdict
 from trainlint.report import Report
 
+_SHOWN = ("confirmed", "observed")
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -32,7 +33,7 @@ def cases(findings: Iterable[Finding], prefix: str = "finding") -> list[Case]:
     """Errors first, and those that the run has shown before those that it has not."""
     ordered = sorted(
         findings,
-        key=lambda one: (_ORDER[one.level or "error"], one.verdict == "not-reached", one.at, one.code),
+        key=lambda one: (_ORDER[one.level or "error"], one.verdict not in _SHOWN, one.at, one.code),
     )
     groups: dict[tuple[str, str | None, Verdict | None, object], list[Finding]] = {}
     for number, one in enumerate(ordered):

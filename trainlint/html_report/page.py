@@ -44,7 +44,7 @@ def page(report: Report, lines: Lines) -> str:
         checks_panel(report),
     )
     panels = [one for one in found if one is not None]
-    return document(title_of(run), joined(summary(report), contents(panels), map(section, panels)))
+    return document(title_of(run), joined(summary(report, panels), contents(panels), map(section, panels)))
 
 
 def document(title: str, body: Html) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.html_report.cases import Case, standing
 from trainlint.html_report.markup import Html, prose, tag
+from trainlint.html_report.panel import Panel
 from trainlint.output.words import count, joined_words, number, place
 from trainlint.report import Report
 
@@ -21,18 +23,22 @@ def title_of(run: Recorded) -> str:
     return f"trainlint: {count(run.ending.steps, 'step')} of {name}"
 
 
-def summary(report: Report) -> Html:
+def summary(report: Report, panels: Sequence[Panel]) -> Html:
+    """The headline, the cases, and what was recorded. Where no rule found anything, panels may stand out yet."""
     run = report.run
     assert run is not None
     found = standing(report)
     links = [tag("li", _link(one)) for one in found[:_MOST]]
     if len(found) > _MOST:
         links.append(tag("li", tag("a", f"and {len(found) - _MOST} more", href="#findings")))
+    odd = [one.title for one in panels if one.alarming]
     worst = next((one for one in ("error", "warning", "info") if report.by_level[one]), "clear")
+    if worst == "clear" and (odd or run.ending.how == "failed"):
+        worst = "warning"
     return tag(
         "header",
         tag("p", title_of(run), class_="what"),
-        tag("h1", _headline(report), class_=worst),
+        tag("h1", _headline(report, odd), class_=worst),
         tag("ul", links, class_="worst") if links else None,
         _facts(run),
     )
@@ -56,7 +62,7 @@ def _link(case: Case) -> Html:
     )
 
 
-def _headline(report: Report) -> str:
+def _headline(report: Report, odd: Sequence[str]) -> str:
     """What to take home."""
     run = report.run
     assert run is not None
@@ -71,7 +77,7 @@ def _headline(report: Report) -> str:
         return f"{joined_words(found)} found"
     if run.ending.showed_nothing:
         return "No training step was recorded"
-    return "Nothing wrong was found"
+    return f"No rule found anything, but look at: {', '.join(odd)}" if odd else "Nothing wrong was found"
 
 
 def _facts(run: Recorded) -> Html:

@@ -44,7 +44,21 @@ class Recorded(Training):
     argv: tuple[str, ...] = ()
 
     def facts(self, kind: type[F]) -> list[F]:
-        return [*(one for one in self.seen if isinstance(one, kind)), *super().facts(kind)]
+        return [*self._seen_of(kind), *super().facts(kind)]
+
+    def _seen_of(self, kind: type[F]) -> list[F]:
+        """What was seen of one kind, in order. Rules ask this so often that going through everything would take long."""
+        matching = [held for type_, held in self._seen_by_type.items() if issubclass(type_, kind)]
+        if len(matching) < 2:
+            return matching[0] if matching else []
+        return [one for one in self.seen if isinstance(one, kind)]
+
+    @cached_property
+    def _seen_by_type(self) -> dict[type, list[Any]]:
+        found: dict[type, list[Any]] = {}
+        for one in self.seen:
+            found.setdefault(type(one), []).append(one)
+        return found
 
     @property
     def fatal(self) -> Failure | None:

@@ -144,7 +144,7 @@ class ModuleCalls:
                 result = original(module, *args, **kwargs)
         finally:
             took, seen_until = time.thread_time() - began, recorder.timeline.now
-            path = self.path_of(module) if call is not None else ""
+            path = self.path_of(module) if call is not None and recorder.timeline.has_room else ""
             if call is not None:
                 self._stack.remove(call)
         if call is not None and recorder.listens:
@@ -152,7 +152,7 @@ class ModuleCalls:
                 if call.records:
                     recorder.lives.timed(module, took - call.inner)
                     recorder.timeline.called(path, seen_at, seen_until, len(self._stack))
-                    recorder.timeline.gave(path, module, tensors(result))
+                    recorder.timeline.gave(path, module, result)
                 self._leave(call, self._stack[-1] if self._stack else None, call.frame, args, kwargs, result)
         if self._stack:
             self._stack[-1].inner += time.thread_time() - entered

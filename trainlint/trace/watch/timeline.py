@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.seen.timeline import Span
+from trainlint.trace.watch.graph import tensors
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
@@ -45,10 +46,18 @@ class Timeline:
         """A module was at work between two readings of `now`."""
         self._add("forward", path, began, ended, depth)
 
-    def gave(self, path: str, module: torch.nn.Module, outputs: list[torch.Tensor]) -> None:
-        """A module has given its outputs: the gradient of the first will come by."""
+    @property
+    def has_room(self) -> bool:
+        """Whether calls of modules inside others are still kept."""
+        return self._counts.get("forward of modules", 0) < _MOST_OF_MODULES
+
+    def gave(self, path: str, module: torch.nn.Module, result: Any) -> None:
+        """A module that holds no others has given a result: the gradient of its first tensor will come by."""
+        if self._inside >= _MOST_OF_MODULES or module._modules:
+            return
+        outputs = tensors(result)
         node = outputs[0].grad_fn if outputs else None
-        if node is None or self._inside >= _MOST_OF_MODULES or any(True for _ in module.children()):
+        if node is None:
             return
         self._inside += 1
         node.register_prehook(functools.partial(self._gradient_came, path))
