@@ -55,6 +55,8 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
             *recorder.texts.seen(),
             *recorder.clock.seen(),
             *recorder.autocast.seen(),
+            *recorder.masks.seen(),
+            *recorder.losses.seen,
             *unread(recorder),
             *extra,
         ]

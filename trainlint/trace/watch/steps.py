@@ -206,7 +206,8 @@ class Steps:
                 value = recorder.graph.of(loss)
                 note_value(value, loss)
                 told = Constant(value=retains) if retains is not None else None
-                recorder.emit(ev.Backward, frame, None, loss=value, accumulates=True, retains=told)
+                event = recorder.emit(ev.Backward, frame, None, loss=value, accumulates=True, retains=told)
+                recorder.losses.run_back(value, event.at if event is not None else None)
         with recorder.aside():
             for known in self.optimizers.values():
                 if known.checksums or known.steps:
