@@ -416,8 +416,59 @@ def test_programs_that_catch_what_they_can_end(stubborn: bool, tmp_path: Path) -
     ran = run(tmp_path, "train.py")
     assert (ran.returncode, ran.stdout, ran.stderr) == (CLEAN, "", "")
     assert ending(tmp_path)["how"] == "recorded"
-    assert (tmp_path / "saved.pt").stat().st_size > 100
-    assert len((tmp_path / "log").read_text()) == (10 if stubborn else 1)
+    assert not (tmp_path / "saved.pt").exists()
+    assert not (tmp_path / "log").exists()
+    if not stubborn:  # that one has to be ended at once
+        written = [one["path"] for one in report(tmp_path)["run"]["not_written"]]
+        assert [Path(one).name for one in written] == ["saved.pt", "log"]
+
+
+SAVES_AT_THE_END = """\
+import atexit, json, os, shutil
+import torch
+from torch import nn
+torch.save({"good": 1}, "best.pt")
+with open("metrics.json", "w") as file:
+    json.dump({"good": 1}, file)
+atexit.register(lambda: torch.save(1, "last.pt"))
+model = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+try:
+    for step in range(3):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(torch.randn(8, 4)), torch.randint(3, (8,))).backward()
+        optimizer.step()
+finally:
+    open("log", "a").write("x")
+    torch.save({"two steps": 1}, "next.pt.part")
+    os.replace("next.pt.part", "best.pt")
+    shutil.copy("metrics.json", "kept.json")
+    with open("best.pt", "wb") as file:
+        torch.save(0, file)
+    with open("metrics.json", "w") as file:
+        json.dump({"two steps": 1}, file)
+"""
+
+
+def test_a_program_that_is_ended_writes_over_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": SAVES_AT_THE_END})
+    ran = run(tmp_path, "train.py")
+    assert (ran.returncode, ran.stderr) == (CLEAN, "")
+    assert json.loads((tmp_path / "metrics.json").read_text()) == {"good": 1}
+    assert b"good" in (tmp_path / "best.pt").read_bytes()
+    assert (tmp_path / "log").read_text() == "x"
+    kept = {"train.py", "best.pt", "metrics.json", "log", "report.json"}
+    assert {file.name for file in tmp_path.iterdir()} == kept
+    written = {one["path"] for one in report(tmp_path)["run"]["not_written"]}
+    assert written == {"next.pt.part", "best.pt", "kept.json", "metrics.json", "last.pt"}
+
+
+def test_a_program_that_ends_by_itself_writes_what_it_wants(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": SAVES_AT_THE_END})
+    assert run(tmp_path, "--steps", "9", "train.py").returncode == CLEAN
+    assert json.loads((tmp_path / "metrics.json").read_text()) == {"two steps": 1}
+    assert (tmp_path / "last.pt").exists()
+    assert report(tmp_path)["run"]["not_written"] == []
 
 
 ENDINGS: dict[str, tuple[list[str], str, int, str, str]] = {

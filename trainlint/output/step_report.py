@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from trainlint.facts.ask.pictures import cut_on, shown, way_out
 from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.seen.endings import NotWritten
 from trainlint.facts.seen.losses import LossSeen
 from trainlint.facts.seen.masks import MaskSeen, MasksMet
 from trainlint.facts.seen.modules import ModuleSeen
@@ -32,6 +33,7 @@ def step_report(run: Recorded, not_checked: Sequence[str]) -> Iterator[Piece]:
     yield from _unused(run.facts(ModuleSeen), run.facts(ParameterSeen))
     yield from _warnings(run.facts(Warned))
     yield from _disagreements(run.facts(Disagreement))
+    yield from _not_written(run.facts(NotWritten))
     if not_checked:
         yield Piece("Not checked\n", "strong")
         for sentence in not_checked:
@@ -131,6 +133,14 @@ def _warnings(warned: Sequence[Warned]) -> Iterator[Piece]:
         for at, message in list(said)[:_MOST_WARNINGS]:
             first = message.strip().splitlines()[0] if message.strip() else ""
             yield Piece(f"  {printable(f'{at.path}:{at.line}: {first}')}\n")
+        yield Piece("\n")
+
+
+def _not_written(files: Sequence[NotWritten]) -> Iterator[Piece]:
+    if files:
+        yield Piece("Not written, because the program was being ended\n", "strong")
+        for one in files[:MOST_ROWS]:
+            yield Piece(f"  {printable(one.path)}\n")
         yield Piece("\n")
 
 

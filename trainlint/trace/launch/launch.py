@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import sys
@@ -16,6 +17,7 @@ from trainlint.trace.launch.arrivals import Arrivals
 from trainlint.trace.launch.main_module import Unrunnable, of_module, of_script
 from trainlint.trace.launch.stop import ENDS, Stop
 from trainlint.trace.launch.tracebacks import clean, last_line, show
+from trainlint.trace.launch.unsaved import Unsaved
 
 if TYPE_CHECKING:
     from trainlint.facts.model.recorded import Recorded
@@ -47,6 +49,8 @@ class Launch:
         self._is_over = False
         self._pid = os.getpid()
         self._let_go: Callable[[], None] = lambda: None
+        self._unsaved = Unsaved(str(outcome.parent))
+        atexit.register(self._tell_unsaved)  # before anything of the program's, so that it comes last
         self.children = 0
         self._exit = os._exit
         self._our_exit = os._exit = self._leave_at_once
@@ -82,6 +86,7 @@ class Launch:
         """All that was asked for is recorded: write it down and end the program."""
         assert self._session is not None
         self._write(how)
+        self._unsaved.begin()
         self.waits_for(ENDS)
         self._session.close(keep_mode=True)
         self._stop_for_good()
@@ -148,7 +153,17 @@ class Launch:
         recorder = self._session.recorder
         with recorder.careful:
             extra = (*experiments(recorder), *pictures(recorder))
-            self._keep(replace(self._recorded, seen=(*self._recorded.seen, *extra)))
+            self._recorded = replace(self._recorded, seen=(*self._recorded.seen, *extra))
+            self._keep(self._recorded)
+
+    def _tell_unsaved(self) -> None:
+        """What was not written while the program was ended, up to its last handlers."""
+        if self._recorded is None or not self._unsaved.paths or os.getpid() != self._pid:
+            return
+        from trainlint.facts.seen.endings import NotWritten
+
+        left = (NotWritten(path) for path in self._unsaved.paths)
+        self._keep(replace(self._recorded, seen=(*self._recorded.seen, *left)))
 
     def give_up(self, message: str) -> NoReturn:
         """The program cannot be recorded at all."""

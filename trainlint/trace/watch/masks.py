@@ -233,6 +233,7 @@ def _is_additive(mask: Any) -> bool:
         and mask.is_floating_point()
         and mask.dim() >= 2
         and mask.numel() >= 4
+        and numbers.plain(mask) is not None
         and float(torch.amin(mask)) <= _MASKED
     )
 
