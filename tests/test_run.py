@@ -513,6 +513,46 @@ def test_endings(name: str, tmp_path: Path) -> None:
         assert ran.stdout == "step 0\nstep 1\nstep 2\n"
 
 
+TWO_PHASES = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+torch.manual_seed(0)
+body = nn.Sequential(nn.Linear(8, 32), nn.ReLU())
+def pretrain(steps=30):
+    decoder = nn.Linear(32, 8)
+    optimizer = torch.optim.Adam([*body.parameters(), *decoder.parameters()], 1e-3)
+    for _ in range(steps):
+        x = torch.randn(16, 8)
+        loss = F.mse_loss(decoder(body(x)), x)
+        optimizer.zero_grad(); loss.backward(); optimizer.step()
+def finetune(steps=30):
+    head = nn.Linear(32, 4)
+    optimizer = torch.optim.Adam([*body.parameters(), *head.parameters()], 1e-3)
+    for _ in range(steps):
+        x = torch.randn(16, 8); y = x[:, :4].argmax(1)
+        loss = F.cross_entropy(head(body(x).detach()), y)
+        loss.backward(); optimizer.step()
+pretrain(); finetune()
+"""
+
+
+@pytest.mark.parametrize("options", [("--phase", "2"), ("--skip-steps", "32")], ids=["phase", "steps"])
+def test_a_later_phase(options: tuple[str, str], tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": TWO_PHASES})
+    assert run(tmp_path, *options, "train.py").returncode == FOUND
+    assert ("TL301", 19, "confirmed") in found(tmp_path)
+    said = report(tmp_path)["run"]
+    assert (said["ending"]["how"], said["ending"]["steps"]) == ("recorded", 1)
+    assert {one["name"] for one in said["losses"]} == {"F.cross_entropy", "backward()"}
+
+
+def test_a_phase_that_does_not_come(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": SOUND})
+    run(tmp_path, "--phase", "2", "train.py")
+    assert ending(tmp_path)["how"] == "finished"
+
+
 def test_a_program_that_takes_too_long(tmp_path: Path) -> None:
     write(tmp_path, {"train.py": "import time\nprint('begins', flush=True)\ntime.sleep(100)\nimport torch"})
     ran = run(tmp_path, "--timeout", "2", "train.py")

@@ -37,11 +37,22 @@ class Launch:
         status: file that says, in a few words, what the recording waits for.
     """
 
-    def __init__(self, outcome: Path, status: Path, steps: int, max_wait: int, root: str | None) -> None:
+    def __init__(
+        self,
+        outcome: Path,
+        status: Path,
+        steps: int,
+        max_wait: int,
+        root: str | None,
+        skip_steps: int = 0,
+        phase: int = 1,
+    ) -> None:
         self._outcome = outcome
         self._status = status
         self._steps = steps
         self._max_wait = max_wait
+        self._skip_steps = skip_steps
+        self._phase = phase
         self._root = root
         self._folder = os.getcwd()
         self._session: Session | None = None
@@ -76,6 +87,8 @@ class Launch:
             max_wait=self._max_wait,
             ended=self._enough,
             waiting=self.waits_for,
+            skip_steps=self._skip_steps,
+            phase=self._phase,
         )
 
     def waits_for(self, text: str) -> None:
@@ -192,9 +205,9 @@ class Launch:
 
 def main(arguments: Sequence[str]) -> None:
     """Run the program that the arguments name, as `child.py` says."""
-    outcome, status, steps, max_wait, kind, target, *rest = arguments
+    outcome, status, steps, max_wait, skip_steps, phase, kind, target, *rest = arguments
     root = os.path.dirname(os.path.realpath(target)) if kind == "script" else None
-    launch = Launch(Path(outcome), Path(status), int(steps), int(max_wait), root)
+    launch = Launch(Path(outcome), Path(status), int(steps), int(max_wait), root, int(skip_steps), int(phase))
     launch.waits_for("torch to be imported")
     arrivals = Arrivals({"torch": lambda _: launch.torch_is_here()})
     sys.addaudithook(_children(launch))
