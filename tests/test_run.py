@@ -416,8 +416,59 @@ def test_programs_that_catch_what_they_can_end(stubborn: bool, tmp_path: Path) -
     ran = run(tmp_path, "train.py")
     assert (ran.returncode, ran.stdout, ran.stderr) == (CLEAN, "", "")
     assert ending(tmp_path)["how"] == "recorded"
-    assert (tmp_path / "saved.pt").stat().st_size > 100
-    assert len((tmp_path / "log").read_text()) == (10 if stubborn else 1)
+    assert not (tmp_path / "saved.pt").exists()
+    assert not (tmp_path / "log").exists()
+    if not stubborn:  # that one has to be ended at once
+        written = [one["path"] for one in report(tmp_path)["run"]["not_written"]]
+        assert [Path(one).name for one in written] == ["saved.pt", "log"]
+
+
+SAVES_AT_THE_END = """\
+import atexit, json, os, shutil
+import torch
+from torch import nn
+torch.save({"good": 1}, "best.pt")
+with open("metrics.json", "w") as file:
+    json.dump({"good": 1}, file)
+atexit.register(lambda: torch.save(1, "last.pt"))
+model = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+try:
+    for step in range(3):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(torch.randn(8, 4)), torch.randint(3, (8,))).backward()
+        optimizer.step()
+finally:
+    open("log", "a").write("x")
+    torch.save({"two steps": 1}, "next.pt.part")
+    os.replace("next.pt.part", "best.pt")
+    shutil.copy("metrics.json", "kept.json")
+    with open("best.pt", "wb") as file:
+        torch.save(0, file)
+    with open("metrics.json", "w") as file:
+        json.dump({"two steps": 1}, file)
+"""
+
+
+def test_a_program_that_is_ended_writes_over_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": SAVES_AT_THE_END})
+    ran = run(tmp_path, "train.py")
+    assert (ran.returncode, ran.stderr) == (CLEAN, "")
+    assert json.loads((tmp_path / "metrics.json").read_text()) == {"good": 1}
+    assert b"good" in (tmp_path / "best.pt").read_bytes()
+    assert (tmp_path / "log").read_text() == "x"
+    kept = {"train.py", "best.pt", "metrics.json", "log", "report.json"}
+    assert {file.name for file in tmp_path.iterdir()} == kept
+    written = {one["path"] for one in report(tmp_path)["run"]["not_written"]}
+    assert written == {"next.pt.part", "best.pt", "kept.json", "metrics.json", "last.pt"}
+
+
+def test_a_program_that_ends_by_itself_writes_what_it_wants(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": SAVES_AT_THE_END})
+    assert run(tmp_path, "--steps", "9", "train.py").returncode == CLEAN
+    assert json.loads((tmp_path / "metrics.json").read_text()) == {"two steps": 1}
+    assert (tmp_path / "last.pt").exists()
+    assert report(tmp_path)["run"]["not_written"] == []
 
 
 ENDINGS: dict[str, tuple[list[str], str, int, str, str]] = {
@@ -460,6 +511,46 @@ def test_endings(name: str, tmp_path: Path) -> None:
     if SOUND in text:
         assert ending(tmp_path)["steps"] == 3
         assert ran.stdout == "step 0\nstep 1\nstep 2\n"
+
+
+TWO_PHASES = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+torch.manual_seed(0)
+body = nn.Sequential(nn.Linear(8, 32), nn.ReLU())
+def pretrain(steps=30):
+    decoder = nn.Linear(32, 8)
+    optimizer = torch.optim.Adam([*body.parameters(), *decoder.parameters()], 1e-3)
+    for _ in range(steps):
+        x = torch.randn(16, 8)
+        loss = F.mse_loss(decoder(body(x)), x)
+        optimizer.zero_grad(); loss.backward(); optimizer.step()
+def finetune(steps=30):
+    head = nn.Linear(32, 4)
+    optimizer = torch.optim.Adam([*body.parameters(), *head.parameters()], 1e-3)
+    for _ in range(steps):
+        x = torch.randn(16, 8); y = x[:, :4].argmax(1)
+        loss = F.cross_entropy(head(body(x).detach()), y)
+        loss.backward(); optimizer.step()
+pretrain(); finetune()
+"""
+
+
+@pytest.mark.parametrize("options", [("--phase", "2"), ("--skip-steps", "32")], ids=["phase", "steps"])
+def test_a_later_phase(options: tuple[str, str], tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": TWO_PHASES})
+    assert run(tmp_path, *options, "train.py").returncode == FOUND
+    assert ("TL301", 19, "confirmed") in found(tmp_path)
+    said = report(tmp_path)["run"]
+    assert (said["ending"]["how"], said["ending"]["steps"]) == ("recorded", 1)
+    assert {one["name"] for one in said["losses"]} == {"F.cross_entropy", "backward()"}
+
+
+def test_a_phase_that_does_not_come(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": SOUND})
+    run(tmp_path, "--phase", "2", "train.py")
+    assert ending(tmp_path)["how"] == "finished"
 
 
 def test_a_program_that_takes_too_long(tmp_path: Path) -> None:

@@ -182,6 +182,13 @@ def run(
         bool, typer.Option("--trace", help="Record a training step: what `run` does anyway.", hidden=True)
     ] = False,
     steps: Annotated[int, typer.Option(help="Number of optimizer steps to record.", min=1)] = 1,
+    skip_steps: Annotated[
+        int, typer.Option(help="Let this many optimizer steps go by before recording.", min=0)
+    ] = 0,
+    phase: Annotated[
+        int,
+        typer.Option(help="Which phase to record; a phase begins with an optimizer that is new.", min=1),
+    ] = 1,
     timeout: Annotated[
         float | None, typer.Option(help="End the program after this many seconds.", metavar="SECONDS", min=0)
     ] = None,
@@ -237,6 +244,8 @@ def run(
                 save_trace=save_trace,
                 steps=steps,
                 max_wait=max_steps_wait,
+                skip_steps=skip_steps,
+                phase=phase,
                 timeout=timeout,
                 config_file=config,
                 select=separated(select),

@@ -7,6 +7,8 @@ from typing import Any
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.autocast import AutocastSeen
 from trainlint.facts.seen.batches import BatchSeen
+from trainlint.facts.seen.endings import NotWritten
+from trainlint.facts.seen.losses import LossSeen
 from trainlint.facts.seen.masks import MaskSeen
 from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.optimizers import OptimizerSeen
@@ -24,6 +26,8 @@ def run_as_json(run: Recorded, not_checked: tuple[str, ...]) -> dict[str, Any]:
         "parameters": ParameterSeen,
         "modules": ModuleSeen,
         "optimizers": OptimizerSeen,
+        "not_written": NotWritten,
+        "losses": LossSeen,
         "masks": MaskSeen,
         "batches": BatchSeen,
         "scalers": ScalerSeen,

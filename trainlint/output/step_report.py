@@ -5,33 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trainlint.facts.ask.pictures import cut_on, shown, way_out
-from trainlint.facts.model.events import LossCall
 from trainlint.facts.model.recorded import Recorded
-from trainlint.facts.seen.masks import MaskSeen
+from trainlint.facts.seen.endings import NotWritten
+from trainlint.facts.seen.losses import LossSeen
+from trainlint.facts.seen.masks import MaskSeen, MasksMet
 from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.pictures import Picture
+from trainlint.facts.seen.probes import Probe
 from trainlint.facts.seen.raised import Warned
 from trainlint.facts.seen.ranks import Disagreement
 from trainlint.output.printable import printable
+from trainlint.output.step_tables import MOST_ROWS, Row, gradient_rows, loss_rows, mask_rows
 from trainlint.output.style import Piece
 
-_MOST_ROWS = 40
 _MOST_WARNINGS = 10
-
-Row = tuple[str, ...]
 
 
 def step_report(run: Recorded, not_checked: Sequence[str]) -> Iterator[Piece]:
     """How the run ended, the gradients by module, updates, masks, and what was not checked."""
     yield from _ending(run)
-    yield from _losses(run)
-    yield from _gradients(run.facts(ParameterSeen))
+    yield from _losses(run.facts(LossSeen))
+    yield from _gradients(run.facts(ParameterSeen), run.facts(ModuleSeen))
     yield from _lost_ways(run.facts(ParameterSeen), run.facts(Picture))
-    yield from _masks(run.facts(MaskSeen))
+    yield from _masks(run.facts(MaskSeen), run.facts(MasksMet))
+    yield from _passed(run.facts(Probe))
     yield from _unused(run.facts(ModuleSeen), run.facts(ParameterSeen))
     yield from _warnings(run.facts(Warned))
     yield from _disagreements(run.facts(Disagreement))
+    yield from _not_written(run.facts(NotWritten))
     if not_checked:
         yield Piece("Not checked\n", "strong")
         for sentence in not_checked:
@@ -61,49 +63,20 @@ def _ending(run: Recorded) -> Iterator[Piece]:
     yield Piece("\n")
 
 
-def _losses(run: Recorded) -> Iterator[Piece]:
-    rows: list[Row] = []
-    for loss in run.events(LossCall):
-        seen = loss.output.seen
-        if seen is not None and "value" in seen.numbers and loss.function != "log_softmax":
-            row = (loss.name, f"{loss.at.path}:{loss.at.line}", _number(seen.numbers["value"]))
-            rows = [one for one in rows if one[:2] != row[:2]] + [row]
+def _losses(losses: Sequence[LossSeen]) -> Iterator[Piece]:
+    rows = loss_rows(losses)
     if rows:
-        yield from _table("Loss", ("", "at", "value"), rows)
+        steps = len({one.step for one in losses})
+        heads = ("", "at", "value" if steps == 1 else "by step", "guessing gives")
+        yield from _table("Loss", heads, rows)
 
 
-def _gradients(parameters: Sequence[ParameterSeen]) -> Iterator[Piece]:
+def _gradients(parameters: Sequence[ParameterSeen], modules: Sequence[ModuleSeen]) -> Iterator[Piece]:
     """By module, from input to output."""
-    modules: dict[str, list[ParameterSeen]] = {}
-    last = len(parameters)
-    for one in sorted(parameters, key=lambda one: last if one.order is None else one.order):
-        modules.setdefault(one.module, []).append(one)
-    rows = [_module_row(name, held) for name, held in modules.items()]
+    rows = gradient_rows(parameters, modules)
     heads = ("module", "parameters", "gradient norm", "zero", "not finite", "no gradient", "update/weight")
-    if len(rows) > _MOST_ROWS:
-        half = _MOST_ROWS // 2
-        left_out = ("…", f"{len(rows) - 2 * half} more", "", "", "", "", "")
-        rows = [*rows[:half], left_out, *rows[-half:]]
     if rows:
         yield from _table("Gradients, from input to output", heads, rows)
-
-
-def _module_row(name: str, held: list[ParameterSeen]) -> Row:
-    trained = [one for one in held if one.trainable]
-    gradients = [one.gradient for one in trained if one.gradient is not None]
-    updates = [one.update for one in trained if one.update is not None]
-    norm = sum(one.norm**2 for one in gradients) ** 0.5
-    zeros = sum(one.zeros for one in gradients) / len(gradients) if gradients else 0.0
-    missing = sum(one.gradient is None for one in trained)
-    return (
-        name or f"({held[0].module_type})",
-        str(len(held)) if trained else "frozen",
-        _number(norm) if gradients else "-",
-        f"{zeros:.0%}" if gradients else "-",
-        str(sum(one.non_finite for one in gradients)) if gradients else "-",
-        str(missing) if missing else "",
-        _number(sum(updates) / len(updates)) if updates else "-",
-    )
 
 
 def _lost_ways(parameters: Sequence[ParameterSeen], pictures: Sequence[Picture]) -> Iterator[Piece]:
@@ -112,29 +85,33 @@ def _lost_ways(parameters: Sequence[ParameterSeen], pictures: Sequence[Picture])
     rows: list[Row] = []
     for module in dict.fromkeys(one.module for one in lost if one.expected):
         ways = [way for picture in pictures if (way := way_out(picture, module))]
-        if ways:
+        if module and ways and shown(ways[0]):
             cut = cut_on(ways[0])
             rows.append((module, shown(ways[0]), f"cut by {cut.operation}" if cut is not None else ""))
     if rows:
-        yield from _table("Where gradients are lost", ("from", "way", ""), rows[:_MOST_ROWS])
+        yield from _table("Where gradients are lost", ("from", "way", ""), rows[:MOST_ROWS])
 
 
-def _masks(masks: Sequence[MaskSeen]) -> Iterator[Piece]:
-    rows = [
-        (
-            f"{one.at.path}:{one.at.line}",
-            one.module,
-            one.way,
-            f"{_shape(one.shape)} {one.dtype}",
-            _shape(one.scores),
-            f"{one.masked:.0%}",
-            f"{one.empty_rows} of {one.rows}" if one.empty_rows else "none",
-        )
-        for one in dict.fromkeys(masks)
-    ]
+def _masks(masks: Sequence[MaskSeen], met: Sequence[MasksMet]) -> Iterator[Piece]:
+    rows = mask_rows(masks, {(one.at.path, one.at.line): one.times for one in met})
     if rows:
-        heads = ("at", "in", "way", "mask", "on scores", "masked", "fully masked rows")
-        yield from _table("Attention masks", heads, rows[:_MOST_ROWS])
+        heads = ("at", "in", "way", "mask", "on scores", "masked", "fully masked rows", "in all")
+        yield from _table("Attention masks", heads, rows[:MOST_ROWS])
+
+
+def _passed(probes: Sequence[Probe]) -> Iterator[Piece]:
+    """Experiments that found nothing wrong."""
+    said = {
+        "causal": "no output depends on later inputs",
+        "batch": "no sample depends on the others of its batch",
+        "repeat": "the same call from the same seed gives the same",
+    }
+    passed = [one for one in probes if not one.leaked and one.kind in said]
+    if passed:
+        yield Piece("Tried and passed\n", "strong")
+        for one in passed:
+            yield Piece(f"  {printable(one.model)}: {said[one.kind]}\n")
+        yield Piece("\n")
 
 
 def _unused(modules: Sequence[ModuleSeen], parameters: Sequence[ParameterSeen]) -> Iterator[Piece]:
@@ -143,7 +120,7 @@ def _unused(modules: Sequence[ModuleSeen], parameters: Sequence[ParameterSeen]) 
     unused = [one for one in modules if one.order is None and one.parameters and one.path not in used]
     if unused:
         yield Piece("Modules that the step never called\n", "strong")
-        for one in unused[:_MOST_ROWS]:
+        for one in unused[:MOST_ROWS]:
             yield Piece(f"  {printable(one.path or one.model)} ({printable(one.type)})\n")
         yield Piece("\n")
 
@@ -156,6 +133,14 @@ def _warnings(warned: Sequence[Warned]) -> Iterator[Piece]:
         for at, message in list(said)[:_MOST_WARNINGS]:
             first = message.strip().splitlines()[0] if message.strip() else ""
             yield Piece(f"  {printable(f'{at.path}:{at.line}: {first}')}\n")
+        yield Piece("\n")
+
+
+def _not_written(files: Sequence[NotWritten]) -> Iterator[Piece]:
+    if files:
+        yield Piece("Not written, because the program was being ended\n", "strong")
+        for one in files[:MOST_ROWS]:
+            yield Piece(f"  {printable(one.path)}\n")
         yield Piece("\n")
 
 
@@ -184,14 +169,6 @@ def _table(title: str, heads: Row, rows: Sequence[Row]) -> Iterator[Piece]:
         ]
         yield Piece(f"  {'  '.join(cells).rstrip()}\n")
     yield Piece("\n")
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}"
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return f"[{', '.join(map(str, shape))}]"
 
 
 def _count(number: int, noun: str, plural: str = "s") -> str:

@@ -39,6 +39,8 @@ class RunRequest:
     save_trace: Path | None = None
     steps: int = 1
     max_wait: int = 100
+    skip_steps: int = 0
+    phase: int = 1
     timeout: float | None = None
     config_file: Path | None = None
     select: tuple[str, ...] = ()
@@ -153,6 +155,8 @@ def _outcome(request: RunRequest, waiting: Callable[[str], None]) -> Outcome:
         max_wait=request.max_wait,
         timeout=request.timeout,
         waiting=waiting,
+        skip_steps=request.skip_steps,
+        phase=request.phase,
     )
     if outcome.recorded is None:
         return outcome

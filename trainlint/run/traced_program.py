@@ -61,6 +61,8 @@ def run_traced(
     max_wait: int,
     timeout: float | None,
     waiting: Callable[[str], None],
+    skip_steps: int = 0,
+    phase: int = 1,
 ) -> Outcome:
     """Run a program until its recording ends. Its streams are the ones of this process.
 
@@ -78,6 +80,8 @@ def run_traced(
             str(status),
             str(steps),
             str(max_wait),
+            str(skip_steps),
+            str(phase),
             program.kind,
             program.target,
             *program.arguments,

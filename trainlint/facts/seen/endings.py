@@ -45,3 +45,10 @@ class Ending:
     def is_cut_short(self) -> bool:
         """Whether the program ended before it was done, and before it had shown what was asked for."""
         return self.how in ("failed", "interrupted", "waited", "exited")
+
+
+@dataclass(frozen=True)
+class NotWritten:
+    """A file that the program would have written while it was being ended, and that was left as it was."""
+
+    path: str

@@ -76,3 +76,11 @@ class MaskSeen:
         """Whether all samples of a batch have the same mask."""
         own = 0 in self.axes and self.shape[self.axes.index(0)] > 1
         return not own and len(self.scores) > 2 and self.scores[0] > 1
+
+
+@dataclass(frozen=True)
+class MasksMet:
+    """How many masks were applied at a place, those among them that nobody measured."""
+
+    at: Place
+    times: int

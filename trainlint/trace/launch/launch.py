@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import sys
@@ -16,6 +17,7 @@ from trainlint.trace.launch.arrivals import Arrivals
 from trainlint.trace.launch.main_module import Unrunnable, of_module, of_script
 from trainlint.trace.launch.stop import ENDS, Stop
 from trainlint.trace.launch.tracebacks import clean, last_line, show
+from trainlint.trace.launch.unsaved import Unsaved
 
 if TYPE_CHECKING:
     from trainlint.facts.model.recorded import Recorded
@@ -35,11 +37,22 @@ class Launch:
         status: file that says, in a few words, what the recording waits for.
     """
 
-    def __init__(self, outcome: Path, status: Path, steps: int, max_wait: int, root: str | None) -> None:
+    def __init__(
+        self,
+        outcome: Path,
+        status: Path,
+        steps: int,
+        max_wait: int,
+        root: str | None,
+        skip_steps: int = 0,
+        phase: int = 1,
+    ) -> None:
         self._outcome = outcome
         self._status = status
         self._steps = steps
         self._max_wait = max_wait
+        self._skip_steps = skip_steps
+        self._phase = phase
         self._root = root
         self._folder = os.getcwd()
         self._session: Session | None = None
@@ -47,6 +60,8 @@ class Launch:
         self._is_over = False
         self._pid = os.getpid()
         self._let_go: Callable[[], None] = lambda: None
+        self._unsaved = Unsaved(str(outcome.parent))
+        atexit.register(self._tell_unsaved)  # before anything of the program's, so that it comes last
         self.children = 0
         self._exit = os._exit
         self._our_exit = os._exit = self._leave_at_once
@@ -72,6 +87,8 @@ class Launch:
             max_wait=self._max_wait,
             ended=self._enough,
             waiting=self.waits_for,
+            skip_steps=self._skip_steps,
+            phase=self._phase,
         )
 
     def waits_for(self, text: str) -> None:
@@ -82,6 +99,7 @@ class Launch:
         """All that was asked for is recorded: write it down and end the program."""
         assert self._session is not None
         self._write(how)
+        self._unsaved.begin()
         self.waits_for(ENDS)
         self._session.close(keep_mode=True)
         self._stop_for_good()
@@ -148,7 +166,17 @@ class Launch:
         recorder = self._session.recorder
         with recorder.careful:
             extra = (*experiments(recorder), *pictures(recorder))
-            self._keep(replace(self._recorded, seen=(*self._recorded.seen, *extra)))
+            self._recorded = replace(self._recorded, seen=(*self._recorded.seen, *extra))
+            self._keep(self._recorded)
+
+    def _tell_unsaved(self) -> None:
+        """What was not written while the program was ended, up to its last handlers."""
+        if self._recorded is None or not self._unsaved.paths or os.getpid() != self._pid:
+            return
+        from trainlint.facts.seen.endings import NotWritten
+
+        left = (NotWritten(path) for path in self._unsaved.paths)
+        self._keep(replace(self._recorded, seen=(*self._recorded.seen, *left)))
 
     def give_up(self, message: str) -> NoReturn:
         """The program cannot be recorded at all."""
@@ -177,9 +205,9 @@ class Launch:
 
 def main(arguments: Sequence[str]) -> None:
     """Run the program that the arguments name, as `child.py` says."""
-    outcome, status, steps, max_wait, kind, target, *rest = arguments
+    outcome, status, steps, max_wait, skip_steps, phase, kind, target, *rest = arguments
     root = os.path.dirname(os.path.realpath(target)) if kind == "script" else None
-    launch = Launch(Path(outcome), Path(status), int(steps), int(max_wait), root)
+    launch = Launch(Path(outcome), Path(status), int(steps), int(max_wait), root, int(skip_steps), int(phase))
     launch.waits_for("torch to be imported")
     arrivals = Arrivals({"torch": lambda _: launch.torch_is_here()})
     sys.addaudithook(_children(launch))

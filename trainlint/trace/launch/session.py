@@ -26,11 +26,20 @@ class Session:
         max_wait: int = 100,
         ended: Callable[[str], None] | None = None,
         waiting: Callable[[str], None] | None = None,
+        skip_steps: int = 0,
+        phase: int = 1,
     ) -> None:
         self._folder = folder or os.getcwd()
         self._began = time.perf_counter()
         self.recorder = Recorder(
-            steps=steps, root=root, folder=self._folder, max_wait=max_wait, ended=ended, waiting=waiting
+            steps=steps,
+            root=root,
+            folder=self._folder,
+            max_wait=max_wait,
+            ended=ended,
+            waiting=waiting,
+            skip_steps=skip_steps,
+            phase=phase,
         )
         self._installed: Installed | None = Installed(self.recorder)
 

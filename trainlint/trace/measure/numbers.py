@@ -97,7 +97,10 @@ def gradients(found: list[torch.Tensor]) -> list[Gradient]:
     result = []
     for one in found:
         values = plain(one.coalesce().values() if one.is_sparse else one)
-        if values is None or values.numel() == 0:
+        if values is None:  # what cannot be measured is not zero
+            result.append(Gradient(math.nan, math.nan, 0.0, 0))
+            continue
+        if values.numel() == 0:
             result.append(Gradient(0.0, 0.0, 1.0, 0))
             continue
         norm = torch.linalg.vector_norm(values, dtype=_wide(values)).float()
@@ -118,12 +121,15 @@ def gradients(found: list[torch.Tensor]) -> list[Gradient]:
 
 
 def any_nonzero(found: list[torch.Tensor]) -> list[bool]:
-    """Whether each tensor holds anything but zeros, with one look at the device."""
+    """Whether each tensor holds anything but zeros, as one that cannot be measured may; with one look at the device."""
     counts = []
     for one in found:
         values = plain(one.coalesce().values() if one.is_sparse else one)
-        some = None if values is None or values.numel() == 0 else torch.count_nonzero(values)
-        counts.append(torch.zeros((), dtype=torch.int64, device="cpu") if some is None else some)
+        if values is None or values.numel() == 0:
+            known = int(values is None)
+            counts.append(torch.tensor(known, dtype=torch.int64, device="cpu"))
+        else:
+            counts.append(torch.count_nonzero(values))
     if len({one.device for one in counts}) == 1:
         return [bool(one) for one in torch.stack(counts).tolist()]
     return [bool(one) for one in counts]

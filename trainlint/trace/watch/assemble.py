@@ -57,6 +57,8 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
             *recorder.clock.seen(),
             *recorder.timeline.seen(),
             *recorder.autocast.seen(),
+            *recorder.masks.seen(),
+            *recorder.losses.seen,
             *unread(recorder),
             *extra,
         ]

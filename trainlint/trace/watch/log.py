@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Any
 
-from trainlint.facts.model.events import Event, OptimizerStep
+from trainlint.facts.model.events import (
+    Built,
+    Converted,
+    Event,
+    ModeChange,
+    ModuleChanged,
+    Moved,
+    OptimizerStep,
+    RequiresGrad,
+    StateLoaded,
+)
 
 _MOST_ALIKE = 8
 """Events of one kind, at one place and about one thing, that are kept of one iteration: the first and the latest."""
 
 _MOST_ITERATIONS = 8
 """Iterations that are kept where all that happens in them happens in others too: the first and the latest."""
+
+
+_STILL_HOLDS = (Built, Converted, ModeChange, ModuleChanged, Moved, RequiresGrad, StateLoaded)
+"""What changes the objects that later steps work with."""
 
 
 class Log:
@@ -38,6 +52,12 @@ class Log:
             self.events[alike.pop(_MOST_ALIKE // 2)] = None
         if isinstance(event, OptimizerStep):
             self._end_iteration()
+
+    def forget(self) -> None:
+        """Start again: what has happened so far is no part of what is recorded, except what still holds."""
+        kept = [event for event in self.events if isinstance(event, _STILL_HOLDS)]
+        self.__init__()  # type: ignore[misc]
+        self.events.extend(kept)
 
     def _end_iteration(self) -> None:
         ended, self._alike = self._alike, {}

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.model import events as ev
-from trainlint.facts.model.values import Op
+from trainlint.facts.model.values import Object, Op, Value
+from trainlint.facts.seen.losses import LossSeen
+from trainlint.finding import Place
+from trainlint.trace.measure.guessing import guessing
 from trainlint.trace.watch import losses
 from trainlint.trace.watch.given import note_given
 from trainlint.trace.watch.graph import seen
@@ -19,11 +22,22 @@ if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
 
 
+_MOST = 10_000
+"""Losses that are kept."""
+
+
+def _name(function: str, op: Op) -> str:
+    owner = op.owner
+    return owner.type.removeprefix("torch.") if isinstance(owner, Object) else f"F.{function}"
+
+
 class LossCalls:
     """Writes down the losses that are computed, and what they were given."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
+        self.seen: list[LossSeen] = []
+        """The losses of all steps."""
 
     def computed(
         self,
@@ -38,11 +52,26 @@ class LossCalls:
         recorder = self._recorder
         op.seen = losses.measured(function, args, kwargs, result)
         self._called(function, op, args, frame)
+        value = op.seen.numbers.get("value")
+        if op.at is not None and value is not None:
+            with recorder.aside():
+                guessed = guessing(function, args, kwargs)
+            self._note(LossSeen(op.at, _name(function, op), recorder.steps.done, value, *(guessed or ())))
         recorder.batch.of_loss(function, args, kwargs)
         recorder.shifts.loss_computed(args, kwargs, op.at)
         given = list(args[:2]) + [kwargs[key] for key in ("input", "target") if key in kwargs]
         if op.at is not None and len(given) > 1 and isinstance(given[1], torch.Tensor):
             note_given(recorder, given[1], op.at, "target", "1", f"F.{function}")
+
+    def run_back(self, value: Value, at: Place | None) -> None:
+        """Gradients are about to be computed for a loss."""
+        number = value.seen.numbers.get("value") if isinstance(value, Op) and value.seen is not None else None
+        if at is not None and number is not None:
+            self._note(LossSeen(at, "backward()", self._recorder.steps.done, number))
+
+    def _note(self, loss: LossSeen) -> None:
+        if len(self.seen) < _MOST:
+            self.seen.append(loss)
 
     def raised(
         self, function: str, args: Sequence[Any], kwargs: Mapping[str, Any], frame: FrameType | None
@@ -84,7 +113,7 @@ class LossCalls:
         self._recorder.emit(
             ev.LossCall,
             frame,
-            name=f"F.{function}" if op.owner is None else op.owner.type.removeprefix("torch."),
+            name=_name(function, op),
             function=function,
             output=op,
             built=op.owner.at if op.owner is not None else None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.model.values import Op, Value
-from trainlint.facts.seen.masks import MaskSeen
+from trainlint.facts.seen.masks import MaskSeen, MasksMet
 from trainlint.facts.seen.tensors import Shape
 from trainlint.finding import Place
 from trainlint.trace.measure import numbers
@@ -48,6 +48,8 @@ class Masks:
         self._recorder = recorder
         self._pending: dict[int, MaskSeen] = {}
         self._tries: dict[Any, int] = {}
+        self._times: dict[Place, int] = {}
+        """How many masks were applied at each place where one was found."""
         self._met: dict[int, list[int]] = {}
         """For a softmax and what came of it: where in the recorder's facts its masks are."""
 
@@ -63,6 +65,8 @@ class Masks:
             self._attention(name, op, args, kwargs, result)
         elif self._met and (name in _MENDS or name in _PASSES):
             self._after_softmax(name, op)
+        if op.at in self._times and op.at is not None and (name in _APPLIES or name in _ATTENTION):
+            self._times[op.at] += 1
         if name in _APPLIES and op.at is not None and self._recorder.wants(MaskSeen, op.at):
             tries = self._tries.get(op.at, 0)
             if tries < _MOST_TRIES:
@@ -70,6 +74,9 @@ class Masks:
                 found = _applied(name, args, kwargs, op, self._recorder.batch.size)
                 if found is not None:
                     self._wait(op, found)
+
+    def seen(self) -> list[MasksMet]:
+        return [MasksMet(at, times) for at, times in self._times.items()]
 
     def failed(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], at: Place) -> None:
         """A function of torch's raised: a mask of its may not fit."""
@@ -116,6 +123,7 @@ class Masks:
     def _note(self, op: Op, mask: MaskSeen) -> None:
         facts = self._recorder.facts
         before = len(facts)
+        self._times.setdefault(mask.at, 1)
         self._recorder.fact(replace(mask, module=self._recorder.modules.path()), mask.at)
         if len(facts) > before and mask.empty_rows:
             self._met.setdefault(op.uid, []).append(before)
@@ -226,6 +234,7 @@ def _is_additive(mask: Any) -> bool:
         and mask.is_floating_point()
         and mask.dim() >= 2
         and mask.numel() >= 4
+        and numbers.plain(mask) is not None
         and float(torch.amin(mask)) <= _MASKED
     )
 

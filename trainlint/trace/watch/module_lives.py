@@ -101,7 +101,7 @@ class ModuleLives:
 
     def _measure(self, life: _Life, module: torch.nn.Module, output: torch.Tensor) -> None:
         life.output = tuple(output.shape)
-        if any(True for _ in module.children()) and output.dim() > 0:
+        if (any(True for _ in module.children()) and output.dim() > 0) or numbers.plain(output) is None:
             return
         life.spread = numbers.spread(output)
         if isinstance(module, _RECTIFIERS):

@@ -51,9 +51,13 @@ class Optimizer:
         self.names: dict[int, str] = {}
         self.object = made
         self.number = number
+        self.skipped = 0
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """It is as if it had not stepped yet."""
         self.steps = 0
         self.step_at: Place | None = None
-        self.skipped = 0
         self.idle = 0
         self.cleared: bool | None = None
         self.left: dict[str, float | str] = {}

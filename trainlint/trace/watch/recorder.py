@@ -34,6 +34,7 @@ from trainlint.trace.watch.non_finite import FirstNonFinite
 from trainlint.trace.watch.objects import Objects
 from trainlint.trace.watch.operations import Operations
 from trainlint.trace.watch.own_code import OwnCode
+from trainlint.trace.watch.phases import Phases
 from trainlint.trace.watch.resumes import Resumes
 from trainlint.trace.watch.scalers import Scalers
 from trainlint.trace.watch.shifts import Shifts
@@ -61,6 +62,9 @@ class Recorder:
         max_wait: how many backward passes to wait for an optimizer's step.
         ended: called once, when all that was asked for is recorded; None to just stop recording.
         waiting: told, in a few words, what the recording waits for.
+        skip_steps: optimizer steps to let go by first.
+        phase: which phase to record: each ends when its optimizers have stepped often enough, and the next one begins
+            with another optimizer.
     """
 
     def __init__(
@@ -72,6 +76,8 @@ class Recorder:
         max_wait: int = 100,
         ended: Callable[[str], None] | None = None,
         waiting: Callable[[str], None] | None = None,
+        skip_steps: int = 0,
+        phase: int = 1,
     ) -> None:
         self.is_on = False
         self.how = ""
@@ -104,7 +110,7 @@ class Recorder:
         self.non_finite = FirstNonFinite(self)
         self.masks = Masks(self)
         self.shifts = Shifts(self)
-        self.steps = Steps(self, steps, max_wait)
+        self.steps = Steps(self, steps, max_wait, Phases(skip_steps, phase))
         self.clock = Clock()
         self.autocast = Autocast(self)
         self.scalers = Scalers(self)
@@ -144,6 +150,19 @@ class Recorder:
         self.is_on = False
         if self._ended is not None:
             self._ended(how)
+
+    def forget(self) -> None:
+        """Start again, after steps or a phase that nobody wants to see."""
+        self.log.forget()
+        self.facts.clear()
+        self._fact_counts.clear()
+        self.lines.clear()
+        self.lives = ModuleLives(self)
+        self.masks = Masks(self)
+        self.losses = LossCalls(self)
+        self.clock = Clock()
+        self.models.called.clear()
+        self.models.inputs.clear()
 
     def forked(self) -> None:
         """This is another process now, such as a loader's worker."""

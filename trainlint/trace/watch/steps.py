@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.model import events as ev
-from trainlint.facts.model.values import Constant, Object, Op, Value
+from trainlint.facts.model.values import Constant, Op, Value
 from trainlint.facts.seen.blind_spots import Elsewhere
 from trainlint.finding import Place
 from trainlint.trace.measure import numbers
@@ -30,13 +29,11 @@ from trainlint.trace.watch.optimizers import (
 )
 
 if TYPE_CHECKING:
+    from trainlint.trace.watch.phases import Phases
     from trainlint.trace.watch.recorder import Recorder
 
 _PATIENCE = 20
 """Steps of one optimizer to wait for the others, and of those that one place makes to wait for a second of one."""
-
-_SHAPE_TOLD = re.compile(r"\[torch\.[\w.]+ \[([\d, ]*)\]\]")
-"""How torch names the shape of a tensor that was changed too early."""
 
 _DECOUPLED = ("torch.optim.AdamW", "torch.optim.NAdam", "torch.optim.RAdam")
 
@@ -44,10 +41,11 @@ _DECOUPLED = ("torch.optim.AdamW", "torch.optim.NAdam", "torch.optim.RAdam")
 class Steps:
     """Follows every optimizer, and ends the recording when each has been seen."""
 
-    def __init__(self, recorder: Recorder, wanted: int, max_wait: int) -> None:
+    def __init__(self, recorder: Recorder, wanted: int, max_wait: int, phases: Phases) -> None:
         self._recorder = recorder
         self._wanted = wanted
         self._max_wait = max_wait
+        self._phases = phases
         self.optimizers: dict[int, Optimizer] = {}
         self.parameters: dict[int, Parameter] = {}
         self.inside = False
@@ -83,6 +81,8 @@ class Steps:
 
     def optimizer_made(self, optimizer: torch.optim.Optimizer, frame: FrameType | None) -> None:
         recorder = self._recorder
+        if self._phases.awaits_next:
+            self._begin_again()
         place = recorder.at(frame)
         made = recorder.objects.made(optimizer, place)
         known = self.optimizers[id(optimizer)] = Optimizer(optimizer, made, len(self.optimizers))
@@ -107,7 +107,11 @@ class Steps:
             self._judge(known)
         self._stepping[id(optimizer)] = known.steps
         self.inside = True
+        if self._phases.awaits_next and known.number not in self._phases.over:
+            self._begin_again()
         if self._is_complete(known):
+            if self._phase_ends():
+                return
             if not has_closure:
                 recorder.end("recorded")
             self._last_of_all = known  # its closure clears gradients, or not, before it computes new ones
@@ -147,15 +151,36 @@ class Steps:
                 known.idle = sum(one.grad is None for one in parameters_of(optimizer))
             known.checksums = self._checksums(optimizer)
         known.steps += 1
+        if self._phases.skips_step():
+            self._begin_again()
+            return
         recorder.clock.stepped(known.number, known.step_at)
         self._steps_by_place[known.object.at] += 1
         known.cleared, known.left, known.seen_between = None, {}, False
         if known.steps.bit_count() == 1:
             with recorder.aside():
                 self.surveyed = survey(recorder)
-        if self._steps_by_place[known.object.at] >= self._wanted + _PATIENCE:
+        is_alone = self._steps_by_place[known.object.at] >= self._wanted + _PATIENCE
+        if is_alone and not self._phases.awaits_next and not self._phase_ends():
             recorder.end("recorded")
         recorder.phase("the gradients of the next iteration")
+
+    def _phase_ends(self) -> bool:
+        """Whether another phase is to be waited for, now that all of this one is recorded."""
+        return self._phases.ends({known.number for known in self.optimizers.values() if known.steps})
+
+    def _begin_again(self) -> None:
+        """Nothing that has happened so far is a part of the recording."""
+        self._phases.awaits_next = False
+        for known in self.optimizers.values():
+            known.begin_again()
+        self.parameters.clear()
+        self._samples.clear()
+        self._steps_by_place.clear()
+        self.surveyed = []
+        self.backwards = self.forwards = self.by_hand = 0
+        self.by_hand_at = self._last_of_all = None
+        self._recorder.forget()
 
     def scheduler_made(self, scheduler: Any, frame: FrameType | None) -> None:
         recorder = self._recorder
@@ -178,7 +203,13 @@ class Steps:
         """Whether every optimizer has stepped as often as was asked for, and what it left has been judged."""
         if next_to_step.steps < self._wanted:
             return False
-        alive = [known for known, optimizer in self.working() if _trains(optimizer)]
+        if next_to_step.number in self._phases.over:
+            return False
+        alive = [
+            known
+            for known, optimizer in self.working()
+            if _trains(optimizer) and known.number not in self._phases.over
+        ]
         return all(one is next_to_step or one.steps > self._wanted for one in alive)
 
     # Gradients
@@ -206,7 +237,8 @@ class Steps:
                 value = recorder.graph.of(loss)
                 note_value(value, loss)
                 told = Constant(value=retains) if retains is not None else None
-                recorder.emit(ev.Backward, frame, None, loss=value, accumulates=True, retains=told)
+                event = recorder.emit(ev.Backward, frame, None, loss=value, accumulates=True, retains=told)
+                recorder.losses.run_back(value, event.at if event is not None else None)
         with recorder.aside():
             for known in self.optimizers.values():
                 if known.checksums or known.steps:
@@ -294,16 +326,6 @@ class Steps:
         for one in wanted:
             self.known(one).judged = True
 
-    def holder_of(self, tensors: Sequence[torch.Tensor]) -> Object | None:
-        """The optimizer that holds all of these parameters, if it is one."""
-        wanted = set(map(id, tensors))
-        found = [
-            known.object
-            for known, optimizer in self.working()
-            if wanted <= set(map(id, parameters_of(optimizer)))
-        ]
-        return found[0] if wanted and len(found) == 1 else None
-
     def known(self, tensor: torch.Tensor) -> Parameter:
         found = self.parameters.get(id(tensor))
         if found is None or found.tensor() is not tensor:
@@ -367,23 +389,6 @@ class Steps:
             if self.by_hand_at is None:
                 self.by_hand_at = self._recorder.at(frame)
                 self._recorder.emit(ev.ParametersRead, frame, None, target=target)
-
-    def culprit(self, message: str) -> Op | None:
-        """The latest in-place operation on a value that backward needed: of the sizes that torch complains of.
-
-        Their order tells nothing: a layer may have saved its weight transposed.
-        """
-        told = _SHAPE_TOLD.search(message)
-        sizes = sorted(map(int, told[1].replace(",", " ").split())) if told else None
-        changed = [
-            value
-            for _, value in list(self._recorder.graph._values.values())
-            if isinstance(value, Op)
-            and value.in_place
-            and value.attached
-            and (sizes is None or (value.seen is not None and sorted(value.seen.shape) == sizes))
-        ]
-        return max(changed, key=lambda op: op.uid, default=None)
 
 
 def _trains(optimizer: torch.optim.Optimizer) -> bool:

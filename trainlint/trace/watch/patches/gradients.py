@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.model import events as ev
-from trainlint.facts.model.values import Constant, Items
+from trainlint.facts.model.values import Constant, Items, Object
 from trainlint.trace.watch.failed import note_failed
 from trainlint.trace.watch.graph import tensors
+from trainlint.trace.watch.optimizers import parameters_of
 from trainlint.trace.watch.patches.replacing import replace
 from trainlint.trace.watch.patches.telling import Wrap, after, before
 
@@ -89,5 +90,16 @@ def _clipping(recorder: Recorder) -> Wrap:
 
 def _clipped(recorder: Recorder, parameters: list[torch.Tensor]) -> None:
     held = Items(items=[recorder.graph.value(one) for one in parameters])
-    holder = recorder.steps.holder_of(parameters)
+    holder = _holder(recorder, parameters)
     recorder.emit(ev.Clip, recorder.frame(), None, parameters=held, optimizer=holder)
+
+
+def _holder(recorder: Recorder, tensors: list[torch.Tensor]) -> Object | None:
+    """The optimizer that holds all of these parameters, if it is one."""
+    wanted = set(map(id, tensors))
+    found = [
+        known.object
+        for known, optimizer in recorder.steps.working()
+        if wanted <= set(map(id, parameters_of(optimizer)))
+    ]
+    return found[0] if wanted and len(found) == 1 else None
