@@ -315,6 +315,10 @@ def _region_of_autocast(ev: Evaluator, name: str, given: Arguments, at: s.Span, 
     return one_of(((((condition, outcome),), region), (((condition, not outcome),), off)))
 
 
+def _is_tensor(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    return builtin.is_instance_of_tensor(ev, name, given, at, text)
+
+
 def _autocast_switched(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """`torch.set_autocast_enabled(...)`, with a device before it or without."""
     enabled = given.options.get("enabled") or (given.args[-1] if given.args else ev.unknown())
@@ -420,7 +424,7 @@ def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text:
 _FUNCTIONS: dict[str, _Call] = {
     "torch.set_autocast_enabled": _autocast_switched,
     _ASKS_AUTOCAST: _is_autocast_on,
-    "torch.is_tensor": builtin.is_instance_of_tensor,
+    "torch.is_tensor": _is_tensor,
     **dict.fromkeys(_WRAPPERS, _passed_through),
     **dict.fromkeys((*_GRAD_MODES, "torch.set_grad_enabled"), _grad_mode),
     **dict.fromkeys(api.AUTOCASTS, _region_of_autocast),
