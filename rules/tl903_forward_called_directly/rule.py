@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.api.torch_api import SOME_MODULE
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.made_up import is_made_up
@@ -14,9 +15,9 @@ from trainlint.rule import rule
 def check(training: Training) -> Iterator[Finding]:
     for call in training.events(ForwardCalled):
         module = call.module
-        if isinstance(module, Object) and has_parameters(module) and not training.is_in_test(call.at):
-            if _is_trial(training, call):
-                continue
+        if not isinstance(module, Object) or module.type == SOME_MODULE or training.is_in_test(call.at):
+            continue  # what only its use shows may be of another framework
+        if has_parameters(module) and not _is_trial(training, call):
             yield Finding(
                 call.at,
                 f"`forward` of {module.title} is called directly, so its hooks do "

@@ -410,7 +410,15 @@ class _Reader:
             self._called.add(func.name)
         opened = self._tokens.enter("(")
         args = tuple(self._argument(arg) for arg in node.args)
-        return s.Call(func, args, (func.at[0], self._tokens.leave(opened)))
+        at = (func.at[0], self._tokens.leave(opened))
+        match func, args:
+            case s.Name(name="getattr"), (
+                s.Argument(owner, None, ""),
+                s.Argument(s.Constant(value=str(name)), None, ""),
+            ) if name.isidentifier():  # `getattr(optimizer, "step")` is `optimizer.step`
+                self._names.add(name)
+                return s.Attribute(owner, name, at)
+        return s.Call(func, args, at)
 
     def _argument(self, node: cst.Arg) -> s.Argument:
         keyword = node.keyword.value if node.keyword is not None else None
