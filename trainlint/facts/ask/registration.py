@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import CONTAINERS, MODULE, OPTIMIZER
+from trainlint.facts.api.torch_api import CONTAINERS, MODULE, OPTIMIZER, SOME_MODULE
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.holding import has_parameters
@@ -25,7 +25,11 @@ def _lost(training: Training, module: Object) -> Iterator[Unregistered]:
     for name, value in module.attributes.items():
         if not isinstance(value, (Items, Table)) or (module.uid, name) in training.unread_containers:
             continue
-        layers = [one for one in _objects(value) if one.is_a(MODULE) and has_parameters(one)]
+        layers = [
+            one
+            for one in _objects(value)  # what a caller hands over may be hidden on purpose
+            if one.is_a(MODULE) and one.type != SOME_MODULE and has_parameters(one)
+        ]
         if not layers or not _registered(module).isdisjoint(one.uid for one in layers):
             continue
         if not _handed_over(training).isdisjoint(one.uid for one in (value, *layers)):
