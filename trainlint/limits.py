@@ -39,14 +39,26 @@ PART_STEPS = 5_000
 BATCH_STEPS = 1_500
 """The same for what a loader hands out, out of what its entry point may take."""
 
+DECORATOR_STEPS = 300
+"""The same for one decorator of a function or a class: those that register or wrap it take ten; one that writes its
+documentation would take all that the file may."""
+
 ENTRY_STEPS = 250_000
 """Steps of all kinds that one entry point may take: statements, expressions, parts of collections, names merged after
 branches, questions of values. Twenty times what calls are followed for, so that only what doubles with each line gets
 there; it takes a few seconds. Beyond it nothing is judged of the entry point, and functions that it would have reached
 are entered on their own."""
 
+PROTOTYPES = 100
+"""Instances of classes that nothing makes which are kept for the methods of these classes. The one that was made first is
+made again if one of its methods is entered later: a package may have thousands of models, each with all of its layers."""
+
 PARTS_PER_STEP = 16
 """So many parts of a collection are copied, or names merged, in the time of an expression."""
+
+CALL_STEPS = 5
+"""Steps that a call counts for which nobody has written out, of the layers of a container or the default of a field: as
+many as the text of one would have."""
 
 MAX_DEPTH = 40
 """Calls inside calls of the program's functions; what is deeper is recursion, or counts as unknown."""

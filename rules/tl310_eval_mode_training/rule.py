@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import of_mode
-from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.ask.holding import depends_on_mode
 from trainlint.facts.ask.stepped import modules_stepped
 from trainlint.facts.model.events import Backward, Event, Forward, ModeChange, OptimizerStep
@@ -15,13 +15,16 @@ from trainlint.rule import rule
 def check(training: Training) -> Iterator[Finding | Open]:
     trained = _trained(training)
     shown = _after_evaluation(training, trained)
+    switches: dict[int, dict[int, ModeChange]] = {}
     for forward in trained:
         module = forward.module
         if not isinstance(module, Object) or not depends_on_mode(module) or training.is_frozen(module):
             continue
         if forward.at not in shown:
             yield Open(forward.at, "in which mode it runs after an evaluation")
-        switched = _switched_off(training, forward)
+        if module.uid not in switches:
+            switches[module.uid] = _switched_off(training, module)
+        switched = switches[module.uid].get(id(forward))
         if switched is not None and not _is_meant(training, switched, forward):
             yield Finding(
                 forward.at,
@@ -35,11 +38,14 @@ def check(training: Training) -> Iterator[Finding | Open]:
 def _trained(training: Training) -> list[Forward]:
     """The forwards whose output goes into a loss, of modules that an optimizer steps."""
     steps = training.events(OptimizerStep)
-    losses = [
-        backward.loss
-        for backward in training.events(Backward)
-        if any(_are_together(backward, step) for step in steps)
-    ]
+    makes_losses = all_that_makes(
+        (
+            backward.loss
+            for backward in training.events(Backward)
+            if any(_are_together(backward, step) for step in steps)
+        ),
+        with_graph=True,
+    )
     stepped = {
         one.uid
         for step in steps
@@ -51,7 +57,7 @@ def _trained(training: Training) -> list[Forward]:
         for forward in training.events(Forward)
         if forward.records
         and forward.module.uid in stepped
-        and any(is_made_of(loss, forward.output, with_graph=True) for loss in losses)
+        and is_among(forward.output, makes_losses)
     ]
 
 
@@ -68,13 +74,13 @@ def _are_together(backward: Backward, step: OptimizerStep) -> bool:
     return backward.loops[:depth] == step.loops[:depth]
 
 
-def _switched_off(training: Training, forward: Forward) -> ModeChange | None:
-    """The last `eval()` before a forward, on some path through the program."""
-    found: ModeChange | None = None
+def _switched_off(training: Training, module: Object) -> dict[int, ModeChange]:
+    """The last `eval()` before the forwards of a module, on some path through the program, by their identity."""
+    found: dict[int, ModeChange] = {}
     for run in training.runs(ModeChange, Forward):
-        for event, last in training.modes(run, forward.module):
-            if event is forward and last is not None and last.training is False:
-                found = last
+        for event, last in training.modes(run, module):
+            if last is not None and last.training is False and isinstance(event, Forward):
+                found[id(event)] = last
     return found
 
 

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import of_evaluation
-from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.model.events import Backward, Forward, ModeChange, ParametersRead, RequiresGrad
 from trainlint.facts.model.training import Training
@@ -16,12 +16,13 @@ def check(training: Training) -> Iterator[Finding]:
         return
     used: list[Value] = [backward.loss for backward in training.events(Backward)]
     used += [event.target for event in training.events(ParametersRead)]
+    makes_used = all_that_makes(used)
     runs = training.runs(ModeChange, Forward)
     for forward in training.events(Forward):
         module = forward.module
         if forward.records is not True or not forward.loops or not isinstance(module, Object):
             continue
-        if has_parameters(module) is not True or any(is_made_of(one, forward.output) for one in used):
+        if has_parameters(module) is not True or is_among(forward.output, makes_used):
             continue
         modes = [training.mode_at(run, forward) for run in runs if forward in run]
         last = modes[-1] if modes else None
@@ -45,5 +46,5 @@ def _has_no_caller_without_gradients(training: Training) -> bool:
 
 def _trains(training: Training, at: Place | None, used: list[Value]) -> bool:
     """Whether the same place also runs in training, as in a function that does both."""
-    outputs = [forward.output for forward in training.events(Forward) if forward.at == at]
-    return any(is_made_of(one, output) for one in used for output in outputs)
+    makes_used = all_that_makes(used)
+    return any(is_among(one.output, makes_used) for one in training.events(Forward) if one.at == at)

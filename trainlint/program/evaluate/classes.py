@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from trainlint import limits
 from trainlint.facts.api.torch_api import AUTOCAST, LOADER, MODULE, OPTIMIZER, PARAMETER, SCALER, SCHEDULER
 from trainlint.facts.api.torch_names import canonical, library_bases
 from trainlint.facts.ask.guards import needs_failed_import
@@ -26,6 +27,7 @@ INITIALISED = "__init__ of nn.Module"
 def define_function(ev: Evaluator, code: s.Function) -> Value:
     """The value that a `def` or `lambda` binds."""
     defaults = {one.name: ev.expr(one.default) for one in code.parameters if one.default is not None}
+    ev.env.keep()
     function = FunctionValue(code=code, env=ev.env, defaults=defaults)
     value: Value = function
     for node in reversed(code.decorators):
@@ -46,7 +48,8 @@ def _decorated(ev: Evaluator, function: FunctionValue, value: Value, decorator: 
         case Library(name="contextlib.contextmanager"):
             function.is_context = True
         case FunctionValue() if decorator.code.parameters:
-            made = ev.call_function(decorator, Arguments((value,)), node.at)
+            with ev.at_most("DECORATOR_STEPS"):
+                made = ev.call_function(decorator, Arguments((value,)), node.at)
             return made if isinstance(made, FunctionValue) else value
         case _:
             if isinstance(decorator, Library):
@@ -78,6 +81,7 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
         else:
             has_unknown = True
     env = ev.new_env(ev.env.path, ev.env, is_class=True)
+    env.keep()
     made = ClassValue(
         code=code, env=env, bases=tuple(bases), library_bases=frozenset(known), has_unknown_base=has_unknown
     )
@@ -103,7 +107,8 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
             value.owner = made
     for expr, decorator in zip(code.decorators, decorators, strict=True):
         if isinstance(decorator, FunctionValue):
-            ev.call_function(decorator, Arguments((made,)), expr.at)
+            with ev.at_most("DECORATOR_STEPS"):
+                ev.call_function(decorator, Arguments((made,)), expr.at)
     return made
 
 
@@ -249,7 +254,7 @@ def _fill_fields(ev: Evaluator, made: Object, cls: ClassValue, given: Arguments,
 def _field_default(ev: Evaluator, field: Op, at: s.Span) -> Value | None:
     if "default" in field.options:
         return field.options["default"]
-    ev.spend()
+    ev.spend(limits.CALL_STEPS)
     if "default_factory" in field.options and ev.follows():
         return ev.call(field.options["default_factory"], Arguments(), at, "default_factory(…)")
     return None

@@ -167,6 +167,9 @@ class Roots:
             is_test = kind != "program" and _is_test(path)
             training = Training(path, kind, root.nodes, tuple(root.objects), lost, is_test, name)
             findings = tuple(self._judge(training, limited))
+            if kind == "program":
+                self._ev.sweep(path)
+        root.release()
         trace = root.trace
         return Outcome(
             findings,
