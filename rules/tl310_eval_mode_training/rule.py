@@ -55,9 +55,7 @@ def _trained(training: Training) -> list[Forward]:
     return [
         forward
         for forward in training.events(Forward)
-        if forward.records
-        and forward.module.uid in stepped
-        and is_among(forward.output, makes_losses)
+        if forward.records and forward.module.uid in stepped and is_among(forward.output, makes_losses)
     ]
 
 

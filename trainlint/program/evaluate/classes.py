@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trainlint import limits
@@ -126,15 +126,16 @@ def _is_dataclass(decorator: Value) -> bool:
     )
 
 
-def ancestry(cls: ClassValue) -> Iterator[ClassValue]:
+def ancestry(cls: ClassValue) -> Iterable[ClassValue]:
     """A class and the program's classes that it inherits from, nearest first."""
-    pending, seen = [cls], set()
+    pending = [cls]
+    found: dict[ClassValue, None] = {}
     while pending:
-        one = pending.pop(0)
-        if one.uid not in seen:
-            seen.add(one.uid)
-            yield one
-            pending = [base for base in one.bases if isinstance(base, ClassValue)] + pending
+        one = pending.pop()
+        if one not in found:
+            found[one] = None
+            pending += [base for base in reversed(one.bases) if isinstance(base, ClassValue)]
+    return found
 
 
 def methods(ev: Evaluator, cls: ClassValue) -> list[s.Function]:
@@ -149,15 +150,29 @@ def methods(ev: Evaluator, cls: ClassValue) -> list[s.Function]:
 
 def class_attribute(ev: Evaluator, cls: ClassValue, name: str) -> Value | None:
     """What the class or one of its bases holds under a name."""
-    for one in ancestry(cls):
-        found = ev.store.get((one.env.uid, name))
-        if found is not None:
-            found = ev.settle(found)
-            if isinstance(found, FunctionValue):
-                ev.trace.code.add((found.env.path, found.code.at[0]))
-            if isinstance(found, FunctionValue) and found.kind == "class":
-                return Bound(receiver=cls, name=name, function=found)
-            return found
+    found = _inherited(ev, cls, name)
+    if found is None:
+        return None
+    found = ev.settle(found)
+    if isinstance(found, FunctionValue):
+        ev.trace.code.add((found.env.path, found.code.at[0]))
+        if found.kind == "class":
+            return Bound(receiver=cls, name=name, function=found)
+    return found
+
+
+def _inherited(ev: Evaluator, cls: ClassValue, name: str) -> Value | None:
+    """The first that `ancestry` would lead to: this is asked too often for a generator."""
+    pending: list[Value] = [cls]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if isinstance(one, ClassValue) and one.uid not in seen:
+            seen.add(one.uid)
+            found = ev.store.get((one.env.uid, name))
+            if found is not None:
+                return found
+            pending.extend(reversed(one.bases))
     return None
 
 
