@@ -53,6 +53,17 @@ PROTOTYPES = 100
 """Instances of classes that nothing makes which are kept for the methods of these classes. The one that was made first is
 made again if one of its methods is entered later: a package may have thousands of models, each with all of its layers."""
 
+MANY_ENTRIES = 2_000
+"""Entry points of a group beyond which values that refer to each other are collected on the way: fewer do not fill the
+memory, and the collector would cost more time than it saves."""
+
+ENTRIES_PER_COLLECTION = 250
+"""Then so many are judged from one collection to the next: they leave 20 MB."""
+
+PLACES = 100_000
+"""Lines and columns of expressions that are kept, so that they need not be counted again: a project of 300 files has
+50,000. Beyond it they are counted anew."""
+
 PARTS_PER_STEP = 16
 """So many parts of a collection are copied, or names merged, in the time of an expression."""
 

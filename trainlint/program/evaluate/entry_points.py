@@ -13,6 +13,7 @@ from contextlib import contextmanager, nullcontext
 from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
+from trainlint.program.evaluate.collecting import collected
 from trainlint.program.evaluate.entering import Entering
 from trainlint.program.evaluate.evaluator import Evaluator, Root
 from trainlint.program.evaluate.unread import unread
@@ -62,10 +63,14 @@ class Roots:
         for path in self._paths:
             yield from self._body(path)
         turns = list(self._turns())
-        with helpers(self._copies, self._plain, turns) if self._copies else nullcontext() as ahead:
+        with (
+            collected(len(turns)) as collect,
+            helpers(self._copies, self._plain, turns) if self._copies else nullcontext() as ahead,
+        ):
             for turn in turns:
                 if turn.code not in self._reached:
                     yield from self._entered(turn.entry, ahead)
+                    collect()
 
     def _turns(self) -> Iterator[Turn]:
         for path in self._paths:

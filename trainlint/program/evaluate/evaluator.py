@@ -135,6 +135,8 @@ class Evaluator:
         self.tables: set[str] = set()
         """Dicts that any entry point has seen and has not made itself."""
         self._places: defaultdict[str, dict[s.Span, Place]] = defaultdict(dict)
+        self._placed = 0
+        """How many places there are."""
         self._labels: dict[int, str] = {}
         self.assigned_names: dict[int, frozenset[str]] = {}
 
@@ -322,6 +324,11 @@ class Evaluator:
         places = self._places[path]
         found = places.get(at)
         if found is None:
+            self._placed += 1
+            if self._placed > limits.PLACES:
+                self._placed = 0
+                self._places.clear()
+                places = self._places[path]
             lines = self.project.modules[path].lines
             first = bisect.bisect_right(lines, at[0]) - 1
             last = bisect.bisect_right(lines, max(at[1] - 1, at[0])) - 1

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
+from functools import cache
+from typing import Any
 
 from trainlint.facts.model.values import Value
 from trainlint.program.evaluate.store import Layer
 from trainlint.program.evaluate.values import Env
+
+
+@cache
+def _fields(kind: Any) -> tuple[str, ...]:
+    """What such a thing holds: `vars` would give each a dict of its own, for good."""
+    return tuple(one.name for one in fields(kind))
 
 
 def reachable(start: Iterable[object], made: Layer) -> set[int]:
@@ -22,7 +31,8 @@ def reachable(start: Iterable[object], made: Layer) -> set[int]:
         match one:
             case Value() | Env() if one.uid not in seen:
                 seen.add(one.uid)
-                pending.extend(vars(one).values())
+                kind: Any = type(one)
+                pending.extend(getattr(one, name) for name in _fields(kind))
                 pending.extend(made.get(one.uid, {}).values())
             case tuple() | list():
                 pending.extend(one)

@@ -163,6 +163,8 @@ class _Reader:
 
     def _evaluate(self, node: cst.Expr) -> s.Statement:
         value = self._expr(node.value)
+        if isinstance(value, s.Constant) and isinstance(value.value, str):
+            value.value = ""  # a docstring: a third of some packages
         return s.Evaluate(value, value.at)
 
     def _return(self, node: cst.Return) -> s.Statement:
