@@ -20,8 +20,9 @@ MOST = 1_000_000
 """Calls of functions; a program of the largest size takes about 50,000."""
 
 PATTERNS = """
-    appended_to_itself axes_multiplied best_copies big_numbers clamped class_diamonds closures compositions dicts_of_dicts
-    diamonds elif_chain factories gates half_products_of_unknown halved_numbers handed_over_ten_times helpers_twice
+    appended_to_itself axes_multiplied best_copies big_numbers clamped class_diamonds closures compositions dataclasses dicts_of_dicts
+    diamonds elif_chain factories factories_of_models gates half_products_of_unknown halved_numbers handed_over_ten_times helpers_twice
+    helpers_with_events ifs_with_backward states_kept validations
     ifs_with_events independent_ifs joined_on_host lists_added lists_extended loops_through_calls lstm_written_out
     masks_crossed matches multiplexed neighbours_in_evaluation nested_loops one_layer_a_file pairs_of_pairs parents peers
     powers_of_unknown regions_through_calls registry_of_classes residual_nests residual_nests_in_row
@@ -29,24 +30,7 @@ PATTERNS = """
     sums_of_lists ten_times_itself tries walrus zips
 """.split()
 
-TOO_MUCH: dict[str, str] = {
-    "class_diamonds": "super through every class above",
-    "neighbours_in_evaluation": "depends_on_mode, _leaves",
-    "sequentials_of_sequentials": "_through",
-    "steps_in_row": "rules that compare each step with each other event",
-}
-"""Patterns that are known to cost too much, and where: an entry goes when that is mended."""
 
-
-def _marked(name: str) -> object:
-    marks = [pytest.mark.xfail(reason=TOO_MUCH[name], strict=True)] if name in TOO_MUCH else []
-    return pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", map(_marked, PATTERNS))
+@pytest.mark.parametrize("name", PATTERNS)
 def test_work_grows_with_the_text(name: str) -> None:
     assert verdict(measured(name, SIZES, MOST)) == "linear"
-
-
-def test_known_ones_are_tried() -> None:
-    assert set(TOO_MUCH) <= set(PATTERNS)

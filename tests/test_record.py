@@ -271,7 +271,7 @@ def test_assert_trains_fails_what_runs_and_does_not_learn() -> None:
         assert_trains(Idle(1.0, calls=True), batch, loss)
     with pytest.raises(AssertionError, match="get no gradient"):
         assert_trains(zero(Idle(0.0, calls=True)), batch, loss)
-    hidden = nn.Sequential(nn.Linear(8, 4))
+    hidden: Any = nn.Sequential(nn.Linear(8, 4))
     hidden.lent = [nn.Linear(8, 4)]
     with pytest.raises(AssertionError, match=r"`lent` holds layers in a plain container"):
         assert_trains(hidden, batch, loss)

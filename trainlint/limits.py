@@ -59,14 +59,37 @@ PART_STEPS = 5_000
 BATCH_STEPS = 1_500
 """The same for what a loader hands out, out of what its entry point may take."""
 
+DECORATOR_STEPS = 300
+"""The same for one decorator of a function or a class: those that register or wrap it take ten; one that writes its
+documentation would take all that the file may."""
+
 ENTRY_STEPS = 250_000
 """Steps of all kinds that one entry point may take: statements, expressions, parts of collections, names merged after
 branches, questions of values. Twenty times what calls are followed for, so that only what doubles with each line gets
 there; it takes a few seconds. Beyond it nothing is judged of the entry point, and functions that it would have reached
 are entered on their own."""
 
+PROTOTYPES = 100
+"""Instances of classes that nothing makes which are kept for the methods of these classes. The one that was made first is
+made again if one of its methods is entered later: a package may have thousands of models, each with all of its layers."""
+
+MANY_ENTRIES = 2_000
+"""Entry points of a group beyond which values that refer to each other are collected on the way: fewer do not fill the
+memory, and the collector would cost more time than it saves."""
+
+ENTRIES_PER_COLLECTION = 250
+"""Then so many are judged from one collection to the next: they leave 20 MB."""
+
+PLACES = 100_000
+"""Lines and columns of expressions that are kept, so that they need not be counted again: a project of 300 files has
+50,000. Beyond it they are counted anew."""
+
 PARTS_PER_STEP = 16
 """So many parts of a collection are copied, or names merged, in the time of an expression."""
+
+CALL_STEPS = 5
+"""Steps that a call counts for which nobody has written out, of the layers of a container or the default of a field: as
+many as the text of one would have."""
 
 MAX_DEPTH = 40
 """Calls inside calls of the program's functions; what is deeper is recursion, or counts as unknown."""

@@ -48,6 +48,7 @@ _LOST = {
     "ENTRY_STEPS": "nothing in it is judged",
     "PROGRAM_STEPS": "later calls are not followed",
     "PART_STEPS": "later calls are not followed",
+    "DECORATOR_STEPS": "later calls in a decorator are not followed",
     "BATCH_STEPS": "what a loader hands out is not followed to its end",
     "MAX_DEPTH": "the innermost calls are not followed",
 }

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 from trainlint.facts.api.torch_api import NO_GRADIENT, OPTIMIZER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts
-from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.contents import contents
+from trainlint.facts.ask.flow import all_that_makes
 from trainlint.facts.ask.holding import held_in, is_part_of
 from trainlint.facts.ask.stepped import modules_held
-from trainlint.facts.model.events import Backward, Forward, OptimizerStep, RequiresGrad
+from trainlint.facts.model.events import Backward, Event, Forward, OptimizerStep, RequiresGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Value
 
@@ -43,7 +47,7 @@ def stale(training: Training) -> Iterator[Stale]:
     said: set[int] = set()
     for backward in backwards:
         for forward in _forwards(training, backward):
-            for step in _between(training, forward, backward, users):
+            for step in _between(forward, backward, users):
                 if id(step) not in said and set(step.guards) <= set(backward.guards):
                     said.add(id(step))
                     yield Stale(forward, step, backward)
@@ -106,6 +110,8 @@ class _Users:
     def __init__(self, training: Training, steps: list[OptimizerStep]) -> None:
         self._training = training
         self._steps = [(one, self._stepped(one)) for one in steps]
+        self.runs = [_Run.of(events) for events in training.runs(Forward, OptimizerStep, Backward)]
+        self._forwards = _outputs(training)
         self._of_layers: dict[Forward, list[OptimizerStep]] = {}
         self._trained: dict[Backward, list[OptimizerStep]] = {}
 
@@ -124,29 +130,52 @@ class _Users:
     def has_gradients(self, step: OptimizerStep, backward: Backward) -> bool:
         """Whether a backward leaves gradients for a step to use."""
         if backward not in self._trained:
-            modules = {
-                one.module.uid
-                for one in self._training.events(Forward)
-                if isinstance(one.module, Object) and is_made_of(backward.loss, one.output, with_graph=True)
-            }
+            outputs = all_that_makes([backward.loss], with_graph=True) & self._forwards.keys()
+            modules = frozenset[int]().union(*(self._forwards[one] for one in outputs))
             self._trained[backward] = [one for one, changed in self._steps if not modules.isdisjoint(changed)]
         return step in self._trained[backward]
 
 
-def _between(
-    training: Training, forward: Forward, backward: Backward, users: _Users
-) -> Iterator[OptimizerStep]:
+def _outputs(training: Training) -> dict[int, set[int]]:
+    """By the number of what a forward has given, the numbers of the modules."""
+    found: dict[int, set[int]] = {}
+    for one in training.events(Forward):
+        if isinstance(one.module, Object):
+            for output in (one.output, *contents(one.output)):
+                found.setdefault(output.uid, set()).add(one.module.uid)
+    return found
+
+
+class _Run(NamedTuple):
+    """A way through the program, and where each event stands on it."""
+
+    events: list[Event]
+    places: dict[int, list[int]]
+
+    @staticmethod
+    def of(events: list[Event]) -> _Run:
+        places: dict[int, list[int]] = {}
+        for place, event in enumerate(events):
+            places.setdefault(id(event), []).append(place)
+        return _Run(events, places)
+
+    def between(self, forward: Forward, backward: Backward) -> Iterator[list[Event]]:
+        """What comes after a forward, up to the last of its backwards before it runs again."""
+        begins, ends = self.places.get(id(forward), []), self.places.get(id(backward), [])
+        for begin, next_one in pairwise([*begins, len(self.events)]):
+            after = bisect_left(ends, next_one)
+            if after and ends[after - 1] > begin:
+                yield self.events[begin + 1 : ends[after - 1] + 1]
+
+
+def _between(forward: Forward, backward: Backward, users: _Users) -> Iterator[OptimizerStep]:
     """The steps of a forward's layers that on some way through come before its backward, but after another one."""
     stepped = users.of_layers(forward)
-    for run in training.runs(Forward, OptimizerStep, Backward):
-        others: list[Backward] | None = None
+    for events in (events for run in users.runs for events in run.between(forward, backward)):
+        others: list[Backward] = []
         changed: list[OptimizerStep] = []
-        for event in run:
-            if event is forward:
-                others, changed = [], []
-            elif others is None:
-                continue
-            elif isinstance(event, OptimizerStep):
+        for event in events:
+            if isinstance(event, OptimizerStep):
                 if event in stepped and any(users.has_gradients(event, one) for one in others):
                     changed.append(event)
             elif isinstance(event, Backward):

@@ -23,11 +23,12 @@ def check(training: Training) -> Iterator[Finding | Open]:
     if training.events(ParametersRead):
         return
     judged: set[int] = set()
+    backwards = _backwards_after(training)
     for zero in training.events(ZeroGrad):
         optimizer = next(alternatives(zero.target), None)
         if not isinstance(optimizer, Object) or not optimizer.is_a(OPTIMIZER) or optimizer.uid in judged:
             continue
-        backward = _backward_after(training, zero)
+        backward = backwards.get(id(zero))
         if (
             backward is None
             or optimizer.at is None
@@ -75,9 +76,13 @@ def _idle(run: Recorded) -> Iterator[Finding]:
             yield found if is_over else replace(found, level="warning")
 
 
-def _backward_after(training: Training, zero: ZeroGrad) -> Backward | None:
-    """The backward in the same loops as a `zero_grad()`: the next one, or the first of the iteration."""
-    backwards = [one for one in training.events(Backward) if one.loops and one.loops == zero.loops]
-    order = {id(event): number for number, event in enumerate(training.events(Event))}
-    later = (one for one in backwards if order[id(one)] > order[id(zero)])
-    return next(later, backwards[0] if backwards else None)
+def _backwards_after(training: Training) -> dict[int, Backward]:
+    """For each `zero_grad()`, the backward in the same loops: the next one, or the first of the iteration."""
+    coming = {one.loops: one for one in reversed(training.events(Backward)) if one.loops}
+    found: dict[int, Backward] = {}
+    for event in reversed(training.events(Event)):
+        if isinstance(event, Backward):
+            coming[event.loops] = event
+        elif isinstance(event, ZeroGrad) and event.loops and event.loops in coming:
+            found[id(event)] = coming[event.loops]
+    return found

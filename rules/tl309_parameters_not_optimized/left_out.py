@@ -9,7 +9,7 @@ from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.freezing import may_be_frozen
-from trainlint.facts.ask.holding import inside, is_part_of
+from trainlint.facts.ask.holding import is_part_of, numbers_inside
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events import (
@@ -65,9 +65,11 @@ def part_left_out(training: Training) -> LeftOut | None:
     if found is None:
         return None
     optimizers, trained = found
+    if all(map(optimizers.holds, trained)):
+        return None
     models = [one for one in training.objects if one.is_a(api.MODULE) and one.attributes]
     for model in models:
-        numbers = frozenset(one.uid for one in inside(model))
+        numbers = numbers_inside(model)
         among = [one for one in trained if one is not model and one.uid in numbers]
         left = [one for one in among if not optimizers.holds(one)]
         held = [one for one in among if optimizers.holds(one, optimizers.stepped)]
@@ -152,7 +154,7 @@ def _optimizers(training: Training) -> _Optimizers | None:
 
 
 def _numbers(modules: list[Object]) -> frozenset[int]:
-    return frozenset(one.uid for module in modules for one in (module, *inside(module)))
+    return frozenset[int]().union(*((module.uid, *numbers_inside(module)) for module in modules))
 
 
 def _layers_trained(loss: Value) -> dict[Object, Op]:

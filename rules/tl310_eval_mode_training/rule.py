@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint import limits
 from trainlint.facts.ask.evidence import of_mode
-from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import depends_on_mode
 from trainlint.facts.ask.stepped import modules_stepped
@@ -17,13 +17,16 @@ from trainlint.rule import rule
 def check(training: Training) -> Iterator[Finding | Open]:
     trained = _trained(training)
     shown = _after_evaluation(training, trained)
+    switches: dict[int, dict[int, ModeChange]] = {}
     for forward in trained:
         module = forward.module
         if not isinstance(module, Object) or not depends_on_mode(module) or may_be_frozen(training, module):
             continue
         if forward.at not in shown:
             yield Open(forward.at, "in which mode it runs after an evaluation")
-        switched = _switched_off(training, forward)
+        if module.uid not in switches:
+            switches[module.uid] = _switched_off(training, module)
+        switched = switches[module.uid].get(id(forward))
         if switched is None or _is_shown_to_train(forward):
             continue
         if 0 < len(forward.off) < forward.layers:
@@ -44,11 +47,14 @@ def check(training: Training) -> Iterator[Finding | Open]:
 def _trained(training: Training) -> list[Forward]:
     """The forwards whose output goes into a loss, of modules that an optimizer steps."""
     steps = training.events(OptimizerStep)
-    losses = [
-        backward.loss
-        for backward in training.events(Backward)
-        if any(_are_together(backward, step) for step in steps)
-    ]
+    makes_losses = all_that_makes(
+        (
+            backward.loss
+            for backward in training.events(Backward)
+            if any(_are_together(backward, step) for step in steps)
+        ),
+        with_graph=True,
+    )
     stepped = {
         one.uid
         for step in steps
@@ -58,9 +64,7 @@ def _trained(training: Training) -> list[Forward]:
     return [
         forward
         for forward in training.events(Forward)
-        if forward.records
-        and forward.module.uid in stepped
-        and any(is_made_of(loss, forward.output, with_graph=True) for loss in losses)
+        if forward.records and forward.module.uid in stepped and is_among(forward.output, makes_losses)
     ]
 
 
@@ -77,13 +81,13 @@ def _are_together(backward: Backward, step: OptimizerStep) -> bool:
     return backward.loops[:depth] == step.loops[:depth]
 
 
-def _switched_off(training: Training, forward: Forward) -> ModeChange | None:
-    """The last `eval()` before a forward, on some path through the program."""
-    found: ModeChange | None = None
+def _switched_off(training: Training, module: Object) -> dict[int, ModeChange]:
+    """The last `eval()` before the forwards of a module, on some path through the program, by their identity."""
+    found: dict[int, ModeChange] = {}
     for run in training.runs(ModeChange, Forward):
-        for event, last in training.modes(run, forward.module):
-            if event is forward and last is not None and last.training is False:
-                found = last
+        for event, last in training.modes(run, module):
+            if last is not None and last.training is False and isinstance(event, Forward):
+                found[id(event)] = last
     return found
 
 

@@ -61,7 +61,7 @@ def _is_compared(training: Training, output: Value) -> bool:
     """Whether predictions are compared with what is right, and the result counted."""
     counted = [event.value for event in training.events(Accumulated)]
     counted += [event.output for event in training.events(Operation) if event.output.name in EQUALITIES]
-    return any(_compares(value, output) for value in counted)
+    return any(is_made_of(value, output) and _compares(value, output) for value in counted)
 
 
 @question(start=False, unknown=False)

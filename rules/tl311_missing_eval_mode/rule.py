@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.model.events import (
     Backward,
     Forward,
@@ -21,6 +21,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         return
     used: list[Value] = [one.loss for one in training.events(Backward)]
     used += [one.target for one in training.events(ParametersRead)]
+    makes_used = all_that_makes(used)
     reported: set[object] = set()
     for forward in training.events(Forward):
         module = forward.module
@@ -30,7 +31,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if (
             layer is not None
             and only_measures(training, forward, module)
-            and not any(is_made_of(one, forward.output) for one in used)
+            and not is_among(forward.output, makes_used)
             and stays_in_training(training, forward, module)
         ):
             reported.add(forward.at)

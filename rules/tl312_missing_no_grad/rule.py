@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import of_evaluation
-from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.ask.freezing import may_be_frozen, wants_gradients_of_data
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.model.events import Backward, Forward, ModeChange, ParametersRead
@@ -22,6 +22,7 @@ def check(training: Training) -> Iterator[Finding]:
     kept = [event.value for event in training.handed_out()] if doubt else []
     used: list[Value] = [backward.loss for backward in training.events(Backward)]
     used += [event.target for event in training.events(ParametersRead)]
+    makes_used, makes_kept = all_that_makes(used), all_that_makes(kept, with_graph=True)
     runs = training.runs(ModeChange, Forward)
     for forward in training.events(Forward):
         module = forward.module
@@ -29,9 +30,7 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if has_parameters(module) is not True or may_be_frozen(training, module):
             continue
-        if any(is_made_of(one, forward.output) for one in used):
-            continue
-        if any(is_made_of(one, forward.output, with_graph=True) for one in kept):
+        if is_among(forward.output, makes_used) or is_among(forward.output, makes_kept):
             continue
         modes = [training.mode_at(run, forward) for run in runs if forward in run]
         last = modes[-1] if modes else None
@@ -42,11 +41,11 @@ def check(training: Training) -> Iterator[Finding]:
                 "builds a graph for every batch, which costs memory and time, and no `backward()` uses it. "
                 "Wrap the evaluation in `torch.no_grad()`.",
                 (
-                    *_evaluating_call(training, forward, used),
+                    *_evaluating_call(training, forward, makes_used),
                     Because(last.at, "in evaluation mode since here"),
                 ),
                 evidence=of_evaluation(training, forward),
-                clues={"only_evaluated": not _trained_too(training, forward, used)},
+                clues={"only_evaluated": not _trained_too(training, forward, makes_used)},
                 confidence="likely" if doubt else None,
                 doubt=doubt,
             )
@@ -66,15 +65,15 @@ def _doubt(training: Training) -> str | None:
     return f"nobody in sight calls `{training.name}`: a caller may switch gradients off"
 
 
-def _trained_too(training: Training, evaluated: Forward, used: list[Value]) -> list[Forward]:
+def _trained_too(training: Training, evaluated: Forward, makes_used: frozenset[int]) -> list[Forward]:
     """The forwards at the same place that run in training, as in a function that does both."""
     here = [one for one in training.events(Forward) if one.at == evaluated.at]
-    return [one for one in here if any(is_made_of(value, one.output) for value in used)]
+    return [one for one in here if is_among(one.output, makes_used)]
 
 
-def _evaluating_call(training: Training, evaluated: Forward, used: list[Value]) -> Iterator[Because]:
+def _evaluating_call(training: Training, evaluated: Forward, makes_used: frozenset[int]) -> Iterator[Because]:
     """The call by which a function that training uses too comes to evaluate."""
-    trained = _trained_too(training, evaluated, used)
+    trained = _trained_too(training, evaluated, makes_used)
     shared = {call for one in trained for call in one.calls}
     own = [call for call in evaluated.calls if call not in shared]
     if trained and own:

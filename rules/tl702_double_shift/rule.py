@@ -23,9 +23,10 @@ def check(training: Training) -> Iterator[Finding | Open]:
     for forward in training.events(Forward):
         yield from _labelled(forward, known)
     losses = [loss for loss in training.events(LossCall) if loss.function in OVER_TOKENS]
-    if not any(_steps(loss, known) == 1 for loss in losses):
-        for loss in losses:
-            if _steps(loss, known) == 2:
+    steps = [_steps(loss, known) for loss in losses]
+    if 1 not in steps:
+        for loss, ahead in zip(losses, steps, strict=True):
+            if ahead == 2:
                 yield Finding(
                     loss.at,
                     f"The targets are already shifted by one, and are shifted again here, {HARM}. Shift once.",

@@ -21,7 +21,7 @@ from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from trainlint import limits
-from trainlint.facts.model.effort import Effort, counted_by, present, spend
+from trainlint.facts.model.effort import Effort, counted_by, present
 from trainlint.facts.model.values import Value
 
 Given = ParamSpec("Given")
@@ -230,10 +230,12 @@ def reached(
     """Some values and all that they lead to, each once, at most so many; `into` says where one leads to."""
     pending = list(begin)
     seen: set[int] = set()
+    effort = present()
     while pending and len(seen) < most:
         one = pending.pop()
         if one.uid not in seen:
             seen.add(one.uid)
-            spend()
+            if effort is not None:
+                effort.spend()
             yield one
             pending.extend(into(one))

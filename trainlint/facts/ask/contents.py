@@ -20,11 +20,12 @@ def _is_container(value: Value) -> bool:
 
 def leaves(value: Value) -> Iterator[Value]:
     """What a value is in the end made of, each once; a list of parameters stays whole."""
-    every = reached([value], lambda one: reversed(_made_of(one)))
-    return (one for one in every if not _made_of(one))
+    every = reached([value], lambda one: reversed(taken_apart(one)))
+    return (one for one in every if not taken_apart(one))
 
 
-def _made_of(value: Value) -> Sequence[Value]:
+def taken_apart(value: Value) -> Sequence[Value]:
+    """What a value is directly made of; a list of parameters stays whole."""
     return () if isinstance(value, Op) and value.name == "parameters" else value.parts()
 
 

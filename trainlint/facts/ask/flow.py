@@ -69,8 +69,17 @@ def _ends_graph(op: Op) -> bool:
 
 def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:
     """Whether one value goes into another, through whatever operations, or only those that keep its graph."""
-    inside = _numbers_inside(value, with_graph)
-    return wanted.uid in inside or any(one.uid in inside for one in contents(wanted))
+    return is_among(wanted, _numbers_inside(value, with_graph))
+
+
+def is_among(value: Value, numbers: frozenset[int]) -> bool:
+    """Whether a value, or something that it contains, is one of those with these numbers."""
+    return value.uid in numbers or any(one.uid in numbers for one in contents(value))
+
+
+def all_that_makes(values: Iterable[Value], with_graph: bool = False) -> frozenset[int]:
+    """The numbers of some values and of all that goes into them, in the sense of `is_made_of`."""
+    return frozenset[int]().union(*(_numbers_inside(one, with_graph) for one in values))
 
 
 @question(start=frozenset(), unknown=frozenset())

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.ask.asking import question, reached
-from trainlint.facts.ask.contents import contents, leaves
+from trainlint.facts.ask.contents import contents, leaves, taken_apart
 from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value
 
 
@@ -27,24 +27,28 @@ def held_in(module: Value) -> frozenset[int]:
     return frozenset(one.uid for one in contained(module))
 
 
-def inside(module: Object) -> Iterator[Value]:
-    """What the attributes of a module are in the end made of, and those of the objects among that."""
-    return reached(_held_by(module), _held_by)
-
-
-def _held_by(value: Value) -> Iterator[Value]:
-    attributes = value.attributes.values() if isinstance(value, Object) else ()
-    return (one for held in attributes for one in leaves(held))
-
-
 @question(start=frozenset(), unknown=frozenset())
-def _numbers_inside(module: Object) -> frozenset[int]:
+def numbers_inside(module: Object) -> frozenset[int]:
+    """The numbers of what the attributes of a module are in the end made of, and those of the objects among that."""
     return frozenset(one.uid for one in inside(module))
+
+
+def inside(module: Object) -> Iterator[Value]:
+    """The same, as values."""
+    every = reached(module.attributes.values(), _held_by, _MOST_INSIDE)
+    return (one for one in every if not taken_apart(one))
+
+
+def _held_by(value: Value) -> Iterable[Value]:
+    return value.attributes.values() if isinstance(value, Object) else taken_apart(value)
+
+
+_MOST_INSIDE = 20_000
 
 
 def contains(module: Value, wanted: Iterable[int]) -> bool:
     """Whether one of these objects is an attribute of a module, at any depth."""
-    return isinstance(module, Object) and not _numbers_inside(module).isdisjoint(wanted)
+    return isinstance(module, Object) and not numbers_inside(module).isdisjoint(wanted)
 
 
 def is_part_of(inner: Object, outer: Object) -> bool:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from trainlint.facts.api.torch_api import CREATES, NO_GRADIENT, RECURRENT
 from trainlint.facts.api.torch_names import shifts_labels
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.sums import Sum, added, summed
 from trainlint.facts.model.effort import spend
@@ -221,6 +222,7 @@ def _is_none(value: Value) -> bool:
 # What a prediction is made from
 
 
+@question(start=None, unknown=None)
 def tokens(prediction: Value) -> list[Tokens] | None:
     """The tokens that a prediction is made from, each of which still stands at its own place in the sequence.
 

@@ -113,6 +113,7 @@ def optimizer_of(training: Training, event: SchedulerStep) -> Value:
     return next(iter(stepped.values())) if is_unknown and len(stepped) == 1 else event.optimizer
 
 
+@question(start=frozenset(), unknown=frozenset())
 def held_modules(optimizer: Value) -> frozenset[int]:
     """The numbers of all modules that an optimizer may hold."""
     return frozenset(one.uid for module in modules_held(optimizer).modules for one in alternatives(module))
@@ -151,16 +152,24 @@ def certainly_steps(training: Training, optimizer: Value, clip: Clip) -> bool:
     """Whether an optimizer certainly uses the gradients that are clipped."""
     if clip.optimizer is not None:
         return clip.optimizer is optimizer
-    clipped = {
-        one.uid
-        for leaf in leaves(clip.parameters)
-        if isinstance(leaf, Op) and leaf.name == "parameters" and leaf.inputs
-        for one in alternatives(leaf.inputs[0])
-    }
+    clipped = _clipped(clip.parameters)
+    if not clipped:
+        return False
     modules = modules_stepped(training, optimizer)
     held = {one.uid for module in modules for one in alternatives(module)}
     stepped = (one for module in modules for one in alternatives(module))
-    return bool(clipped) and (clipped <= held or any(contains(one, clipped) for one in stepped))
+    return clipped <= held or any(contains(one, clipped) for one in stepped)
+
+
+@question(start=frozenset(), unknown=frozenset())
+def _clipped(parameters: Value) -> frozenset[int]:
+    """The numbers of the modules whose parameters these are."""
+    return frozenset(
+        one.uid
+        for leaf in leaves(parameters)
+        if isinstance(leaf, Op) and leaf.name == "parameters" and leaf.inputs
+        for one in alternatives(leaf.inputs[0])
+    )
 
 
 def is_made_inside(optimizer: Value, loop: int) -> bool:

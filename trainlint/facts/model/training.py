@@ -156,7 +156,12 @@ class Training:
         before: ev.Event | None = None
         last: ev.ModeChange | None = None
         for event in run:
-            if last is not None and before is not None and self._began_anew(before, event) in made_in:
+            if (
+                made_in
+                and last is not None
+                and before is not None
+                and self._began_anew(before, event) in made_in
+            ):
                 last = None
             yield event, last
             if isinstance(event, ev.ModeChange) and event.module is module:

@@ -47,9 +47,10 @@ def note_forward(ev: Evaluator, module: Value, given: Arguments, at: s.Span) -> 
         return
     if ev.store.get((module.uid, WRAPPED)) is not None:
         return
+    if any(frame.receiver is module for frame in ev.frames):
+        return
     cls = module.definition
-    calls_itself = isinstance(cls, ClassValue) and classes.has_method(ev, cls, "__call__")
-    if not calls_itself and all(frame.receiver is not module for frame in ev.frames):
+    if not (isinstance(cls, ClassValue) and classes.has_method(ev, cls, "__call__")):
         ev.emit(ForwardCalled, at, module=module, inputs=given.args)
 
 

@@ -78,6 +78,7 @@ def sequential(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text:
 
 def _layer(ev: Evaluator, layer: Value, flow: Value, at: s.Span, text: str) -> Value:
     """One layer of a container; what it does stands where it was built, for the call says nothing of it."""
+    ev.spend(limits.CALL_STEPS)
     result = ev.call(layer, Arguments((flow,)), at, text)
     made = result.inputs[0] if isinstance(result, Op) and result.name == "output" else result
     if isinstance(layer, Object) and isinstance(made, Op) and made.owner is layer and layer.at is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from trainlint import limits
 from trainlint.facts.api.torch_api import METRICS, MODULE, OPTIMIZER, PARAMETER
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
@@ -40,6 +41,7 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
         else:
             has_unknown = True
     env = ev.new_env(ev.env.path, ev.env, is_class=True)
+    env.keep()
     made = ClassValue(
         code=code, env=env, bases=tuple(bases), library_bases=frozenset(known), has_unknown_base=has_unknown
     )
@@ -68,7 +70,8 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
             value = value.wraps  # type: ignore[assignment]
     for expr, decorator in zip(code.decorators, decorators, strict=True):
         if isinstance(decorator, FunctionValue):
-            ev.call_function(decorator, Arguments((made,)), expr.at)
+            with ev.at_most("DECORATOR_STEPS"):
+                ev.call_function(decorator, Arguments((made,)), expr.at)
     return made
 
 
@@ -86,15 +89,16 @@ def _is_dataclass(decorator: Value) -> bool:
     )
 
 
-def ancestry(cls: ClassValue) -> Iterator[ClassValue]:
+def ancestry(cls: ClassValue) -> Iterable[ClassValue]:
     """A class and the program's classes that it inherits from, nearest first."""
-    pending, seen = [cls], set()
+    pending = [cls]
+    found: dict[ClassValue, None] = {}
     while pending:
-        one = pending.pop(0)
-        if one.uid not in seen:
-            seen.add(one.uid)
-            yield one
-            pending = [base for base in one.bases if isinstance(base, ClassValue)] + pending
+        one = pending.pop()
+        if one not in found:
+            found[one] = None
+            pending += [base for base in reversed(one.bases) if isinstance(base, ClassValue)]
+    return found
 
 
 def methods(ev: Evaluator, cls: ClassValue) -> list[s.Function]:
@@ -109,15 +113,29 @@ def methods(ev: Evaluator, cls: ClassValue) -> list[s.Function]:
 
 def class_attribute(ev: Evaluator, cls: ClassValue, name: str) -> Value | None:
     """What the class or one of its bases holds under a name."""
-    for one in ancestry(cls):
-        found = ev.store.get((one.env.uid, name))
-        if found is not None:
-            found = ev.settle(found)
-            if isinstance(found, FunctionValue):
-                ev.trace.code.update((one.env.path, one.code.at[0]) for one in (found, found.origin))
-            if isinstance(found, FunctionValue) and found.kind == "class":
-                return Bound(receiver=cls, name=name, function=found)
-            return found
+    found = _inherited(ev, cls, name)
+    if found is None:
+        return None
+    found = ev.settle(found)
+    if isinstance(found, FunctionValue):
+        ev.trace.code.update((one.env.path, one.code.at[0]) for one in (found, found.origin))
+        if found.kind == "class":
+            return Bound(receiver=cls, name=name, function=found)
+    return found
+
+
+def _inherited(ev: Evaluator, cls: ClassValue, name: str) -> Value | None:
+    """The first that `ancestry` would lead to: this is asked too often for a generator."""
+    pending: list[Value] = [cls]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if isinstance(one, ClassValue) and one.uid not in seen:
+            seen.add(one.uid)
+            found = ev.store.get((one.env.uid, name))
+            if found is not None:
+                return found
+            pending.extend(reversed(one.bases))
     return None
 
 
@@ -214,7 +232,7 @@ def _fill_fields(ev: Evaluator, made: Object, cls: ClassValue, given: Arguments,
 def _field_default(ev: Evaluator, field: Op, at: s.Span) -> Value | None:
     if "default" in field.options:
         return field.options["default"]
-    ev.spend()
+    ev.spend(limits.CALL_STEPS)
     if "default_factory" in field.options and ev.follows():
         return ev.call(field.options["default_factory"], Arguments(), at, "default_factory(…)")
     return None

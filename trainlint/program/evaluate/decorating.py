@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 def define_function(ev: Evaluator, code: s.Function) -> Value:
     """The value that a `def` or `lambda` binds."""
     defaults = {one.name: ev.expr(one.default) for one in code.parameters if one.default is not None}
+    ev.env.keep()
     value = FunctionValue(code=code, env=ev.env, defaults=defaults)
     for node in reversed(code.decorators):
         if isinstance(node, s.Attribute) and node.name in ("setter", "deleter", "getter"):
@@ -43,7 +44,8 @@ def _decorated(ev: Evaluator, function: FunctionValue, decorator: Value, node: s
         case Library(name="contextlib.contextmanager"):
             function.origin.is_context = True
         case FunctionValue() if decorator.code.parameters:
-            return _wrapped(function, ev.call_function(decorator, Arguments((function,)), node.at))
+            with ev.at_most("DECORATOR_STEPS"):
+                return _wrapped(function, ev.call_function(decorator, Arguments((function,)), node.at))
         case Bound(function=FunctionValue()):
             return _wrapped(function, ev.call(decorator, Arguments((function,)), node.at, ev.label(node)))
         case Object(definition=ClassValue() as cls) if classes.has_method(ev, cls, "__call__"):

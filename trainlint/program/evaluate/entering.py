@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from trainlint import limits
 from trainlint.facts.api.torch_api import MODULE
 from trainlint.facts.model.values import Choice, Items, Object, Table, Value
 from trainlint.program.evaluate import classes, owned_methods
 from trainlint.program.evaluate.evaluator import Evaluator, Root
+from trainlint.program.evaluate.store import Layer
 from trainlint.program.evaluate.uses import Trace
 from trainlint.program.evaluate.values import ClassValue, FunctionValue
 from trainlint.program.incremental.outcome import Defined, DefinedClass, DefinedFunction, Method
@@ -17,7 +19,10 @@ from trainlint.program.source.roles import unclear
 
 
 class _Prototype(NamedTuple):
-    made: Object | None
+    """An instance of a class, what the things that were made with it hold, and what making it has used."""
+
+    instance: Object | None
+    made: Layer
     trace: Trace
 
 
@@ -61,31 +66,38 @@ class Entering:
         return self._make(path, _classes(self._ev, path)[number])
 
     def _make(self, path: str, cls: ClassValue) -> Root:
-        self._prototypes[cls.uid] = _Prototype(None, Trace())
+        instance = None
 
         def make() -> None:
-            trace = self._ev.trace
+            nonlocal instance
             with self._ev.module_frame(path):
-                self._prototypes[cls.uid] = _Prototype(classes.prototype(self._ev, cls), trace)
+                instance = classes.prototype(self._ev, cls)
 
-        return self._ev.run_root(path, make, "PART_STEPS", kept=True)
+        while len(self._prototypes) >= limits.PROTOTYPES:
+            oldest = next(iter(self._prototypes))
+            self._ev.store.drop(self._prototypes.pop(oldest).made)
+        self._prototypes[cls.uid] = _Prototype(None, {}, Trace())
+        root = self._ev.run_root(path, make, "PART_STEPS", kept="apart")
+        self._prototypes[cls.uid] = _Prototype(instance, root.made, root.trace)
+        return root
 
     def call(self, path: str, number: int) -> Root:
         """Call a function that nothing in the program calls."""
         function, cls = _functions(self._ev, path)[number]
-        receiver, before = None, Trace()
+        before = _Prototype(None, {}, Trace())
         if cls is not None and function.kind in ("function", "property"):
             if cls.uid not in self._prototypes:
                 self._make(path, cls)
-            receiver, before = self._prototypes[cls.uid]
+            before = self._prototypes[cls.uid]
+        receiver = before.instance
 
         def call() -> None:
             self._enter(path, function, receiver)
             if isinstance(receiver, Object):
                 self._describe(receiver)
 
-        root = self._ev.run_root(path, call, "PART_STEPS")
-        root.trace.add(before)
+        root = self._ev.run_root(path, call, "PART_STEPS", on=before.made)
+        root.trace.add(before.trace)
         return root
 
     def strangers(self, path: str, number: int) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from trainlint.facts.ask.concerned import concerned
 from trainlint.facts.model.events import Event
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
+from trainlint.program.evaluate.collecting import collected
 from trainlint.program.evaluate.entering import Entering
 from trainlint.program.evaluate.evaluator import Evaluator, Root
 from trainlint.program.evaluate.unread import unread, unread_containers
@@ -64,10 +65,14 @@ class Roots:
         for path in self._paths:
             yield from self._body(path)
         turns = list(self._turns())
-        with helpers(self._copies, self._plain, turns) if self._copies else nullcontext() as ahead:
+        with (
+            collected(len(turns)) as collect,
+            helpers(self._copies, self._plain, turns) if self._copies else nullcontext() as ahead,
+        ):
             for turn in turns:
                 if turn.code not in self._reached:
                     yield from self._entered(turn.entry, ahead)
+                    collect()
 
     def _turns(self) -> Iterator[Turn]:
         for path in self._paths:
@@ -175,6 +180,9 @@ class Roots:
             findings = tuple(self._judge(training, limited))
             if strangers and not any(any(concerned(one)) for one in training.events(Event)):
                 limited[of_stranger(path, name, strangers)] = None
+            if kind == "program":
+                self._ev.sweep(path)
+        root.release()
         trace = root.trace
         return Outcome(
             findings,

@@ -63,7 +63,8 @@ from trainlint.program.evaluate import (
     statements,
 )
 from trainlint.program.evaluate.context import Context, Following, Frame, Inside, Work
-from trainlint.program.evaluate.store import Changes, Layer, Store
+from trainlint.program.evaluate.store import Changes, Kept, Layer, Store
+from trainlint.program.evaluate.sweeping import reachable
 from trainlint.program.evaluate.uses import Trace
 from trainlint.program.evaluate.values import (
     Arguments,
@@ -89,6 +90,14 @@ class Root(NamedTuple):
     objects: list[Object]
     trace: Trace
     changes: Changes
+    made: Layer
+    """What the things that it made hold, if that is kept."""
+
+    def release(self) -> None:
+        """Forget what has happened: it has been judged."""
+        self.nodes.clear()
+        self.objects.clear()
+        self.changes.clear()
 
     def lose(self) -> None:
         """Say nothing of what has happened: it is not all."""
@@ -130,6 +139,8 @@ class Evaluator:
         self.tables: set[str] = set()
         """Dicts that any entry point has seen and has not made itself."""
         self._places: defaultdict[str, dict[s.Span, Place]] = defaultdict(dict)
+        self._placed = 0
+        """How many places there are."""
         self._labels: dict[int, str] = {}
         self.assigned_names: dict[int, frozenset[str]] = {}
 
@@ -141,28 +152,42 @@ class Evaluator:
         if path not in self._modules:
             self._running.append(path)
             try:
-                self.run_root(path, lambda: self._module_body(path), kept=True)
+                self.bodies[path] = self.run_root(path, lambda: self._module_body(path), kept="by all")
             finally:
                 self._running.pop()
         elif path in self._running[:-1]:
             self.is_tangled = True
         return self._modules[path]
 
+    def sweep(self, path: str) -> None:
+        """Forget what the body of a file has made that no other code can ask for."""
+        body = self.bodies[path]
+        module = self._modules[path]
+        kept = reachable((module, *(one for one in body.changes if isinstance(one, Value))), body.made)
+        self.store.sweep(body.made, kept)
+        body.made.clear()
+
     def run_root(
-        self, path: str, work: Callable[[], object], limit: str = "PROGRAM_STEPS", *, kept: bool = False
+        self,
+        path: str,
+        work: Callable[[], object],
+        limit: str = "PROGRAM_STEPS",
+        kept: Kept = "",
+        on: Layer | None = None,
     ) -> Root:
         """Evaluate something in a file on its own, outside of all that is going on; what happened in it.
 
         What it makes is forgotten unless `kept`; what it does to things that others made is undone. Calls are followed
-        up to a `limit`, by its name; beyond `limits.ENTRY_STEPS`, nothing has happened that anybody is told of.
+        up to a `limit`, by its name; beyond `limits.ENTRY_STEPS`, nothing has happened that anybody is told of. It sees
+        what was kept apart if it works `on` that.
         """
         here, before = self.here, self.work
         self.here, self.work = Context([]), Work.begun(limit)
         self.frames = self.work.frames
         try:
-            with self.store.root(kept=kept) as changes, answered_by(self.work.budget):
+            with self.store.root(kept, on) as left, answered_by(self.work.budget):
                 self._owners[self.store.number] = path
-                root = Root(self.nodes, self.objects, self.trace, changes)
+                root = Root(self.nodes, self.objects, self.trace, left.changes, left.made)
                 try:
                     work()
                 except OutOfSteps:
@@ -181,7 +206,7 @@ class Evaluator:
         self.trace.uses.add(path)
         self._modules[path] = self.new_env(path, None)
         self.frames.append(Frame(self._modules[path]))
-        self.bodies[path] = Root(self.nodes, self.objects, self.trace, self.store.changes)
+        self.bodies[path] = Root(self.nodes, self.objects, self.trace, self.store.changes, {})
         statements.block(self, self.project.modules[path].body)
 
     @contextmanager
@@ -296,12 +321,22 @@ class Evaluator:
     def new_env(self, path: str, parent: Env | None, is_class: bool = False) -> Env:
         return Env(new_uid(), path, parent, is_class)
 
+    def leave(self, env: Env) -> None:
+        """The code of a scope is done: its names are forgotten, unless others may ask for them."""
+        if not env.is_kept:
+            self.store.forget(env.uid)
+
     def place(self, at: s.Span, path: str | None = None) -> Place:
         """The lines and columns of a span."""
         path = path or self.frames[-1].env.path
         places = self._places[path]
         found = places.get(at)
         if found is None:
+            self._placed += 1
+            if self._placed > limits.PLACES:
+                self._placed = 0
+                self._places.clear()
+                places = self._places[path]
             lines = self.project.modules[path].lines
             first = bisect.bisect_right(lines, at[0]) - 1
             last = bisect.bisect_right(lines, max(at[1] - 1, at[0])) - 1
@@ -702,6 +737,7 @@ class Evaluator:
                 return statements.block(self, func.code.body)
         finally:
             self.frames.pop()
+            self.leave(frame.env)
             active[code] -= 1
 
 

@@ -279,6 +279,7 @@ def _comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
             element = ev.expr(node.element)
     finally:
         frame.env = outer
+        ev.leave(env)
     if node.kind == "dict":
         return Table(others=[element])
     return Items(kind="list", items=[element], exact=False, at=ev.place(node.at))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
-from typing import Any
+from itertools import islice
+from typing import Any, Literal, NamedTuple
 
 from trainlint.facts.model.values import Table, Value, new_uid, one_of
 
@@ -14,6 +15,15 @@ Guard = tuple[object, bool]
 Layer = dict[int, dict[str, Value]]
 Changes = dict[Any, Any]
 """By value, what it holds; by key, what stands there or None."""
+Kept = Literal["", "apart", "by all"]
+"""Whether what an entry point makes is forgotten at its end, kept for those who ask for it, or known to all."""
+
+
+class Left(NamedTuple):
+    """What an entry point leaves: what it did to things that others have made, and what it made that is kept."""
+
+    changes: Changes
+    made: Layer
 
 
 class Store:
@@ -93,29 +103,69 @@ class Store:
             found.update(layer.get(owner, {}))
         return found
 
+    def forget(self, owner: int) -> None:
+        """What a scope holds that nobody asks any more, as the branch at work has it."""
+        held = self._layers[-1].pop(owner, None)
+        if held is not None:
+            self._ever.difference_update([(owner, name) for name in held])
+
     # Entry points
 
     @contextmanager
-    def root(self, *, kept: bool) -> Iterator[Changes]:
+    def root(self, kept: Kept, on: Layer | None = None) -> Iterator[Left]:
         """Work for another entry point, that sees nothing of what the present one has changed.
 
-        What it does to things that it has not made is put back at the end; what it did is yielded. What it makes
-        goes to the bottom layer if it is to be kept, and dicts of others that it has filled stay filled then.
+        What it does to things that it has not made is put back at the end; what it did is yielded. If something is kept,
+        dicts of others that it has filled stay filled.
+
+        Args:
+            kept: what becomes of what it makes.
+            on: what another entry point has made that was kept apart, to be seen too.
         """
-        layers, root, changes = self._layers, self.number, self.changes
+        layers, root, changes, bottom = self._layers, self.number, self.changes, self._layers[0]
+        before = len(bottom)
         self._swap(changes)
-        self._layers = self._layers[:1] if kept else [self._layers[0], {}]
+        self._layers = self._layers[:1] if on is None else [self._layers[0], on]
+        if kept != "by all":
+            self._layers.append({})
         self._turn(self._roots + 1)
         self._roots, self.changes = self.number, {}
+        left = Left(self.changes, {})
         try:
-            yield self.changes
+            yield left
         finally:
             self._swap(self.changes)
-            if kept:
-                self._fill(self.changes)
+            filled = self._fill(self.changes) if kept else False
+            if kept == "by all":
+                new = list(islice(reversed(bottom), max(len(bottom) - before, 0)))
+                left.made.update(self._own({owner: bottom[owner] for owner in new}))
+            elif kept == "apart":
+                left.made.update(self._own(self._layers[-1]))
+            if kept == "apart" and filled:  # others may come by what it has made
+                self._layers[0].update(left.made)
+                left.made.clear()
+            elif not kept:
+                self.drop(self._layers[-1])
             self._layers, self.changes = layers, changes
             self._turn(root)
             self._swap(changes)
+
+    def _own(self, layer: Layer) -> Layer:
+        """What the entry point at work holds in a layer of things that it has made."""
+        return {owner: held for owner, held in layer.items() if not self.is_foreign(owner)}
+
+    def drop(self, layer: Layer) -> None:
+        """Nobody asks any more for what was kept apart."""
+        lower = self._layers[:-1] if layer is self._layers[-1] else self._layers
+        for owner, held in layer.items():
+            if not any(owner in one for one in lower):
+                self._ever.difference_update([(owner, name) for name in held])
+
+    def sweep(self, made: Layer, kept: Set[int]) -> None:
+        """Forget what an entry point has made that all knew, but for what some owners hold."""
+        for owner in made.keys() - kept:
+            for name in self._layers[0].pop(owner, {}):
+                self._ever.discard((owner, name))
 
     @contextmanager
     def as_left(self, changes: Changes) -> Iterator[None]:
@@ -131,13 +181,15 @@ class Store:
         if value not in self.changes and self.is_foreign(value.uid):
             self.changes[value] = _state(value)
 
-    def _fill(self, changes: Changes) -> None:
+    def _fill(self, changes: Changes) -> bool:
+        before = len(self.filled)
         for one, left in changes.items():
             if isinstance(one, Table):
                 new = {key: held for key, held in left["entries"].items() if one.entries.get(key) is not held}
                 one.entries.update(new)
                 if new:
                     self.filled.append(one)
+        return len(self.filled) > before
 
     def root_of(self, value: Value) -> int:
         """The number of the entry point that has made a value."""

@@ -19,6 +19,15 @@ class Env:
     is_class: bool = False
     declared: dict[str, Env] = field(default_factory=dict)
     """Names that `global` or `nonlocal` send elsewhere."""
+    is_kept: bool = False
+    """Whether a function or a class was defined in it, or in a scope inside, and may ask for its names later."""
+
+    def keep(self) -> None:
+        """Something that outlives the code at work may ask for the names of this scope."""
+        env: Env | None = self
+        while env is not None and not env.is_kept:
+            env.is_kept = True
+            env = env.parent
 
 
 @dataclass(eq=False, repr=False)

@@ -31,6 +31,7 @@ class Tokens:
     def __init__(self, text: str) -> None:
         self._texts: list[str] = []
         self._starts: list[int] = []
+        self._ends: list[int] = []
         self._closing: dict[int, int] = {}
         self._next = 0
         self._held = 0
@@ -45,6 +46,7 @@ class Tokens:
                 self._closing[open_brackets.pop()] = len(self._texts)
             self._texts.append(token)
             self._starts.append(match.start())
+            self._ends.append(match.end())
 
     def take(self, token: str) -> tuple[int, int]:
         """The span of the next `token`; the cursor moves behind it."""
@@ -52,8 +54,7 @@ class Tokens:
         if index < 0:
             return self.here()
         self._next = index + 1
-        start = self._starts[index]
-        return start, start + len(token)
+        return self._starts[index], self._ends[index]
 
     def take_string(self, opening: str) -> tuple[int, int]:
         """The span of the next string that begins with `opening`: a prefix and quotes."""
@@ -76,7 +77,7 @@ class Tokens:
         if closing is None or self._held:
             return self.here()[1]
         self._next = closing + 1
-        return self._starts[closing] + 1
+        return self._ends[closing]
 
     def start_of(self, opened: int) -> int:
         """The offset of the bracket `opened`."""
@@ -87,7 +88,7 @@ class Tokens:
         index = self._next - 1
         if index < 0:
             return 0, 0
-        return self._starts[index], self._starts[index] + len(self._texts[index])
+        return self._starts[index], self._ends[index]
 
     @contextmanager
     def held(self) -> Iterator[None]:
