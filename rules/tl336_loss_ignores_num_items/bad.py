@@ -20,7 +20,9 @@ class Weighted(Trainer):
 
 
 set_seed(0)
-config = BertConfig(vocab_size=20, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
+config = BertConfig(
+    vocab_size=20, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+)
 model = BertForSequenceClassification(config)
 rows = [{"input_ids": torch.randint(20, (8,)), "labels": torch.tensor(i % 2)} for i in range(64)]
 with tempfile.TemporaryDirectory() as folder:

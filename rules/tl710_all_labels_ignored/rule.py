@@ -25,5 +25,9 @@ def check(recorded: Recorded) -> Iterator[Finding]:
             "what sets the labels: a template whose answer marker is not in the text, a prompt as long as the limit, or "
             "a tokenizer without special tokens.",
             level=None if every else "warning",
-            evidence={"batches": len(found), "batches without a label": empty, "share ignored": sum(found) / len(found)},
+            evidence={
+                "batches": len(found),
+                "batches without a label": empty,
+                "share ignored": sum(found) / len(found),
+            },
         )

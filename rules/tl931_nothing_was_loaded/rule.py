@@ -27,5 +27,9 @@ def check(loaded: StateLoaded) -> Iterator[Finding]:
         f"{share} of the {keys} keys of this state fit any of the {matched + missing} of the model, and `strict=False` "
         "skips the others: the weights are still what they were. Rename the keys, for example by removing a prefix such "
         "as `module.`, until `strict=True` passes or only what you expect is missing.",
-        evidence={"keys of the state": keys, "keys of the model": matched + missing, "keys that fit": matched},
+        evidence={
+            "keys of the state": keys,
+            "keys of the model": matched + missing,
+            "keys that fit": matched,
+        },
     )
