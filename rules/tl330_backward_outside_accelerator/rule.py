@@ -11,8 +11,9 @@ from trainlint.facts.ask.helpers import (
     precision,
 )
 from trainlint.facts.model.events import Backward
+from trainlint.facts.model.framework_events import Prepared
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, constant
+from trainlint.facts.model.values import Object, compatible, constant
 from trainlint.finding import Because, Finding, Level
 from trainlint.rule import rule
 
@@ -21,9 +22,12 @@ from trainlint.rule import rule
 def check(training: Training) -> Iterator[Finding]:
     for helper in counting_helpers(training):
         handed = handed_to(training, helper).numbers
+        given = [one for one in training.events(Prepared) if one.by is helper]
         for backward in training.events(Backward):
             if backward.by_framework or not backward.loops:
                 continue
+            if not any(compatible(one.guards, backward.guards) for one in given):
+                continue  # nothing is prepared where this is done
             called = [one for one in outputs_in(training, backward) if one.module.uid in handed]
             harm = _harm(helper, backward) if called else None
             if harm is None:

@@ -14,7 +14,7 @@ from trainlint.facts.ask.helpers import (
 )
 from trainlint.facts.model.events import Backward, Clip, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, alternatives
+from trainlint.facts.model.values import Object, alternatives, compatible
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -42,7 +42,10 @@ def _never_waits(
 ) -> Iterator[Finding]:
     """Steps of every batch, where several are to make a step."""
     for step in steps:
-        before = next((one for one in backwards if one.loops == step.loops), None)
+        before = next(
+            (one for one in backwards if one.loops == step.loops and compatible(one.guards, step.guards)),
+            None,
+        )
         if before is None or training.inside_loop(step):
             continue
         number = certain(batches_of_step(helper))

@@ -40,9 +40,10 @@ def check(training: Training) -> Iterator[Finding]:
 def _built_before(before: list[Event], sharded: Sharded, stepped: set[int]) -> Built | None:
     """The first optimizer that was created of what is sharded, and that steps."""
     for event in before:
-        if isinstance(event, Built) and event.object.is_a(OPTIMIZER) and event.object.uid in stepped:
-            if _holds(event.object, sharded):
-                return event
+        if not isinstance(event, Built) or not event.object.is_a(OPTIMIZER):
+            continue
+        if event.object.uid in stepped and _holds(event.object, sharded):
+            return event
     return None
 
 

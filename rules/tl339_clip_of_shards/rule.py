@@ -1,10 +1,11 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.contents import leaves
+from trainlint.facts.ask.guards import counting
 from trainlint.facts.model.events import Clip
 from trainlint.facts.model.framework_events import Sharded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, alternatives
+from trainlint.facts.model.values import Op, alternatives, compatible
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -20,14 +21,14 @@ def check(training: Training) -> Iterator[Finding]:
     if not sharded:
         return
     for clip in training.events(Clip):
-        if not clip.function.endswith("clip_grad_norm_"):
+        if not clip.function.endswith("clip_grad_norm_") or "isinstance" in str(clip.guards):
             continue
         for leaf in leaves(clip.parameters):
             if isinstance(leaf, Op) and leaf.name == "parameters" and leaf.inputs:
                 found = next(
                     (sharded[one.uid] for one in alternatives(leaf.inputs[0]) if one.uid in sharded), None
                 )
-                if found is not None:
+                if found is not None and _always(training, found, clip):
                     yield Finding(
                         clip.at,
                         "Each rank only holds its own shard of the gradients, so this clips by another norm on every "
@@ -35,3 +36,11 @@ def check(training: Training) -> Iterator[Finding]:
                         (Because(found.at, "the module is sharded here"),),
                     )
                     break
+
+
+def _always(training: Training, sharded: Sharded, clip: Clip) -> bool:
+    """Whether the module is certainly sharded where it is clipped."""
+    if not sharded.guards:
+        return True
+    other = [guard for guard in training.inside_loop(clip) if guard not in sharded.guards]
+    return compatible(sharded.guards, clip.guards) and len(counting(tuple(other))) == len(other)

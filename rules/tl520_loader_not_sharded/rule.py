@@ -4,10 +4,10 @@ from trainlint.facts.api.torch_api import LOADER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.loaders import is_built_openly, is_own_class, type_of, uses
 from trainlint.facts.ask.ranks import speaks_of_rank
-from trainlint.facts.model.events import Called, Forward, Wrapped
+from trainlint.facts.model.events import Built, Called, Forward, Wrapped
 from trainlint.facts.model.framework_events import Prepared
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Object, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Object, Value, alternatives, compatible, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -32,6 +32,9 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if loader.argument(3, "sampler") is not None or loader.argument(4, "batch_sampler") is not None:
             continue
+        made = [one for one in training.events(Built) if one.object is loader]
+        if not all(compatible(one.guards, trained.guards) for one in (*made, use.drawn)):
+            continue  # another loader stands where the model is copied
         datasets = list(alternatives(loader.argument(0, "dataset")))
         if not datasets or not all(map(_is_whole, datasets)):
             continue

@@ -21,7 +21,7 @@ def evaluate(rank, port):
     data = TensorDataset(torch.randn(10, 4), torch.zeros(10, dtype=torch.long))
     model, loader = accelerator.prepare(model, DataLoader(data, batch_size=4))
     model.eval()
-    metric = CatMetric()
+    metric = CatMetric(sync_on_compute=False)
     for inputs, targets in loader:
         with torch.no_grad():
             predictions = model(inputs).argmax(dim=1)

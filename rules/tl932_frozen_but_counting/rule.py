@@ -65,9 +65,10 @@ def _trained(training: Training, module: Object) -> Forward | None:
     loops = {step.loops[-1] for step in training.events(OptimizerStep) if step.loops}
     for forward in training.events(Forward):
         called = forward.module
-        if isinstance(called, Object) and loops & set(forward.loops) and forward.records is not False:
-            if called is module or is_part_of(module, called):
-                return forward
+        if not isinstance(called, Object) or not loops & set(forward.loops) or forward.records is False:
+            continue
+        if is_part_of(module, called):
+            return forward
     return None
 
 

@@ -92,9 +92,10 @@ def is_divided(loss: Value, helper: Object) -> Op | None:
     """The division of a loss by the number of batches of a step, where there is one."""
     steps = batches_of_step(helper)
     for one in alternatives(loss):
-        if isinstance(one, Op) and one.name in ("/", "div") and len(one.inputs) == 2:
-            if any(_is_number_of(by, steps, helper) for by in alternatives(one.inputs[1])):
-                return one
+        if not isinstance(one, Op) or one.name not in ("/", "div") or len(one.inputs) != 2:
+            continue
+        if any(_is_number_of(by, steps, helper) for by in alternatives(one.inputs[1])):
+            return one
     return None
 
 
