@@ -78,7 +78,7 @@ SHELLS = pytest.mark.parametrize("complete", [bash, zsh, fish])
     ("line", "offered"),
     [
         ("trainlint exp", {"explain"}),
-        ("trainlint c", {"check", "clean", "config"}),
+        ("trainlint c", {"check", "clean", "compare", "config"}),
         ("trainlint explain TL30", {code for code in names() if code.startswith("TL30")}),
         ("trainlint explain missing-z", {"missing-zero-grad"}),
         ("trainlint check --select TL101,TL31", {f"TL101,{c}" for c in names() if c.startswith("TL31")}),
@@ -138,5 +138,5 @@ def test_rules() -> None:
     assert ("TL301", "missing-zero-grad") in list(rules("tl3"))
     assert ("missing-zero-grad", "TL301") in list(rules("missing"))
     assert [code for code, _ in rules("")] == list(names())
-    assert list(rules("nothing")) == []
+    assert list(rules("nonsense")) == []
     assert ("TL101,ALL", "every rule") in list(rules_listed("TL101,A"))

@@ -58,6 +58,8 @@ def _is_lost(layer: Object, name: str, module: Object) -> bool:
     """Whether it is a layer with parameters of which nothing else in its module holds anything."""
     if not layer.is_a(MODULE) or has_parameters(layer) is not True:
         return False
+    others = [value for key, value in module.attributes.items() if key != name]
+    if any(one is layer for value in others for one in contained(value)):  # which is soon seen
+        return False
     inside = {one.uid for one in contained(layer) if isinstance(one, Object)}
-    others = (value for key, value in module.attributes.items() if key != name)
     return not any(one.uid in inside for value in others for one in contained(value))
