@@ -116,7 +116,7 @@ def test_names_and_contrast_are_fit_for_everybody(folder: Path, tab: Browser, sc
 
 @needs_browser
 def test_what_is_wrong_stands_first(shown: Browser) -> None:
-    assert shown.text("h1") == "1 error and 1 warning found"
+    assert shown.text("h1") == "1 error and 2 warnings found"
     first = shown.text("ul.worst li")
     assert "TL101" in first and "train.py:13" in first and "confirmed" in first
     assert "rows that sum to 1\n8" in shown.text("#finding-2, #finding-1.error, article.error")

@@ -1,11 +1,9 @@
 from collections.abc import Iterator
 
 from trainlint.finding import Finding
-from trainlint.fix import Proposal, Rewrite, safe
-
-_CALLED = ("_imported(*_more)", "_imported(*_more, use_reentrant=False)")
-"""Not what a variable holds: that may be another function, which does not know the argument."""
+from trainlint.fix import Proposal, SetArgument, safe
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
-    yield safe("Pass `use_reentrant=False`", Rewrite(finding.at, (_CALLED,)))
+    if finding.clues.get("calls_nothing_else"):  # another function does not know the argument
+        yield safe("Pass `use_reentrant=False`", SetArgument(finding.at, "use_reentrant", "False"))

@@ -18,6 +18,7 @@ def check(call: Called) -> Iterator[Finding]:
             "returns no gradients if no input requires grad; torch warns, and will raise in a later version. "
             + _advice(call),
             torch=_HAS_BOTH,
+            clues={"calls_nothing_else": not call.is_chosen},
         )
 
 
