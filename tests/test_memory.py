@@ -37,6 +37,7 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PROTOTYPES", "PLACES", "ENTRIES_PER_COLLECTION"):
         monkeypatch.setattr(limits, name, 1)
     monkeypatch.setattr(limits, "MANY_ENTRIES", 0)
+    monkeypatch.setattr(limits, "MANY_FILES", 0)
 
 
 @pytest.mark.parametrize("scenario", sample(12), ids=lambda scenario: scenario.name)

@@ -73,6 +73,10 @@ PROTOTYPES = 100
 """Instances of classes that nothing makes which are kept for the methods of these classes. The one that was made first is
 made again if one of its methods is entered later: a package may have thousands of models, each with all of its layers."""
 
+MANY_FILES = 500
+"""Files of a group beyond which what is left of each file's body is looked through for what can still be asked for: of fewer,
+it takes less than 200 MB, and looking takes a fortieth of the whole time."""
+
 MANY_ENTRIES = 2_000
 """Entry points of a group beyond which values that refer to each other are collected on the way: fewer do not fill the
 memory, and the collector would cost more time than it saves."""

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 
+from trainlint import limits
 from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.ask.concerned import concerned
 from trainlint.facts.model.events import Event
@@ -180,7 +181,7 @@ class Roots:
             findings = tuple(self._judge(training, limited))
             if strangers and not any(any(concerned(one)) for one in training.events(Event)):
                 limited[of_stranger(path, name, strangers)] = None
-            if kind == "program":
+            if kind == "program" and len(self._paths) > limits.MANY_FILES:
                 self._ev.sweep(path)
         root.release()
         trace = root.trace
