@@ -54,6 +54,7 @@ from trainlint.program.evaluate import (
     calling,
     classes,
     conditions,
+    containers,
     expressions,
     lived,
     standing_in,
@@ -540,6 +541,7 @@ class Evaluator:
             attributes.written_by_hand(self, target, name, at)
         elif isinstance(target, Object):
             classes.note_registration(self, target, name, value, at)
+            containers.note_part(self, target, name, value)
         elif isinstance(target, Library):
             self.emit(SettingChanged, at, name=f"{target.name}.{name}", value=value)
         if isinstance(target, FileModule):
@@ -597,7 +599,7 @@ class Evaluator:
                 return classes.instantiate(self, func, given, at)
             case Bound(function=FunctionValue() as function):
                 if func.name == "forward" and text.endswith(".forward(…)"):
-                    noting.note_forward(self, func.receiver, at)
+                    return calling.call_forward(self, func.receiver, function, given, at, text)
                 return self.call_function(function, _with_receiver(func.receiver, given), at, func.receiver)
             case Bound():
                 return methods.call_method(self, func.receiver, func.name, given, at, text)
