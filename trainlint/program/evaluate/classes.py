@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api.torch_api import AUTOCAST, LOADER, MODULE, OPTIMIZER, PARAMETER, SCALER, SCHEDULER
 from trainlint.facts.api.torch_names import canonical, library_bases
 from trainlint.facts.ask.guards import needs_failed_import
-from trainlint.facts.model.events import Built, RegisteredEarly
+from trainlint.facts.model.events import Built, Escape, RegisteredEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives, ways
 from trainlint.program.api import library, noting
 from trainlint.program.evaluate import attributes, containers, standing_in, statements
@@ -201,10 +201,13 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
         return made_of
     if any(name.startswith("enum.") for name in cls.library_bases):
         return ev.unknown(cls.code.name)
+    init = class_attribute(ev, cls, "__init__")
+    if isinstance(init, FunctionValue) and raises_at_once(init, Arguments((init, *given.args), given.options)):
+        ev.emit(Escape, at, values=given.all())
+        return ev.unknown(cls.code.name)
     made = ev.object(cls.code.name, cls.library_bases, at, given, cls)
     if cls.has_unknown_base:
         ev.store.set((made.uid, INITIALISED), Constant(value=True))
-    init = class_attribute(ev, cls, "__init__")
     if isinstance(init, FunctionValue):
         ev.call_function(init, Arguments((made, *given.args), given.options, given.open), at, made)
     else:
@@ -260,6 +263,18 @@ def _overridable(ev: Evaluator, default: Value | None, name: str) -> Value:
     if isinstance(default, Constant):
         return Constant(value=default.value, at=default.at, is_default=True)
     return ev.unknown(name)
+
+
+def raises_at_once(func: FunctionValue, given: Arguments) -> bool:
+    """Whether Python refuses a call: more arguments than parameters, or one of a name that there is not."""
+    parameters = func.code.parameters
+    if func.code.decorators or any(isinstance(one, Items) and one.kind == "star" for one in given.args):
+        return False
+    stars = {one.star for one in parameters}
+    plain = [one for one in parameters if not one.star and not one.keyword_only]
+    has_too_many = "*" not in stars and len(given.args) > len(plain)
+    names = {one.name for one in parameters}
+    return has_too_many or ("**" not in stars and not names.issuperset(given.options))
 
 
 def bind_parameters(ev: Evaluator, func: FunctionValue, given: Arguments) -> None:

@@ -647,6 +647,9 @@ class Evaluator:
                 self.store.set((given.args[0].uid, classes.INITIALISED), Constant(value=True))
             self.emit(Escape, at, values=given.all())
             return self.op("call", given.all(), at, func.code.name + "(…)")
+        if classes.raises_at_once(func, given):  # what follows in the program does not happen, or is caught
+            self.emit(Escape, at, values=given.all())
+            return self.op("call", given.all(), at, func.code.name + "(…)")
         if not is_constructor and self.project.is_library_code(func.env.path, self.env.path):
             owner = receiver if isinstance(receiver, Object) else None
             return self.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
