@@ -126,6 +126,8 @@ def moved(view: Op) -> int | None:
     axes = [axis_of(one) for one in after]
     if axes.count(before[0]) != 1 or axes.count(before[1]) != 1:
         return None
+    if _may_only_move_channels(before, axes) or (_is_swapped(before, axes) and not _is_of_layer(view)):
+        return None
     first, second = axes.index(before[0]), axes.index(before[1])
     between = after[first + 1 : second] if second > first else [after[second]]
     is_whole = len(before) > 2 and any(_goes_into(before[2], one) for one in after)
@@ -134,6 +136,30 @@ def moved(view: Op) -> int | None:
     if any(number_of(one) in (1, -1) for one in between) or (len(after) == 3 and not is_whole):
         return None
     return second
+
+
+def _may_only_move_channels(before: tuple[Axis, ...], axes: list[Axis]) -> bool:
+    """Whether an image's channels go behind its rows and columns, or back: a single one mixes nothing."""
+    if len(before) < 3:
+        return False
+    first, second, third = before
+    return axes in (
+        [second, third, first],
+        [third, first, second],
+        [first, third, None, second],
+        [first, None, second, third],
+    )
+
+
+def _is_swapped(before: tuple[Axis, ...], axes: list[Axis]) -> bool:
+    """Whether the last two of three axes change places: of data, either may have the length 1."""
+    return len(before) > 2 and axes == [before[0], before[2], before[1]]
+
+
+def _is_of_layer(view: Op) -> bool:
+    """Whether a layer has made the tensor."""
+    made_of = reached(view.inputs[:1], lambda one: one.inputs[:1] if isinstance(one, Op) else one.parts())
+    return any(isinstance(one, Op) and one.owner is not None for one in made_of)
 
 
 def _moved_in_run(view: Op) -> int | None:
