@@ -98,6 +98,8 @@ def watched_from(training: Training) -> list[Value]:
 
 
 def _evaluates(training: Training, forward: Forward) -> bool:
+    if isinstance(forward.output, Op) and forward.output.is_ignored:
+        return False  # nothing is measured: it collects statistics, as calibration does, or warms up
     return forward.records is False or _in_evaluation(training, forward)
 
 

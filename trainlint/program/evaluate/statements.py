@@ -57,8 +57,12 @@ def _statement(ev: Evaluator, node: s.Statement) -> Signal:
 
 def _evaluate(ev: Evaluator, node: s.Evaluate) -> None:
     value = ev.expr(node.value)
-    if isinstance(node.value, s.Call) and isinstance(value, Op):
-        value.is_ignored = True
+    if not isinstance(node.value, s.Call):
+        return
+    for one in alternatives(value):
+        if isinstance(one, Op):
+            one.is_ignored = one.at == ev.place(node.value.at)  # else a function has made use of it
+    if isinstance(value, Op):
         _note_discarded(ev, node.value, value)
 
 
