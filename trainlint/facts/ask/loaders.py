@@ -62,7 +62,7 @@ def _uses(training: Training) -> Iterator[Use]:
     watched = [
         frozenset().union(*(_made_of(given) for given in one.inputs))
         for one in training.events(Forward)
-        if _evaluates(training, one)
+        if _evaluates(training, one) and not _is_ignored(one)
     ]
     for several in draws.values():
         batches = [{one.uid for one in (drawn.batch, *drawn.batch.parts())} for drawn in several]
@@ -77,6 +77,11 @@ def _uses(training: Training) -> Iterator[Use]:
             not batch.isdisjoint(inside) for batch in batches for inside in watched
         )
         yield Use(several[0].loader, several[0], trains, evaluates)
+
+
+def _is_ignored(forward: Forward) -> bool:
+    """Whether nothing is measured: the model collects statistics, as in a calibration, or warms up."""
+    return isinstance(forward.output, Op) and forward.output.is_ignored
 
 
 def _in_evaluation(training: Training, forward: Forward) -> bool:
@@ -98,8 +103,6 @@ def watched_from(training: Training) -> list[Value]:
 
 
 def _evaluates(training: Training, forward: Forward) -> bool:
-    if isinstance(forward.output, Op) and forward.output.is_ignored:
-        return False  # nothing is measured: it collects statistics, as calibration does, or warms up
     return forward.records is False or _in_evaluation(training, forward)
 
 

@@ -64,7 +64,9 @@ def call_forward(
     base is at work on its own."""
     noting.note_forward(ev, module, at)
     with_self = Arguments((module, *given.args), given.options, given.open)
-    if not isinstance(module, Object) or (ev.is_method_of(module) and ev.forwarding() is module):
+    if not isinstance(module, Object) or not module.is_a(api.MODULE):
+        return ev.call_function(forward, with_self, at, module)
+    if ev.is_method_of(module) and ev.forwarding() is module:
         return ev.call_function(forward, with_self, at, module)
     return _through(ev, module, lambda: ev.call_function(forward, with_self, at, module), given, at, text)
 
