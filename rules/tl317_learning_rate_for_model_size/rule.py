@@ -62,9 +62,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 def _is_search(training: Training, built: Built) -> bool:
     """Whether optimizers are made there with several rates, to find the best."""
-    rates = {
-        constant(one.object.argument(1, "lr")) for one in training.events(Built) if one.at == built.at
-    }
+    rates = {constant(one.object.argument(1, "lr")) for one in training.events(Built) if one.at == built.at}
     return len(rates) > 1
 
 

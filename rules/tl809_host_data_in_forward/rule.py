@@ -47,9 +47,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 def _is_training_step(training: Training, read: ToHost) -> bool:
     """Whether the function that reads also runs `backward` or steps: its graph has been used, and ends there."""
-    return any(
-        one.calls == read.calls for kind in (Backward, OptimizerStep) for one in training.events(kind)
-    )
+    return any(one.calls == read.calls for kind in (Backward, OptimizerStep) for one in training.events(kind))
 
 
 def _is_trained(value: Value) -> bool:

@@ -84,7 +84,7 @@ def _is_ignored(forward: Forward) -> bool:
     return isinstance(forward.output, Op) and forward.output.is_ignored
 
 
-def _in_evaluation(training: Training, forward: Forward) -> bool:
+def in_evaluation(training: Training, forward: Forward) -> bool:
     """Whether every switch of a module's mode before its forward is to evaluation, on all ways there."""
     modes = [training.mode_at(run, forward) for run in training.runs(ModeChange, Forward) if forward in run]
     return bool(modes) and all(one is not None and one.training is False for one in modes)
@@ -103,7 +103,7 @@ def watched_from(training: Training) -> list[Value]:
 
 
 def _evaluates(training: Training, forward: Forward) -> bool:
-    return forward.records is False or _in_evaluation(training, forward)
+    return forward.records is False or in_evaluation(training, forward)
 
 
 def _made_of(value: Value) -> frozenset[int]:

@@ -202,7 +202,9 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
     if any(name.startswith("enum.") for name in cls.library_bases):
         return ev.unknown(cls.code.name)
     init = class_attribute(ev, cls, "__init__")
-    if isinstance(init, FunctionValue) and raises_at_once(init, Arguments((init, *given.args), given.options)):
+    if isinstance(init, FunctionValue) and raises_at_once(
+        init, Arguments((init, *given.args), given.options)
+    ):
         ev.emit(Escape, at, values=given.all())
         return ev.unknown(cls.code.name)
     made = ev.object(cls.code.name, cls.library_bases, at, given, cls)

@@ -48,7 +48,7 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.finding import Place
-from trainlint.program.api import builtin, library, methods, noting
+from trainlint.program.api import builtin, library, methods
 from trainlint.program.evaluate import (
     attributes,
     calling,

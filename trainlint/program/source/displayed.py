@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from trainlint.program.source import syntax as s
 
-_END_OF_CELL = re.compile(r"[ \t)]*(?:#[^\r\n]*)?\s*?(?:[\r\n][ \t]*(?:#(?![ \t]*%%)[^\r\n]*)?)*[\r\n]#[ \t]*%%")
+_END_OF_CELL = re.compile(
+    r"[ \t)]*(?:#[^\r\n]*)?\s*?(?:[\r\n][ \t]*(?:#(?![ \t]*%%)[^\r\n]*)?)*[\r\n]#[ \t]*%%"
+)
 """Nothing but blank lines and comments up to the `# %%` that begins another cell."""
 
 _LOOKED_AT = (s.Name, s.Attribute, s.Subscript, s.Operation)
@@ -37,9 +39,7 @@ def displayed(body: s.Block, text: str) -> s.Block:
 def _is_before_ellipsis(body: s.Block, number: int) -> bool:
     """Whether `...` stands behind: it marks the last expression of a notebook's cell."""
     after = body[number + 1] if number + 1 < len(body) else None
-    return (
-        isinstance(after, s.Evaluate) and isinstance(after.value, s.Constant) and after.value.value is ...
-    )
+    return isinstance(after, s.Evaluate) and isinstance(after.value, s.Constant) and after.value.value is ...
 
 
 def _runs(body: s.Block) -> Iterator[list[int]]:
