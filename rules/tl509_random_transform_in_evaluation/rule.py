@@ -24,7 +24,7 @@ def check(training: Training) -> Iterator[Finding]:
     if any(one.name in ("transform", "transforms") for one in training.events(SettingChanged)):
         return
     for use in uses(training):
-        if not use.evaluates:
+        if not use.measures:
             continue
         found = [_random_step(one) for one in alternatives(use.loader.argument(0, "dataset"))]
         step = found[0] if found else None

@@ -29,12 +29,14 @@ class Use:
         drawn: the first time that the source, or the run, shows it doing so.
         trains: an optimizer steps on a loss that is made of its batches.
         evaluates: no loss of a backward is made of its batches, and a model is given them without gradients.
+        measures: and something is done with what the model gives.
     """
 
     loader: Object
     drawn: Drawn
     trains: bool
     evaluates: bool
+    measures: bool
 
 
 @question(start=(), unknown=())
@@ -60,9 +62,9 @@ def _uses(training: Training) -> Iterator[Use]:
     steps = training.events(OptimizerStep)
     learned = [(one, _made_of(one.loss)) for one in training.events(Backward)]
     watched = [
-        frozenset().union(*(_made_of(given) for given in one.inputs))
+        (frozenset().union(*(_made_of(given) for given in one.inputs)), not _is_ignored(one))
         for one in training.events(Forward)
-        if _evaluates(training, one) and not _is_ignored(one)
+        if _evaluates(training, one)
     ]
     for several in draws.values():
         batches = [{one.uid for one in (drawn.batch, *drawn.batch.parts())} for drawn in several]
@@ -73,10 +75,13 @@ def _uses(training: Training) -> Iterator[Use]:
             if not batch.isdisjoint(inside)
         ]
         trains = any(set(drawn.loops) <= set(step.loops) for drawn, _ in backwards for step in steps)
-        evaluates = not backwards and any(
-            not batch.isdisjoint(inside) for batch in batches for inside in watched
-        )
-        yield Use(several[0].loader, several[0], trains, evaluates)
+        measured = [
+            is_used
+            for batch in batches
+            for inside, is_used in watched
+            if not backwards and not batch.isdisjoint(inside)
+        ]
+        yield Use(several[0].loader, several[0], trains, bool(measured), any(measured))
 
 
 def _is_ignored(forward: Forward) -> bool:
