@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.api.torch_api import Meaning
 from trainlint.facts.ask.clues import applied
 from trainlint.facts.ask.evidence import of_loss
+from trainlint.facts.ask.guards import are_of_evaluation
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.model.events import LossCall
 from trainlint.finding import Finding
@@ -13,7 +14,7 @@ LOG_SOFTMAX_INSIDE = ("cross_entropy", "log_softmax")
 
 @rule(LossCall, level="error")
 def check(loss: LossCall) -> Iterator[Finding]:
-    if loss.function not in LOG_SOFTMAX_INSIDE:
+    if loss.function not in LOG_SOFTMAX_INSIDE or are_of_evaluation(loss.guards):
         return
     for meaning, op in origins(loss.input):
         if meaning is Meaning.PROBABILITIES and op.at is not None:

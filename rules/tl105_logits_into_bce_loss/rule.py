@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import Meaning
 from trainlint.facts.ask.evidence import of_loss
+from trainlint.facts.ask.guards import are_of_evaluation
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.model.events import LossCall
 from trainlint.finding import Finding
@@ -10,7 +11,7 @@ from trainlint.rule import rule
 
 @rule(LossCall, level="error")
 def check(loss: LossCall) -> Iterator[Finding]:
-    if loss.function != "binary_cross_entropy":
+    if loss.function != "binary_cross_entropy" or are_of_evaluation(loss.guards):
         return
     for meaning, op in origins(loss.input):
         if meaning is not Meaning.PROBABILITIES and op.at is not None:

@@ -1,7 +1,7 @@
 from collections.abc import Iterator, Sequence
 
 from trainlint.facts.ask.evidence import of_gradients
-from trainlint.facts.ask.stepped import certainly_clears
+from trainlint.facts.ask.stepped import certainly_clears, held_modules
 from trainlint.facts.model.events import Backward, Event, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
@@ -44,8 +44,16 @@ def _wiping(before: Sequence[Event], step: OptimizerStep) -> tuple[ZeroGrad, Bac
                 continue  # a hook of the step, which has used the gradients by then
             case ZeroGrad() if certainly_clears(event.target, step.optimizer):
                 zero = event
+            case Backward() if _is_older(event, step):
+                return None
             case Backward():
                 return (zero, event) if zero is not None else None
             case OptimizerStep() if event.optimizer is step.optimizer:
                 return None
     return None
+
+
+def _is_older(backward: Backward, step: OptimizerStep) -> bool:
+    """Whether a loss was computed before any of the modules that are stepped was made: it is of something else."""
+    held = held_modules(step.optimizer)
+    return bool(held) and min(held) > backward.loss.uid

@@ -34,14 +34,38 @@ def check(training: Training) -> Iterator[Finding | Open]:
         elif not _is_meant(training, switched, forward):
             yield Finding(
                 forward.at,
-                f"This training step runs {module.title} in evaluation mode: dropout "
-                "is off and the running statistics of batch norm are frozen. Call `train()` before it.",
+                _said(module, _trains_elsewhere(training, forward, trained)),
                 (
                     Because(switched.at, "switched to evaluation mode here, and not back"),
                     *_calls_to(switched, forward),
                 ),
                 evidence=of_mode(training, forward),
             )
+
+
+def _said(module: Object, trains_elsewhere: bool) -> str:
+    if trains_elsewhere:
+        return (
+            f"This loop steps on the losses of {module.title} in evaluation mode, and another one trains it in "
+            "training mode: a validation loop that trains. For validation, remove `backward()` and `step()` "
+            "here; for training, call `train()` before it."
+        )
+    return (
+        f"This training step runs {module.title} in evaluation mode: dropout is off and the running statistics "
+        "of batch norm are frozen. Call `train()` before it."
+    )
+
+
+def _trains_elsewhere(training: Training, forward: Forward, trained: list[Forward]) -> bool:
+    """Whether another loop trains the same module, and has switched it to training mode."""
+    others = [one for one in trained if one.module is forward.module and one.loops[-1:] != forward.loops[-1:]]
+    modes = [
+        last
+        for run in training.runs(ModeChange, Forward)
+        for event, last in training.modes(run, forward.module)
+        if any(event is one for one in others)
+    ]
+    return bool(modes) and all(one is not None and one.training is True for one in modes)
 
 
 def _trained(training: Training) -> list[Forward]:

@@ -3,9 +3,10 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import OPTIMIZER, SCHEDULER
 from trainlint.facts.ask.evidence import seen_optimizer
-from trainlint.facts.model.events import Built
+from trainlint.facts.ask.flow import made_of
+from trainlint.facts.model.events import Backward, Built, LossCall
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, alternatives, constant
+from trainlint.facts.model.values import Object, Op, alternatives, constant
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.finding import Finding, Open
 from trainlint.rule import rule
@@ -37,7 +38,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         rate, size = _rate(training, optimizer), _size(training, optimizer)
         highest = next(limit for most, limit in LIMITS[optimizer.type] if (size or 0) <= most)
-        if rate is None or LOWEST <= rate <= highest:
+        if rate is None or LOWEST <= rate <= highest or _is_search(training, built):
+            continue
+        if rate < LOWEST and _is_of_sum(training):
             continue
         if size is not None and rate < LOWEST:  # a warmup may have just begun
             yield Open(built.at, "whether a warmup raises the rate later")
@@ -55,6 +58,26 @@ def check(training: Training) -> Iterator[Finding | Open]:
             "Start with 1e-3 for Adam and its variants, or 0.1 for SGD, and tune from there.",
             evidence={"learning rate": rate, "parameters": size} if size is not None else {},
         )
+
+
+def _is_search(training: Training, built: Built) -> bool:
+    """Whether optimizers are made there with several rates, to find the best."""
+    rates = {constant(one.object.argument(1, "lr")) for one in training.events(Built) if one.at == built.at}
+    return len(rates) > 1
+
+
+def _is_of_sum(training: Training) -> bool:
+    """Whether something is trained on a sum over samples, whose gradients grow with their number."""
+    sums = {
+        one.output.uid
+        for one in training.events(LossCall)
+        if constant(one.setting("reduction", "mean")) != "mean"
+    }
+    return any(
+        one.uid in sums or (isinstance(one, Op) and one.name == "sum")
+        for backward in training.events(Backward)
+        for one in made_of(backward.loss)
+    )
 
 
 def _rate(training: Training, optimizer: Object) -> float | None:

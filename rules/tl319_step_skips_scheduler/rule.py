@@ -29,11 +29,15 @@ def _never_stepped(training: Training) -> Iterator[Finding]:
     if not steps or not all(isinstance(one, Object) for one in steps):
         return
     stepped = {one.uid for one in steps}
+    ruled = {  # the rates of these change, by whichever scheduler
+        one.uid for event in training.events(SchedulerStep) for one in alternatives(event.optimizer)
+    }
     busy = {event.scheduler.uid for event in training.events(SchedulerStep)} | _given_away(training)
     for built in training.events(Built):
         scheduler = built.object
         optimizers = {one.uid for one in alternatives(scheduler.argument(0, "optimizer"))}
-        if scheduler.is_a(SCHEDULER) and scheduler.uid not in busy and optimizers & stepped:
+        is_idle = scheduler.is_a(SCHEDULER) and scheduler.uid not in busy
+        if is_idle and optimizers & stepped and not optimizers & ruled:
             yield Finding(
                 built.at,
                 f"This `{scheduler.type.rpartition('.')[2]}` never steps, so the learning rate stays at its first value. "

@@ -14,6 +14,7 @@ def check(built: Built) -> Iterator[Finding]:
     if optimizer.type == "torch.optim.Adam" and is_coupled and isinstance(decay, float | int) and decay > 0:
         yield Finding(
             built.at,
-            f"`Adam` adds this weight decay of {decay:g} to the gradient, and then divides by the gradient's "
-            "size, so the actual decay hardly depends on this value. Use `AdamW` for decoupled weight decay.",
+            f"`Adam` adds this weight decay of {decay:g} to the gradient before it divides by the gradient's "
+            "running size: weights with large gradients decay less than this value says. Use `AdamW` for "
+            "decoupled weight decay.",
         )

@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.loaders import is_own_class, not_used, type_of, uses
-from trainlint.facts.model.events import ItemsMade
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.loaders import in_evaluation, is_own_class, not_used, type_of, uses
+from trainlint.facts.model.events import Drawn, Forward, ItemsMade
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding, Open
@@ -36,6 +37,15 @@ def check(training: Training) -> Iterator[Finding | Open]:
             and dataset
             and all(_has_an_order(training, one) for one in dataset)
         ):
+            if _is_validation(training, use.drawn):
+                yield Finding(
+                    loader.at,
+                    "The model is trained on this loader in evaluation mode: a validation loop that trains. For "
+                    "validation, leave out `backward()` and `step()`; for training, call `train()` and pass "
+                    "`shuffle=True`.",
+                    (Because(use.drawn.at, "its batches are drawn here"),),
+                )
+                continue
             yield Finding(
                 loader.at,
                 "The model is trained on this loader, which does not shuffle: every epoch has the same "
@@ -43,6 +53,17 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 "on one class after the other. Pass `shuffle=True`.",
                 (Because(use.drawn.at, "the training batches are drawn here"),),
             )
+
+
+def _is_validation(training: Training, drawn: Drawn) -> bool:
+    """Whether every model that is given the batches is in evaluation mode."""
+    given = [
+        one
+        for one in training.events(Forward)
+        if one.loops[: len(drawn.loops)] == drawn.loops
+        and any(is_made_of(value, drawn.batch) for value in one.inputs)
+    ]
+    return bool(given) and all(in_evaluation(training, one) for one in given)
 
 
 def _has_an_order(training: Training, dataset: Value) -> bool:

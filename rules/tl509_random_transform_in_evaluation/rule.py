@@ -10,6 +10,11 @@ from trainlint.rule import rule
 
 _AUGMENT = frozenset(("ColorJitter", "AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix"))
 _FIXED = frozenset(("RandomOrder",))
+_ALL_OR_NOTHING = {
+    **dict.fromkeys("HorizontalFlip VerticalFlip Grayscale Invert Autocontrast Equalize".split(), 0),
+    **dict.fromkeys("Posterize Solarize AdjustSharpness".split(), 1),
+}
+"""Transforms of which only the probability is random, without `Random`, and its position."""
 _SPLITS = ("torch.utils.data.random_split", "torch.utils.data.Subset")
 _OFF = ("val", "valid", "validation", "test", "eval", "dev")
 
@@ -19,7 +24,7 @@ def check(training: Training) -> Iterator[Finding]:
     if any(one.name in ("transform", "transforms") for one in training.events(SettingChanged)):
         return
     for use in uses(training):
-        if not use.evaluates:
+        if not use.measures:
             continue
         found = [_random_step(one) for one in alternatives(use.loader.argument(0, "dataset"))]
         step = found[0] if found else None
@@ -57,11 +62,13 @@ def _random_step(dataset: Value) -> Op | None:
     return None
 
 
-def _may_be_off(transform: Op) -> bool:
-    """Whether the probability of a transform may be 0, as in `p=0.5 if args.flip else 0`."""
-    first = 0 if transform.name.endswith(("Flip", "Grayscale", "Erasing")) else len(transform.inputs)
-    chance = transform.option(first, "p")
-    return chance is not None and not all(constant(one) for one in alternatives(chance))
+def _may_be_certain(transform: Op, name: str) -> bool:
+    """Whether the probability of a transform may be 0, as in `p=0.5 if args.flip else 0`, or 1 where that is all that
+    is random of it."""
+    kind = name.removeprefix("Random")
+    position = 0 if kind == "Erasing" else _ALL_OR_NOTHING.get(kind, len(transform.inputs))
+    chances = [constant(one) for one in alternatives(transform.option(position, "p"))]
+    return not all(chances) or (kind in _ALL_OR_NOTHING and 1 in chances)
 
 
 def _is_transform(value: Op) -> bool:
@@ -73,7 +80,7 @@ def _random_in(transform: Op) -> Op | None:
     """The first random transform, through `Compose`."""
     name = transform.name.rpartition(".")[2]
     if name in _AUGMENT or (name.startswith("Random") and name not in _FIXED):
-        return None if _may_be_off(transform) else transform
+        return None if _may_be_certain(transform, name) else transform
     steps = transform.inputs[0] if name == "Compose" and transform.inputs else None
     if isinstance(steps, Items) and steps.exact:
         found = (_random_in(one) for one in steps.items if isinstance(one, Op) and _is_transform(one))

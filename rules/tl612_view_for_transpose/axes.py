@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
+from trainlint.facts.api.torch_api import CREATES
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.values import Constant, Items, Op, Value
@@ -126,6 +127,8 @@ def moved(view: Op) -> int | None:
     axes = [axis_of(one) for one in after]
     if axes.count(before[0]) != 1 or axes.count(before[1]) != 1:
         return None
+    if _may_only_move_channels(before, axes) or (_is_swapped(before, axes) and not _has_known_sizes(view)):
+        return None
     first, second = axes.index(before[0]), axes.index(before[1])
     between = after[first + 1 : second] if second > first else [after[second]]
     is_whole = len(before) > 2 and any(_goes_into(before[2], one) for one in after)
@@ -134,6 +137,35 @@ def moved(view: Op) -> int | None:
     if any(number_of(one) in (1, -1) for one in between) or (len(after) == 3 and not is_whole):
         return None
     return second
+
+
+def _may_only_move_channels(before: tuple[Axis, ...], axes: list[Axis]) -> bool:
+    """Whether an image's channels go behind its rows and columns, or back: a single one mixes nothing."""
+    if len(before) < 3:
+        return False
+    first, second, third = before
+    return axes in (
+        [second, third, first],
+        [third, first, second],
+        [first, third, None, second],
+        [first, None, second, third],
+    )
+
+
+def _is_swapped(before: tuple[Axis, ...], axes: list[Axis]) -> bool:
+    """Whether the last two of three axes change places: of data, either may have the length 1."""
+    return len(before) > 2 and axes == [before[0], before[2], before[1]]
+
+
+def _has_known_sizes(view: Op) -> bool:
+    """Whether a layer has made the tensor, or numbers say how large it is, and no axis has the length 1."""
+    made_of = reached(view.inputs[:1], lambda one: one.inputs[:1] if isinstance(one, Op) else one.parts())
+    return any(isinstance(one, Op) and (one.owner is not None or _is_sized(one)) for one in made_of)
+
+
+def _is_sized(made: Op) -> bool:
+    sizes_given = [number_of(one) for one in made.inputs]
+    return made.name in CREATES and len(sizes_given) > 2 and not {None, 1}.intersection(sizes_given)
 
 
 def _moved_in_run(view: Op) -> int | None:

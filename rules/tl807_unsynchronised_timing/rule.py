@@ -74,7 +74,7 @@ def _unfinished(between: list[Event], loops: tuple[int, ...]) -> Event | None:
             is_repeated = event.loops != loops
             if is_repeated and not isinstance(event, Forward):
                 return None
-            last = event
+            last = event if not any(map(_waits, _inside(event, between))) else None
         elif isinstance(event, (Drawn, Escape)):
             if isinstance(event, Drawn):
                 return None
@@ -82,6 +82,12 @@ def _unfinished(between: list[Event], loops: tuple[int, ...]) -> Event | None:
         elif _waits(event):
             last = None
     return last
+
+
+def _inside(call: Event, between: list[Event]) -> list[Event]:
+    """What happens in the forward that is called there."""
+    depth = len(call.calls)
+    return [one for one in between if one.calls[: depth + 1] == (*call.calls, call.at)]
 
 
 def _waits(event: Event) -> bool:

@@ -7,7 +7,7 @@ from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.host import is_born_on_host, is_in_every_forward
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.events import Backward, Called, Forward, ToHost
+from trainlint.facts.model.events import Backward, Called, Forward, OptimizerStep, ToHost
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Finding, Open
@@ -31,6 +31,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         if not is_in_every_forward(read) or is_born_on_host(read.tensor) or read.tensor.uid in wanted:
             continue
+        if _is_training_step(training, read):
+            continue
         if read.name in _PLAIN and not _is_trained(read.tensor):
             continue
         if _are_whole(read.tensor) or (read.at.path, read.at.line) in said:
@@ -49,6 +51,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
             "tensor operations, or do it once, outside of `forward`.",
             evidence=often,
         )
+
+
+def _is_training_step(training: Training, read: ToHost) -> bool:
+    """Whether the function that reads also runs `backward` or steps: its graph has been used, and ends there."""
+    return any(one.calls == read.calls for kind in (Backward, OptimizerStep) for one in training.events(kind))
 
 
 def _is_trained(value: Value) -> bool:

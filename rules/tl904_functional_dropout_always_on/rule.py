@@ -1,7 +1,7 @@
 from collections.abc import Iterator
-from typing import Any
 
 from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.guards import ask_for_mode
 from trainlint.facts.ask.registration import is_kept
 from trainlint.facts.model.events import Built, Dropped, ModeChange
 from trainlint.facts.model.training import Training
@@ -17,7 +17,11 @@ MODE = "whether it drops in evaluation"
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding | Open]:
-    for call in training.events(Dropped):
+    calls = training.events(Dropped)
+    by_choice = {call.at for call in calls if _may_be_zero(call.share)}
+    for call in calls:
+        if call.at in by_choice:
+            continue  # who evaluates passes 0
         if call.function == "scaled_dot_product_attention":
             yield from _in_attention(call)
         else:
@@ -28,7 +32,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 
 def _by_function(call: Dropped) -> Iterator[Finding | Open]:
-    if call.is_open or call.training is not None or _may_be_zero(call.share) or _asks_mode(call):
+    if call.is_open or call.training is not None or _asks_mode(call) or _is_callers_choice(call):
         return
     if call.mode is True:
         yield Open(call.at, MODE)
@@ -43,7 +47,7 @@ def _by_function(call: Dropped) -> Iterator[Finding | Open]:
 
 
 def _in_attention(call: Dropped) -> Iterator[Finding | Open]:
-    if call.is_open or call.share is None or _may_be_zero(call.share) or _asks_mode(call):
+    if call.is_open or call.share is None or _asks_mode(call):
         return
     if call.mode is True:
         yield Open(call.at, MODE)
@@ -82,7 +86,7 @@ def _may_be_zero(share: Value | None) -> bool:
 
 def _asks_mode(call: Dropped) -> bool:
     """Whether it depends on `self.training`."""
-    return any(_names_mode(condition) for condition, _ in call.guards) or _depends_on_mode(call.share)
+    return ask_for_mode(call.guards) or _depends_on_mode(call.share)
 
 
 @question(start=False, unknown=True)
@@ -90,19 +94,11 @@ def _depends_on_mode(value: Value | None) -> bool:
     match value:
         case None:
             return False
-        case Choice() if any(
-            _names_mode(condition) for guards, _ in value.options for condition, _ in guards
-        ):
+        case Choice() if any(ask_for_mode(guards) for guards, _ in value.options):
             return True
         case Op(name="getattr") if constant(value.options.get("name")) == "training":
             return True
     return any(map(_depends_on_mode, value.parts()))
-
-
-def _names_mode(condition: Any) -> bool:
-    if isinstance(condition, tuple):
-        return any(_names_mode(part) for part in condition)
-    return isinstance(condition, str) and condition.strip("'\"") == "training"
 
 
 def _is_own_setting(call: Dropped) -> bool:
@@ -115,3 +111,9 @@ def _is_own_setting(call: Dropped) -> bool:
         isinstance(share, Op) and share.name in ("getattr", "getitem")
     )
     return is_setting and any(one is share for one in call.module.attributes.values())
+
+
+def _is_callers_choice(call: Dropped) -> bool:
+    """Whether the probability is handed over by code that is not seen, which may pass 0 in evaluation."""
+    held = call.module.attributes.values()
+    return isinstance(call.share, Unknown) and all(one is not call.share for one in held)

@@ -11,6 +11,13 @@ from trainlint.rule import rule
 _WITHOUT_SAFE_DEFAULT = Versions(since=(1, 13), before=(2, 6))
 """Versions that know `weights_only` and unpickle anything without it."""
 
+_FROM_WEB = frozenset(("torch.hub.load_state_dict_from_url", "torch.utils.model_zoo.load_url"))
+_UNSAFE = (
+    "`weights_only=False` executes any code in the file: a checkpoint from someone else can do anything with "
+    "your rights. Pass `weights_only=True`, and allow the classes that it needs with "
+    "`torch.serialization.add_safe_globals`, which torch has since 2.4."
+)
+
 _JOINS = ("/", "+", "os.path.join", "getattr")
 """Operations that build the same path from the same parts."""
 
@@ -22,6 +29,9 @@ def check(training: Training) -> Iterator[Finding]:
     written = [one.argument(1, "f") for one in calls if one.name == "torch.save"]
     for call in calls:
         file = call.argument(0, "f")
+        if call.name in _FROM_WEB and _is_unsafe(call):
+            yield Finding(call.at, _UNSAFE)
+            continue
         if call.name != "torch.load" or file is None or training.is_in_test(call.at):
             continue
         if any(_same(file, one) for one in written if one is not None):
@@ -40,9 +50,7 @@ def check(training: Training) -> Iterator[Finding]:
         elif _is_unsafe(call):
             yield Finding(
                 call.at,
-                "`weights_only=False` executes any code in the file: a checkpoint from someone else can do "
-                "anything with your rights. Pass `weights_only=True`, and allow the classes that it needs "
-                "with `torch.serialization.add_safe_globals`, which torch has since 2.4.",
+                _UNSAFE,
                 clues={"is_state": call.at in states},
             )
 

@@ -1,14 +1,34 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import MODULE
-from trainlint.facts.model.events import StateLoaded
-from trainlint.facts.model.values import Object, alternatives, constant
+from trainlint.facts.model.events import StateLoaded, StateTaken
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, Op, alternatives, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(StateLoaded, level="info")
-def check(loaded: StateLoaded) -> Iterator[Finding]:
+@rule(Training, level="info")
+def check(training: Training) -> Iterator[Finding]:
+    for loaded in training.events(StateLoaded):
+        if not _is_matched(training, loaded):
+            yield from _judged(loaded)
+
+
+def _is_matched(training: Training, loaded: StateLoaded) -> bool:
+    """Whether the names that the model has are asked for in the same function, to choose what is loaded."""
+    targets = {one.uid for one in alternatives(loaded.target)}
+    return any(
+        taken.calls == loaded.calls
+        and isinstance(taken.output, Op)
+        and taken.output.owner is not None
+        and taken.output.owner.uid in targets
+        and training.is_after(loaded, taken)
+        for taken in training.events(StateTaken)
+    )
+
+
+def _judged(loaded: StateLoaded) -> Iterator[Finding]:
     targets = list(alternatives(loaded.target))
     if constant(loaded.strict) is not False or not loaded.result.is_ignored:
         return

@@ -503,6 +503,8 @@ NOTED = (
     | frozenset(
         (
             "torch.load",
+            "torch.hub.load_state_dict_from_url",
+            "torch.utils.model_zoo.load_url",
             "torch.save",
             "torch.where",
             "torch.distributed.init_process_group",

@@ -12,6 +12,26 @@ INDEX = "index from 0"
 Phase = Literal["first", "last", "unknown"]
 
 
+def ask_for_mode(guards: Guards) -> bool:
+    """Whether conditions ask for `self.training`, which says in which mode a module is."""
+    return any(_names_mode(condition) for condition, _ in guards)
+
+
+def are_of_evaluation(guards: Guards) -> bool:
+    """Whether something only happens where `self.training` is false."""
+    return any(
+        not outcome and condition[:1] == ("getattr",) and _names_mode(condition[-1:])
+        for condition, outcome in guards
+        if isinstance(condition, tuple)
+    )
+
+
+def _names_mode(condition: Any) -> bool:
+    if isinstance(condition, tuple):
+        return any(map(_names_mode, condition))
+    return isinstance(condition, str) and condition.strip("'\"") == "training"
+
+
 def needs_failed_import(guards: Guards) -> bool:
     """Whether something is only there after an import has failed."""
     return any(

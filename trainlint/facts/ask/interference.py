@@ -45,8 +45,20 @@ def is_cleared(training: Training, step: OptimizerStep, loop: int) -> bool | Ope
     if seen is not None:
         return seen
     clears = training.inside(loop, ZeroGrad)
-    is_so = any(same_parameters(one.target, step.optimizer) for one in clears)
+    is_so = any(
+        same_parameters(one.target, step.optimizer) and not _is_for_another(training, one, step)
+        for one in clears
+    )
     return is_so or may_touch(training, step.optimizer, loop)
+
+
+def _is_for_another(training: Training, clear: ZeroGrad, step: OptimizerStep) -> bool:
+    """Whether gradients are only cleared under another setting, which has a step of its own."""
+    return training.never_together(clear, step) and any(
+        training.never_together(other, step) and not training.never_together(other, clear)
+        for other in training.events(OptimizerStep)
+        if same_parameters(other.optimizer, step.optimizer)
+    )
 
 
 def is_replaced(training: Training, module: Object, loop: int) -> bool:

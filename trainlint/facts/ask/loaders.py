@@ -30,12 +30,14 @@ class Use:
         drawn: the first time that the source, or the run, shows it doing so.
         trains: an optimizer steps on a loss that is made of its batches.
         evaluates: no loss of a backward is made of its batches, and a model is given them without gradients.
+        measures: and something is done with what the model gives.
     """
 
     loader: Object
     drawn: Drawn
     trains: bool
     evaluates: bool
+    measures: bool
 
 
 @question(start=(), unknown=())
@@ -61,7 +63,7 @@ def _uses(training: Training) -> Iterator[Use]:
     steps = training.events(OptimizerStep)
     learned = [(one, _made_of(one.loss)) for one in training.events(Backward)]
     watched = [
-        frozenset().union(*(_made_of(given) for given in one.inputs))
+        (frozenset().union(*(_made_of(given) for given in one.inputs)), not _is_ignored(one))
         for one in training.events(Forward)
         if _evaluates(training, one)
     ]
@@ -79,10 +81,13 @@ def _uses(training: Training) -> Iterator[Use]:
             for drawn, backward in backwards
             for step in steps
         )
-        evaluates = not backwards and any(
-            not batch.isdisjoint(inside) for batch in batches for inside in watched
-        )
-        yield Use(several[0].loader, several[0], trains, evaluates)
+        measured = [
+            is_used
+            for batch in batches
+            for inside, is_used in watched
+            if not backwards and not batch.isdisjoint(inside)
+        ]
+        yield Use(several[0].loader, several[0], trains, bool(measured), any(measured))
 
 
 def _comes_on(training: Training, drawn: Drawn, backward: Backward) -> bool:
@@ -99,7 +104,12 @@ def _comes_on(training: Training, drawn: Drawn, backward: Backward) -> bool:
     return False
 
 
-def _in_evaluation(training: Training, forward: Forward) -> bool:
+def _is_ignored(forward: Forward) -> bool:
+    """Whether nothing is measured: the model collects statistics, as in a calibration, or warms up."""
+    return isinstance(forward.output, Op) and forward.output.is_ignored
+
+
+def in_evaluation(training: Training, forward: Forward) -> bool:
     """Whether every switch of a module's mode before its forward is to evaluation, on all ways there."""
     modes = [training.mode_at(run, forward) for run in training.runs(ModeChange, Forward) if forward in run]
     return bool(modes) and all(one is not None and one.training is False for one in modes)
@@ -118,7 +128,7 @@ def watched_from(training: Training) -> list[Value]:
 
 
 def _evaluates(training: Training, forward: Forward) -> bool:
-    return forward.records is False or _in_evaluation(training, forward)
+    return forward.records is False or in_evaluation(training, forward)
 
 
 def _made_of(value: Value) -> frozenset[int]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.api.torch_api import Meaning
 from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.guards import ask_for_mode
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, Unknown, Value
 
 _SMALL = 1e-2
@@ -28,6 +29,8 @@ def makers(value: Value | None) -> tuple[Op, ...] | None:
 def _makers(value: Value) -> tuple[Op, ...] | None:
     """The same, with nothing for a way that only leads back to itself."""
     match value:
+        case Choice() if _is_by_mode(value):
+            return _of_each(value.parts())
         case Choice() | Carried():
             return _of_each(part for part in value.parts() if not _is_placeholder(part))
         case Items(items=[_, *_]):
@@ -90,9 +93,14 @@ def _models(value: Value | None) -> list[Value | None]:
         owners = {
             option.owner.uid for option in options if isinstance(option, Op) and option.owner is not None
         }
-        if len(owners) == len(options):
+        if len(owners) == len(options) and not _is_by_mode(value):
             return list(options)
     return [value]
+
+
+def _is_by_mode(value: Choice) -> bool:
+    """Whether a model gives one thing in training and another in evaluation."""
+    return any(ask_for_mode(guards) for guards, _ in value.options)
 
 
 def _is_placeholder(value: Value) -> bool:

@@ -26,11 +26,14 @@ def has_default_device(training: Training) -> bool:
     return any(one.name in DEFAULT for one in training.events(Called))
 
 
-def homes_of(training: Training, module: Object) -> frozenset[str]:
+def homes_of(training: Training, module: Object, *, accelerated: bool = False) -> frozenset[str]:
     """The kinds of device on which a module may be in the course of the program; empty where that is not known,
     or where it holds no weights.
 
     A module is made on the CPU, unless it is told otherwise. It may go elsewhere in the hands of code that is not known.
+
+    Args:
+        accelerated: of a program that moves it to the CPU only where there is nothing else, on a machine that has more.
     """
     if not has_parameters(module):
         return frozenset()
@@ -39,7 +42,7 @@ def homes_of(training: Training, module: Object) -> frozenset[str]:
         return frozenset()
     moves = list(_moves(training, parts))
     is_moved_first = any(not one.guards and not _is_later(training, one, module) for one in moves)
-    homes = {kind for one in moves for _, kind in device_types(one.device)}
+    homes = {kind for one in moves for kind in _ends(one, accelerated=accelerated)}
     if not is_moved_first:
         homes |= {kind for _, kind in device_types(module.options.get("device", Constant(value="cpu")))}
     return frozenset() if "" in homes else frozenset(homes)
@@ -65,6 +68,12 @@ def _moves(training: Training, parts: set[int]) -> Iterator[Moved]:
     for move in training.events(Moved):
         if any(one.uid in parts for what in alternatives(move.what) for one in contained(what)):
             yield move
+
+
+def _ends(move: Moved, *, accelerated: bool) -> set[str]:
+    """The kinds of device that a move may lead to."""
+    kinds = {kind for _, kind in device_types(move.device)}
+    return kinds - {"cpu"} if accelerated and len(kinds) > 1 else kinds
 
 
 def _is_handed(training: Training, parts: set[int]) -> bool:

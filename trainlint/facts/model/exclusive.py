@@ -30,6 +30,13 @@ def _is_plain(text: str) -> bool:
     return text[:1] in ("'", '"') or text == "None" or text.removeprefix("-").isdigit()
 
 
+def measures(condition: Any) -> bool:
+    """Whether a condition counts, or compares sizes, as `step % 4 == 0` and `epoch < 5` do."""
+    if not isinstance(condition, tuple):
+        return False
+    return condition[:1] in (("%",), ("//",), ("<",), ("<=",)) or any(map(measures, condition))
+
+
 def outcome_of(condition: Any, known: Mapping[Any, bool]) -> bool | None:
     """How a condition turns out where others are known; None where that is open."""
     if condition in known:

@@ -42,6 +42,17 @@ def loops(nodes: list[Node]) -> Iterator[Loop]:
             yield from loops(node.body)
 
 
+def branches(nodes: list[Node]) -> Iterator[Branch]:
+    """Every branch, outer before inner."""
+    for node in nodes:
+        if isinstance(node, Branch):
+            yield node
+            yield from branches(node.then)
+            yield from branches(node.otherwise)
+        elif isinstance(node, (Loop, Body)):
+            yield from branches(node.body)
+
+
 def runs(nodes: list[Node], kinds: tuple[type[Event], ...]) -> Iterator[list[Event]]:
     """Possible orders of events of these kinds, each loop run twice, as far as `limits` has room for them.
 

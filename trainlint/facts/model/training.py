@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from trainlint.facts.api.torch_api import OPTIMIZER
 from trainlint.facts.model import events as ev
 from trainlint.facts.model import order
+from trainlint.facts.model.exclusive import measures
 from trainlint.facts.model.modules import Unread
 from trainlint.facts.model.nodes import Loop, Node
 from trainlint.facts.model.values import Constant, Object, Value, alternatives
@@ -140,6 +141,24 @@ class Training:
         if not inside:
             return ()
         return tuple(guard for guard in inside[0].guards if all(guard in one.guards for one in inside))
+
+    def never_together(self, one: ev.Event, other: ev.Event) -> bool:
+        """Whether a program does only one of two things, however often: what decides stays the same in all loops."""
+        known = dict(one.guards)
+        return any(
+            known.get(condition, outcome) is not outcome and condition in self._settings
+            for condition, outcome in other.guards
+        )
+
+    @cached_property
+    def _settings(self) -> frozenset[Any]:
+        """The undecided conditions that no loop changes: those that count or compare sizes may be of any number."""
+        varying = {one.key for one in order.branches(self.nodes) if one.varies}
+        return frozenset(
+            one.key
+            for one in order.branches(self.nodes)
+            if one.key is not None and one.key not in varying and not measures(one.key)
+        )
 
     def is_own_choice(self, mode: ev.ModeChange, forward: ev.Forward) -> bool:
         """Whether evaluation mode is switched on in the same function and loop as the step: on purpose."""

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
 _PRINTING = frozenset(("print", "float", "int"))
-_COMPARES = frozenset(("<", "<=", ">", ">=", "==", "!=", "and", "or", "not"))
+_COMPARES = frozenset(
+    "< <= > >= == != and or not lt le gt ge eq ne logical_and logical_or logical_not isnan isfinite".split()
+)
+_SHAPES = frozenset("unsqueeze squeeze expand expand_as view reshape flatten bool".split())
+"""What gives a mask another shape."""
 _READING = _PRINTING | {"str", "repr", "format"}
 """Functions of Python's that read the numbers of a tensor."""
 
@@ -45,6 +49,8 @@ def note_reading(ev: Evaluator, name: str, value: Value, at: s.Span) -> None:
 
 def note_selection(ev: Evaluator, tensor: Value, index: Value, at: s.Span) -> None:
     """`x[x > 0]`: how much that gives is known only once the device has looked."""
+    while isinstance(index, Op) and index.name in _SHAPES and index.inputs:
+        index = index.inputs[0]
     if isinstance(index, Op) and index.name in _COMPARES:
         ev.emit(Called, at, name="torch.masked_select", args=(tensor, index))
 

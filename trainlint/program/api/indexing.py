@@ -44,6 +44,16 @@ def _uses(block: s.Block, name: str, owner: str) -> Iterator[tuple[str, int] | N
     pending: list[object] = [block]
     while pending:
         match pending.pop():
+            case s.If(body=body, orelse=orelse) as choice:
+                either = list(_uses(body, name, owner)), list(_uses(orelse, name, owner))
+                if all(either):  # else there is a way past it
+                    yield from (*either[0], *either[1])
+                pending.append(choice.test)
+            case (
+                s.Assign(targets=(s.Name(),), value=s.Collection(items=items))
+                | s.Return(value=s.Collection(items=items))
+            ):
+                pending.extend(one for one in items if not isinstance(one, s.Name))  # handed out as it is
             case tuple() as several:
                 pending.extend(several)
             case s.Name(name=found):

@@ -101,15 +101,14 @@ def _requires_grad(ev: Evaluator, value: Value, name: str, given: Arguments, at:
 
 
 def _module_added(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> None:
-    if len(given.args) != 2:
-        return
-    key, part = given.args
+    key, part = given.get(0, "name"), given.get(1, "module") or ev.unknown("module")
     is_named = isinstance(key, Constant) and isinstance(key.value, str)
     held = key.value if isinstance(key, Constant) and is_named else f"module added at {at[0]}"
-    ev.set_attribute(value, held, part, at)
     inside = builtin.held(ev, value)
     if isinstance(inside, Items):
         builtin.append(ev, inside, part)
+    ev.store.set((value.uid, held), part)  # so that it is not one layer more
+    ev.set_attribute(value, held, part, at)
 
 
 def _buffer(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> None:

@@ -134,13 +134,15 @@ def noted(ev: Evaluator, made: Op, at: s.Span, function: str = "") -> Op:
         tensor, where, value = made.inputs[:3] if made.name != "where" else _overwritten(made.inputs)
         note_ignored(ev, tensor, where, value, at)
     if made.name == "log_softmax" and frame.code is not None:
-        name = frame.receiver.type if isinstance(frame.receiver, Object) else frame.code.name
+        receiver = frame.receiver if isinstance(frame.receiver, Object) else None
+        is_called = receiver is not None and frame.code.name in ("forward", "__call__")
+        name = frame.code.name if receiver is None else made.text.removesuffix("(…)")
         ev.emit(
             LossCall,
             at,
-            name=name,
+            name=receiver.type if receiver is not None and is_called else name,
             function="log_softmax",
             output=made,
-            built=frame.receiver.at if isinstance(frame.receiver, Object) else None,
+            built=receiver.at if receiver is not None and is_called else None,
         )
     return made

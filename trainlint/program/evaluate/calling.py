@@ -60,6 +60,20 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
 
+def call_forward(
+    ev: Evaluator, module: Value, forward: FunctionValue, given: Arguments, at: s.Span, text: str
+) -> Value:
+    """`model.forward(x)`: what a call of the model does, without its hooks. A class that calls the forward of its
+    base is at work on its own."""
+    noting.note_forward(ev, module, given, at)
+    with_self = Arguments((module, *given.args), given.options, given.open)
+    if not isinstance(module, Object) or not module.is_a(api.MODULE):
+        return ev.call_function(forward, with_self, at, module)
+    if ev.is_method_of(module) and ev.forwarding() is module:
+        return ev.call_function(forward, with_self, at, module)
+    return _through(ev, module, lambda: ev.call_function(forward, with_self, at, module), given, at, text)
+
+
 def sequential(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
     contents = builtin.held(ev, value)
     if not isinstance(contents, Items) or not given.args:

@@ -9,9 +9,10 @@ from trainlint import limits
 from trainlint.facts.api.torch_api import METRICS, MODULE, OPTIMIZER, PARAMETER
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
-from trainlint.facts.model.events import Built, RegisteredEarly
+from trainlint.facts.model.events import Built, Escape, RegisteredEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, ways
 from trainlint.program.evaluate import attributes, containers, statements
+from trainlint.program.evaluate.signatures import raises_at_once
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
 from trainlint.program.source import syntax as s
 
@@ -184,10 +185,15 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
         return made_of
     if any(name.startswith("enum.") for name in cls.library_bases):
         return ev.unknown(cls.code.name)
+    init = class_attribute(ev, cls, "__init__")
+    if isinstance(init, FunctionValue) and raises_at_once(
+        init, Arguments((init, *given.args), given.options)
+    ):
+        ev.emit(Escape, at, values=given.all())
+        return ev.unknown(cls.code.name)
     made = ev.object(cls.code.name, cls.library_bases, at, given, cls)
     if cls.has_unknown_base:
         ev.store.set((made.uid, INITIALISED), Constant(value=True))
-    init = class_attribute(ev, cls, "__init__")
     if isinstance(init, FunctionValue):
         ev.call_function(init, Arguments((made, *given.args), given.options, given.open), at, made)
     else:

@@ -49,12 +49,13 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.finding import Place
-from trainlint.program.api import builtin, library, methods, noting
+from trainlint.program.api import builtin, library, methods
 from trainlint.program.evaluate import (
     attributes,
     calling,
     classes,
     conditions,
+    containers,
     declared,
     expressions,
     lived,
@@ -63,6 +64,7 @@ from trainlint.program.evaluate import (
     statements,
 )
 from trainlint.program.evaluate.context import Context, Following, Frame, Inside, Work
+from trainlint.program.evaluate.signatures import raises_at_once
 from trainlint.program.evaluate.store import Changes, Kept, Layer, Store
 from trainlint.program.evaluate.sweeping import reachable
 from trainlint.program.evaluate.uses import Trace
@@ -584,6 +586,7 @@ class Evaluator:
             attributes.written_by_hand(self, target, name, at)
         elif isinstance(target, Object):
             classes.note_registration(self, target, name, value, at)
+            containers.note_part(self, target, name, value)
         elif isinstance(target, Library):
             self.emit(SettingChanged, at, name=f"{target.name}.{name}", value=value)
         if isinstance(target, FileModule):
@@ -641,7 +644,7 @@ class Evaluator:
                 return classes.instantiate(self, func, given, at)
             case Bound(function=FunctionValue() as function):
                 if func.name == "forward" and text.endswith(".forward(…)"):
-                    noting.note_forward(self, func.receiver, given, at)
+                    return calling.call_forward(self, func.receiver, function, given, at, text)
                 return self.call_function(function, _with_receiver(func.receiver, given), at, func.receiver)
             case Bound():
                 return methods.call_method(self, func.receiver, func.name, given, at, text)
@@ -689,6 +692,9 @@ class Evaluator:
         if self.work.active.get(_at_work(func), 0) >= limits.MAX_SAME_FUNCTION or not self.follows():
             if is_constructor and given.args:
                 self.store.set((given.args[0].uid, classes.INITIALISED), Constant(value=True))
+            self.emit(Escape, at, values=given.all())
+            return self.op("call", given.all(), at, func.code.name + "(…)")
+        if raises_at_once(func, given):  # what follows in the program does not happen, or is caught
             self.emit(Escape, at, values=given.all())
             return self.op("call", given.all(), at, func.code.name + "(…)")
         if not is_constructor and self.project.is_library_code(func.env.path, self.env.path):

@@ -67,9 +67,13 @@ def _statement(ev: Evaluator, node: s.Statement) -> Signal:
 
 def _evaluate(ev: Evaluator, node: s.Evaluate) -> None:
     value = ev.expr(node.value)
-    if isinstance(node.value, s.Call) and isinstance(value, Op):
-        # what a function has bound and returns, it may have looked at
-        value.is_ignored = value.at is None or value.at == ev.place(node.value.at)
+    if not isinstance(node.value, s.Call):
+        return
+    for one in alternatives(value):
+        if isinstance(one, Op):
+            # what a function has bound and returns, it may have looked at
+            one.is_ignored = one.at is None or one.at == ev.place(node.value.at)
+    if isinstance(value, Op):
         _note_discarded(ev, node.value, value)
 
 

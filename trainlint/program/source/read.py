@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trainlint.program.source import syntax as s
+from trainlint.program.source.displayed import displayed
 from trainlint.program.source.nesting import too_deep
 from trainlint.program.source.parser import nodes as cst
 from trainlint.program.source.parser import parse
@@ -104,6 +105,7 @@ def _rejected(text: str, error: cst.ParserSyntaxError) -> Unreadable:
 
 class _Reader:
     def __init__(self, text: str) -> None:
+        self._text = text
         self._tokens = Tokens(text)
         self._lines = (0, *(match.end() for match in _LINE.finditer(text)))
         self._imports: list[tuple[int, str, tuple[str, ...]]] = []
@@ -113,7 +115,7 @@ class _Reader:
         self._yields = False
 
     def module(self, tree: cst.Module) -> s.Module:
-        body = _displayed(self._block(tree.body))
+        body = displayed(self._block(tree.body), self._text)
         return s.Module(
             body, self._lines, tuple(self._imports), frozenset(self._called), frozenset(self._reads)
         )
@@ -562,27 +564,6 @@ class _Reader:
     def _starred(self, node: cst.StarredElement) -> s.Expr:
         value = self._expr(node.value)
         return s.Starred(value, value.at)
-
-
-def _displayed(body: s.Block) -> s.Block:
-    """Values that are shown, in tuples of their own: nobody throws them away."""
-    shown = {number - 1 for number, one in enumerate(body) if _is_ellipsis(one)}
-    if not shown:
-        return body
-    return tuple(
-        s.Evaluate(s.Collection("tuple", (one.value,), one.at), one.at)
-        if number in shown and isinstance(one, s.Evaluate)
-        else one
-        for number, one in enumerate(body)
-    )
-
-
-def _is_ellipsis(statement: s.Statement) -> bool:
-    return (
-        isinstance(statement, s.Evaluate)
-        and isinstance(statement.value, s.Constant)
-        and statement.value.value is ...
-    )
 
 
 def _literal(source: str) -> Any:
