@@ -4,7 +4,7 @@ from trainlint.facts.api.torch_api import Meaning
 from trainlint.facts.ask.clues import applied
 from trainlint.facts.ask.evidence import of_loss
 from trainlint.facts.ask.meaning import origins
-from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

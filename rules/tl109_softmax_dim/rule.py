@@ -5,7 +5,8 @@ from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.evidence import shape_of, shown
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.ask.shapes import shape_read
-from trainlint.facts.model.events import LossCall, Operation
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, Value, constant
 from trainlint.finding import Because, Finding

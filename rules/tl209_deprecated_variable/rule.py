@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import DEPRECATED_VARIABLE
 from trainlint.facts.ask.clues import has_no_graph
-from trainlint.facts.model.events import LibraryCall
+from trainlint.facts.model.events.calls import LibraryCall
 from trainlint.facts.model.values import constant
 from trainlint.finding import Finding
 from trainlint.rule import rule

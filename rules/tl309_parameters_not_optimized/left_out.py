@@ -12,15 +12,11 @@ from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import is_part_of, numbers_inside
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.events import (
-    Backward,
-    Built,
-    Escape,
-    Forward,
-    ModuleChanged,
-    OptimizerStep,
-    ParametersRead,
-)
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import Built, ModuleChanged
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives
 from trainlint.finding import Place

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_api import OPTIMIZER, SCHEDULER
 from trainlint.facts.ask.evidence import seen_optimizer
-from trainlint.facts.model.events import Built
+from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives, constant
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.loaders import is_own_class, not_used, type_of, uses
-from trainlint.facts.model.events import ItemsMade
+from trainlint.facts.model.events.batches import ItemsMade
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding, Open

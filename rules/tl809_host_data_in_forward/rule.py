@@ -7,7 +7,10 @@ from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.host import is_born_on_host, is_in_every_forward
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.events import Backward, Called, Forward, ToHost
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.operations import ToHost
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Finding, Open

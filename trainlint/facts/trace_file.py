@@ -21,10 +21,14 @@ from trainlint.finding import Place
 
 VERSION = 1
 
-_SEEN = [import_module(f"{seen.__name__}.{module.name}") for module in iter_modules(seen.__path__)]
+_EACH = [
+    import_module(f"{package.__name__}.{module.name}")
+    for package in (events, seen)
+    for module in iter_modules(package.__path__)
+]
 _CLASSES: dict[str, type] = {
     name: kind
-    for module in (values, events, modules, *_SEEN)
+    for module in (values, modules, *_EACH)
     for name, kind in vars(module).items()
     if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__")
 }

@@ -11,7 +11,7 @@ from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.masks import Mask, Part, made
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import Element, number_of, plain
-from trainlint.facts.model.events import AttentionCall, Operation
+from trainlint.facts.model.events.operations import AttentionCall, Operation
 from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, alternatives
 from trainlint.finding import Place
 

@@ -7,7 +7,7 @@ from typing import Literal
 from trainlint.facts.api.torch_api import FILLS, MODULE
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.attachment import attachment
-from trainlint.facts.model.events import StateLoaded
+from trainlint.facts.model.events.modules import StateLoaded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Object, Op, Value
 from trainlint.finding import Place

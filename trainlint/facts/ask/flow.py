@@ -8,7 +8,7 @@ from trainlint.facts.api import torch_api as api
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import attachment, cuts, has_attached_input, terms
 from trainlint.facts.ask.contents import contents
-from trainlint.facts.model.events import Accumulated
+from trainlint.facts.model.events.losses import Accumulated
 from trainlint.facts.model.values import (
     Carried,
     Choice,

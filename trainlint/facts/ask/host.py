@@ -7,7 +7,7 @@ import math
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.devices import may_ask_for_device
-from trainlint.facts.model.events import ToHost
+from trainlint.facts.model.events.operations import ToHost
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, Value
 
 _SIZES = frozenset(("shape", "size", "len", "dim", "ndim", "numel"))

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from trainlint.facts.api.torch_api import LOADER, SAMPLER
 from trainlint.facts.ask.asking import question, reached
-from trainlint.facts.model.events import Backward, Built, Drawn, Forward, ModeChange, OptimizerStep
+from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import Built, ModeChange
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import (
     Items,

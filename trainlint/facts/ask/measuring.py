@@ -10,15 +10,11 @@ from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import contained
 from trainlint.facts.ask.stepped import modules_held
-from trainlint.facts.model.events import (
-    Backward,
-    Called,
-    Escape,
-    Forward,
-    OptimizerStep,
-    Returned,
-    StateTaken,
-)
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Escape, Returned
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import StateTaken
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
 

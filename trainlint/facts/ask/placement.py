@@ -9,7 +9,9 @@ from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.devices import device_types
 from trainlint.facts.ask.holding import contained, has_parameters
-from trainlint.facts.model.events import Built, Called, Escape, Event, Moved, Wrapped
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.modules import Built, Moved, Wrapped
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Value, alternatives
 

@@ -8,7 +8,9 @@ from trainlint.facts.api.torch_api import CONTAINERS, MODULE, OPTIMIZER, SOME_MO
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.holding import has_parameters
-from trainlint.facts.model.events import Built, Escape, ParametersListed
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.modules import Built
+from trainlint.facts.model.events.parameters import ParametersListed
 from trainlint.facts.model.modules import Unregistered
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, alternatives

@@ -11,7 +11,8 @@ from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.sums import Sum, added, summed
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.events import Batched, LossCall
+from trainlint.facts.model.events.batches import Batched
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Value, constant
 

@@ -10,7 +10,8 @@ from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import contains
-from trainlint.facts.model.events import Clip, Forward, OptimizerStep, SchedulerStep
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.steps import Clip, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
 

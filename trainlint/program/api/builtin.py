@@ -14,7 +14,9 @@ from trainlint.facts.ask.layers import layer_of
 from trainlint.facts.ask.numbers import is_whole
 from trainlint.facts.ask.registration import registry_of
 from trainlint.facts.ask.tensors import is_tensor
-from trainlint.facts.model.events import Drawn, Escape, Operation
+from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.values import (
     Carried,
     Choice,

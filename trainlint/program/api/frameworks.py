@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.model.events import Backward, Clip, OptimizerStep, Wrapped, ZeroGrad
-from trainlint.facts.model.framework_events import Gathered, Prepared, Sharded
+from trainlint.facts.model.events.frameworks import Gathered, Prepared, Sharded
+from trainlint.facts.model.events.modules import Wrapped
+from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Value, alternatives
 from trainlint.program.api import trainers
 from trainlint.program.evaluate.values import Arguments

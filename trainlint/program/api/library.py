@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.api import torch_names
-from trainlint.facts.model.events import (
-    AttentionCall,
-    Backward,
-    Built,
-    Called,
-    Clip,
-    Escape,
-    ItemsMade,
-    ParametersRead,
-    WorkersStart,
-    Wrapped,
-)
+from trainlint.facts.model.events.batches import ItemsMade, WorkersStart
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.modules import Built, Wrapped
+from trainlint.facts.model.events.operations import AttentionCall
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, Clip
 from trainlint.facts.model.order import events
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value, one_of
 from trainlint.program.api import batches, builtin, frameworks, host, methods, noting, old_ways, streams

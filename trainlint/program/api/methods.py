@@ -6,15 +6,9 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.api import torch_names
-from trainlint.facts.model.events import (
-    Called,
-    Escape,
-    OptimizerStep,
-    ScaleUpdate,
-    SchedulerStep,
-    Unscale,
-    ZeroGrad,
-)
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.steps import OptimizerStep, ScaleUpdate, SchedulerStep, Unscale, ZeroGrad
 from trainlint.facts.model.values import (
     Choice,
     Constant,

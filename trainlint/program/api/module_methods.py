@@ -6,17 +6,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.model.events import (
-    Backward,
+from trainlint.facts.model.events.modules import (
     Converted,
     ModeChange,
     ModuleChanged,
     Moved,
-    ParametersListed,
     StateLoaded,
     StateTaken,
-    ZeroGrad,
 )
+from trainlint.facts.model.events.parameters import ParametersListed
+from trainlint.facts.model.events.steps import Backward, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value
 from trainlint.program.api import builtin, noting
 from trainlint.program.api.container_methods import container_method

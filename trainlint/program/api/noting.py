@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.model.events import (
-    Dropped,
-    ForwardCalled,
-    Ignored,
-    LibraryCall,
-    LossCall,
-    Operation,
-    Overwritten,
-)
+from trainlint.facts.model.events.batches import Ignored
+from trainlint.facts.model.events.calls import LibraryCall
+from trainlint.facts.model.events.forwards import Dropped, ForwardCalled
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.operations import Operation
+from trainlint.facts.model.events.parameters import Overwritten
 from trainlint.facts.model.values import Constant, Object, Op, Value
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.values import Arguments, ClassValue

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api import deprecated
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.model.events import LibraryCall
+from trainlint.facts.model.events.calls import LibraryCall
 from trainlint.facts.model.values import Constant, Object, Op, Value
 from trainlint.program.evaluate.values import Arguments
 from trainlint.program.source import syntax as s

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.model.events import Backward, Escape
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.values import Items, Object, Op, Table, Value, alternatives
 from trainlint.program.api import builtin
 from trainlint.program.evaluate import classes, owned_methods, statements

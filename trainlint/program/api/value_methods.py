@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api import torch_api as api
 from trainlint.facts.ask.contents import contents
 from trainlint.facts.ask.registration import registry_of
-from trainlint.facts.model.events import Backward, Escape, ModeChange, Moved, OptimizerStep, ZeroGrad
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.modules import ModeChange, Moved
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Object, Op, Table, Unknown, Value, alternatives
 from trainlint.program.api import host, library, noting
 from trainlint.program.api.module_methods import state_loaded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.model.events import ParametersRead, RequiresGrad
+from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Unknown, Value
 from trainlint.program.api import builtin
 from trainlint.program.evaluate.values import ClassValue

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.api import torch_api as api
-from trainlint.facts.model.events import AttentionCall, Escape, Forward, Normalised
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.forwards import Forward, Normalised
+from trainlint.facts.model.events.operations import AttentionCall
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, one_of
 from trainlint.program.api import builtin, noting
 from trainlint.program.evaluate import classes, decorating

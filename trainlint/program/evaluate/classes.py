@@ -9,7 +9,7 @@ from trainlint import limits
 from trainlint.facts.api.torch_api import METRICS, MODULE, OPTIMIZER, PARAMETER
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
-from trainlint.facts.model.events import Built, RegisteredEarly
+from trainlint.facts.model.events.modules import Built, RegisteredEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, ways
 from trainlint.program.evaluate import attributes, containers, statements
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super

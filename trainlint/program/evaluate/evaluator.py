@@ -21,17 +21,11 @@ from trainlint.facts.api.torch_names import is_like_requires_grad
 from trainlint.facts.ask.asking import answered_by
 from trainlint.facts.ask.attention import weights_in
 from trainlint.facts.model.effort import OutOfSteps
-from trainlint.facts.model.events import (
-    Attended,
-    AttributeSet,
-    Called,
-    Escape,
-    Event,
-    Operation,
-    PadIsEnd,
-    SettingChanged,
-    ZeroGrad,
-)
+from trainlint.facts.model.events.batches import PadIsEnd
+from trainlint.facts.model.events.calls import AttributeSet, Called, SettingChanged
+from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.operations import Attended, Operation
+from trainlint.facts.model.events.steps import ZeroGrad
 from trainlint.facts.model.exclusive import outcome_of
 from trainlint.facts.model.nodes import Body, Branch, Node
 from trainlint.facts.model.values import (

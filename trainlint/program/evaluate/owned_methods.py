@@ -6,8 +6,9 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.model.events import Backward, Returned
-from trainlint.facts.model.framework_events import Configured, StepMethod
+from trainlint.facts.model.events.event import Returned
+from trainlint.facts.model.events.frameworks import Configured, StepMethod
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.values import Constant, Object, Value
 from trainlint.program.evaluate import classes, statements
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue

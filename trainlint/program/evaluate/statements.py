@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.api.torch_api import AUTOCAST, EMBEDDING, MAKES_ANOTHER, OUT_OF_PLACE
-from trainlint.facts.model.events import Called, Discarded
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.operations import Discarded
 from trainlint.facts.model.nodes import Branch, Exit, Loop, Node
 from trainlint.facts.model.values import (
     Carried,
