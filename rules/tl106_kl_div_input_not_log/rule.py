@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import Meaning
+from trainlint.facts.api.meanings import Meaning
 from trainlint.facts.ask.evidence import of_loss
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.model.events.losses import LossCall

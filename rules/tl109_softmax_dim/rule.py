@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SOFTMAXES, Meaning
+from trainlint.facts.api.meanings import Meaning
+from trainlint.facts.api.operations import SOFTMAXES
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.evidence import shape_of, shown
 from trainlint.facts.ask.meaning import origins

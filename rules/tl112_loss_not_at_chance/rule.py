@@ -2,7 +2,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainlint.facts.api.torch_api import KEEPS
+from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.ask.evidence import numbers_of, shape_of, shown
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.model.events.event import Event

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import COMPARISONS, Meaning
+from trainlint.facts.api.meanings import Meaning
+from trainlint.facts.api.operations import COMPARISONS
 from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.model.events.losses import LossCall

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import REBUILDS
+from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.ask.attachment import starving
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.flow import is_made_of

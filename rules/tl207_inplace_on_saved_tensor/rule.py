@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SAVES_RESULT
+from trainlint.facts.api.gradients import SAVES_RESULT
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import shown
 from trainlint.facts.ask.flow import is_made_of

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from trainlint.facts.api.torch_api import NO_GRADIENT, OPTIMIZER
+from trainlint.facts.api.classes import OPTIMIZER
+from trainlint.facts.api.gradients import NO_GRADIENT
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts
 from trainlint.facts.ask.contents import contents

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainlint.facts.api.torch_api import CONTAINERS
+from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.evidence import held
 from trainlint.facts.ask.paths import Ways, ways
 from trainlint.facts.model.events.event import Event

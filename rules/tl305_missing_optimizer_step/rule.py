@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trainlint.facts.api.torch_api import OPTIMIZER
+from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.ask.evidence import Evidence, of_idle
 from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.ask.stepped import same_parameters

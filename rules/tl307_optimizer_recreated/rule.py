@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.api.classes import OPTIMIZER, SCALER, SCHEDULER
 from trainlint.facts.ask.evidence import of_rebuilding
 from trainlint.facts.ask.interference import is_replaced
 from trainlint.facts.ask.precision import may_be_disabled

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import OPTIMIZER
+from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events.event import Event

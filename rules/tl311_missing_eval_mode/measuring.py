@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api.torch_api import EQUALITIES
+from trainlint.facts.api.operations import EQUALITIES
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import is_part_of

@@ -1,7 +1,7 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import OPTIMIZER, SCHEDULER
+from trainlint.facts.api.classes import OPTIMIZER, SCHEDULER
 from trainlint.facts.ask.evidence import seen_optimizer
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.training import Training

@@ -1,7 +1,7 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.model.events.forwards import Forward

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SCHEDULER
+from trainlint.facts.api.classes import SCHEDULER
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.model.events.event import Escape, Returned
 from trainlint.facts.model.events.modules import Built

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LOADER, OPTIMIZER
+from trainlint.facts.api.classes import LOADER, OPTIMIZER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.helpers import (
     batches_of_step,

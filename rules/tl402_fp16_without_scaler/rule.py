@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SCALER, SOME_OPTIMIZER
+from trainlint.facts.api.classes import SCALER, SOME_OPTIMIZER
 from trainlint.facts.ask.measuring import only_measures
 from trainlint.facts.ask.precision import Casting, casts_of, is_unscaled, scaling
 from trainlint.facts.model.events.event import Escape

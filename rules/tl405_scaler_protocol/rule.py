@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterator
 
-from trainlint.facts.api.torch_api import SCALER
+from trainlint.facts.api.classes import SCALER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.interference import may_touch

@@ -1,7 +1,7 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LARGEST_HALF
+from trainlint.facts.api.precision import LARGEST_HALF
 from trainlint.facts.ask.holding import contained
 from trainlint.facts.ask.precision import dtype_of, is_half, number
 from trainlint.facts.model.events.event import Event

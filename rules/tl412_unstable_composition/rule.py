@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import KEEPS
+from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.made_up import is_made_up

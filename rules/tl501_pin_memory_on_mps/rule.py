@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.devices import may_ask_for_device, ways_to_be_on
 from trainlint.facts.model.events.modules import Built, Moved
 from trainlint.facts.model.training import Training

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.api.classes import LOADER
 from trainlint.facts.api.torch_names import seeds
 from trainlint.facts.ask.loaders import uses, workers
 from trainlint.facts.model.events.batches import WorkersStart

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.loaders import is_built_openly, is_own_class, type_of, uses
 from trainlint.facts.ask.ranks import speaks_of_rank

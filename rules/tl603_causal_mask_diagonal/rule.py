@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import ATTENTION_MASKS, SDPA
+from trainlint.facts.api.attention import ATTENTION_MASKS, SDPA
 from trainlint.facts.ask.attention import MaskMet, weights_of
 from trainlint.facts.ask.facts_of import masks_of
 from trainlint.facts.model.elements import plain

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import IGNORED
+from trainlint.facts.api.losses import IGNORED
 from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.ask.sequences import Batches, batches
 from trainlint.facts.model.events.batches import Ignored

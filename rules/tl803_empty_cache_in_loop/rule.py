@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import EMPTY_CACHES
+from trainlint.facts.api.noted import EMPTY_CACHES
 from trainlint.facts.ask.host import asks_for_device
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.calls import Called

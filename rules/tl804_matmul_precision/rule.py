@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import MATMUL_PRECISION
+from trainlint.facts.api.noted import MATMUL_PRECISION
 from trainlint.facts.ask.devices import ways_to_be_on
 from trainlint.facts.model.events.calls import Called, SettingChanged
 from trainlint.facts.model.events.forwards import Forward

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import CLOCKS, SIZED_BY_DATA, SYNCHRONISES
+from trainlint.facts.api.noted import CLOCKS, SIZED_BY_DATA, SYNCHRONISES
 from trainlint.facts.ask.devices import ways_to_be_on
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.calls import Called

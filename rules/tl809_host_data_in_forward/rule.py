@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import KEEPS, PACK
+from trainlint.facts.api.meanings import KEEPS
+from trainlint.facts.api.noted import PACK
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts, is_index
 from trainlint.facts.ask.flow import made_of

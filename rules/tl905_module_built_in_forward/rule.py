@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import CONTAINERS, MODULE
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.ask.registration import is_kept

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import MODULE, OPTIMIZER
+from trainlint.facts.api.classes import MODULE, OPTIMIZER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.flow import is_made_of

@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import BATCH_NORMS
+from trainlint.facts.api.layers import BATCH_NORMS
 from trainlint.facts.ask.holding import inside, is_part_of
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange

@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from trainlint.facts import seen
-from trainlint.facts.api.torch_api import Meaning
+from trainlint.facts.api.meanings import Meaning
 from trainlint.facts.model import events, modules, values
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Value

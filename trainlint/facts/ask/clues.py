@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from trainlint.facts.api.torch_api import FILLS, MODULE
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.operations import FILLS
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.model.events.modules import StateLoaded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from trainlint.facts.api.torch_api import LOADER, SAMPLER
+from trainlint.facts.api.classes import LOADER, SAMPLER
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.forwards import Forward

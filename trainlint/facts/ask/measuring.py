@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainlint.facts.api.torch_api import CLOCKS, FILLS, FRESH, KEEPS
+from trainlint.facts.api.meanings import KEEPS
+from trainlint.facts.api.noted import CLOCKS
+from trainlint.facts.api.operations import FILLS, FRESH
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.flow import is_made_of

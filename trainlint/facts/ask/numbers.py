@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import REBUILDS
+from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.model.events.steps import Backward

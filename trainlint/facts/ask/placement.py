@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import LOADER, MODULE
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.devices import device_types
@@ -53,7 +53,7 @@ def _is_plainly_built(training: Training, module: Object) -> bool:
         return False
     return not any(
         isinstance(one, Object)
-        and one.is_a(api.MODULE)
+        and one.is_a(MODULE)
         and (
             one.is_open
             or ("device" in one.options and (one is not module or one.definition))
@@ -102,7 +102,7 @@ def _device_of(value: Value | None) -> str | None:
             return _only(kind for _, kind in device_types(given))
         case Op(inputs=(inner, *_)) if value.name in _STAYS:
             return _device_of(inner)
-        case Op(name="iterate", inputs=(Object() as loader, *_)) if loader.is_a(api.LOADER):
+        case Op(name="iterate", inputs=(Object() as loader, *_)) if loader.is_a(LOADER):
             return _device_of_data(loader)
     return ""
 

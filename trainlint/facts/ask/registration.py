@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import CONTAINERS, MODULE, OPTIMIZER, SOME_MODULE
+from trainlint.facts.api.classes import MODULE, OPTIMIZER, SOME_MODULE
+from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.holding import has_parameters

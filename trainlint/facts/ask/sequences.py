@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from trainlint.facts.api.torch_api import CREATES, NO_GRADIENT, RECURRENT
+from trainlint.facts.api.gradients import NO_GRADIENT
+from trainlint.facts.api.layers import RECURRENT
+from trainlint.facts.api.operations import CREATES
 from trainlint.facts.api.torch_names import shifts_labels
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import made_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
-from trainlint.facts.api.torch_api import OPTIMIZER
+from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.model import order
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.event import Event, Returned

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
-from trainlint.facts.api.torch_api import CONTAINERS, LOADER, MODULE, PARAMETER, TENSORS_ALONE
+from trainlint.facts.api.classes import LOADER, MODULE, PARAMETER
+from trainlint.facts.api.layers import CONTAINERS
+from trainlint.facts.api.operations import TENSORS_ALONE
 from trainlint.facts.ask.guards import INDEX
 from trainlint.facts.ask.layers import layer_of
 from trainlint.facts.ask.numbers import is_whole

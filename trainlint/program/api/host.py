@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.torch_api import TO_HOST
+from trainlint.facts.api.operations import TO_HOST
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.operations import ToHost

@@ -6,8 +6,12 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
 from trainlint.facts.api import torch_names
+from trainlint.facts.api.attention import SDPA
+from trainlint.facts.api.classes import AUTOCAST, LOADER, MODULE, SCALER
+from trainlint.facts.api.layers import CONTAINERS, DROPOUTS
+from trainlint.facts.api.losses import LOSS_FUNCTIONS
+from trainlint.facts.api.second_names import AUTOCASTS
 from trainlint.facts.model.events.batches import ItemsMade, WorkersStart
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
@@ -178,18 +182,18 @@ def _by_pattern(name: str) -> _Call | None:
 def _made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     """A loss, or an object of a class of which rules know something; None for anything else."""
     operation = torch_names.operation(name)
-    if operation in api.DROPOUTS and name == f"torch.nn.functional.{operation}":
+    if operation in DROPOUTS and name == f"torch.nn.functional.{operation}":
         noting.note_dropout(ev, operation, given, at)
-    if operation in api.LOSS_FUNCTIONS and name != operation:
+    if operation in LOSS_FUNCTIONS and name != operation:
         return noting.loss_of(ev, operation, given, at, text)
     bases = torch_names.library_bases(name)
-    if len(bases) == 1 and name not in (api.LOADER, api.SCALER):
+    if len(bases) == 1 and name not in (LOADER, SCALER):
         return None
     made = ev.object(name, bases, at, given)
-    if not bases.isdisjoint(api.CONTAINERS):
+    if not bases.isdisjoint(CONTAINERS):
         containers.fill_container(ev, made, given)
     ev.emit(Built, at, object=made, within=ev.building_in())
-    if name == api.LOADER:
+    if name == LOADER:
         _loader_made(ev, made, at)
     return made
 
@@ -197,7 +201,7 @@ def _made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> 
 def _operation(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """An operation on tensors, or a call of which nothing is known but the name."""
     first = given.args[0] if given.args else None
-    if name.startswith("torch.distributed.") and isinstance(first, Object) and first.is_a(api.MODULE):
+    if name.startswith("torch.distributed.") and isinstance(first, Object) and first.is_a(MODULE):
         ev.emit(Wrapped, at, module=first, name=name)
     if not is_harmless(name):
         ev.emit(Escape, at, values=given.all())
@@ -205,7 +209,7 @@ def _operation(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str
             called_back(ev, one, at)
     operation = torch_names.operation(name)
     result = noting.noted(ev, ev.op(operation, given.args, at, text, given.options), at, name)
-    if operation == api.SDPA:
+    if operation == SDPA:
         ev.emit(AttentionCall, at, name=operation, output=result, is_open=given.open)
     return result
 
@@ -295,11 +299,11 @@ def _is_infinite(limit: Value | None) -> bool:
 
 def _region_of_autocast(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """`torch.autocast(...)` by any of its names, with its arguments by theirs; none where it is not enabled."""
-    device, names = api.AUTOCASTS[name]
+    device, names = AUTOCASTS[name]
     options = {**dict(zip(names, given.args, strict=False)), **given.options}
     if device is not None:
         options["device_type"] = Constant(value=device)
-    region = ev.object(api.AUTOCAST, frozenset((api.AUTOCAST,)), at, Arguments((), options, given.open))
+    region = ev.object(AUTOCAST, frozenset((AUTOCAST,)), at, Arguments((), options, given.open))
     enabled = options.get("enabled")
     if isinstance(enabled, Op) and enabled.name == _ASKS_AUTOCAST:  # as it is around it
         return Constant(value=None)
@@ -422,7 +426,7 @@ _FUNCTIONS: dict[str, _Call] = {
     "torch.is_tensor": _is_tensor,
     **dict.fromkeys(_WRAPPERS, _passed_through),
     **dict.fromkeys((*_GRAD_MODES, "torch.set_grad_enabled"), _grad_mode),
-    **dict.fromkeys(api.AUTOCASTS, _region_of_autocast),
+    **dict.fromkeys(AUTOCASTS, _region_of_autocast),
     **dict.fromkeys(("copy.deepcopy", "copy.copy"), _copied),
     **dict.fromkeys(_CASTS, _second),
     "functools.partial": _partial,

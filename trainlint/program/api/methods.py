@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
 from trainlint.facts.api import torch_names
+from trainlint.facts.api.classes import LOADER, MODULE, OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.api.layers import CONTAINERS
+from trainlint.facts.api.losses import LOSSES
+from trainlint.facts.api.noted import NOTED_METHODS
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.steps import OptimizerStep, ScaleUpdate, SchedulerStep, Unscale, ZeroGrad
@@ -40,13 +43,13 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         return one_of(tuple(results))
     if name.startswith("super."):
         return _call_super(ev, receiver, name[6:], given, at, text)
-    if name in api.NOTED_METHODS or torch_names.seeds(name):
+    if name in NOTED_METHODS or torch_names.seeds(name):
         ev.emit(
             Called, at, name=name, args=(receiver, *given.args), options=given.options, is_open=given.open
         )
     if not isinstance(receiver, Object):
         old_ways.note_method(ev, receiver, name, given, at, text)
-    elif receiver.is_a(api.SCHEDULER):
+    elif receiver.is_a(SCHEDULER):
         old_ways.note_scheduler(ev, receiver, name, given, at, text)
     if isinstance(receiver, (Items, Table)):
         found = container_method(ev, receiver, name, given, at)
@@ -82,9 +85,9 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         ev.store.set((receiver.uid, classes.INITIALISED), Constant(value=True))
         if isinstance(receiver, Object):
             old_ways.note_constructor(ev, receiver, given, at, text)
-            if not receiver.bases.isdisjoint(api.CONTAINERS):
+            if not receiver.bases.isdisjoint(CONTAINERS):
                 containers.fill_container(ev, receiver, given)
-            elif receiver.bases & {api.LOADER, *api.LOSSES}:
+            elif receiver.bases & {LOADER, *LOSSES}:
                 receiver.args, receiver.options = given.args, given.options
         return Constant(value=None)
     if not isinstance(receiver, Object):
@@ -92,9 +95,9 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
     if name in ("forward", "__call__"):
         if "torch.nn.Sequential" in receiver.bases:
             return calling.sequential(ev, receiver, given, at, text)
-        losses = [base for base in receiver.bases if base in api.LOSSES]
+        losses = [base for base in receiver.bases if base in LOSSES]
         if losses:
-            return noting.loss_of(ev, api.LOSSES[losses[0]], given, at, text, receiver)
+            return noting.loss_of(ev, LOSSES[losses[0]], given, at, text, receiver)
         return ev.op("call", given.args, at, text, given.options, owner=receiver)
     handled = frameworks.call_method(ev, receiver, name, given, at)
     if handled is not None:
@@ -103,26 +106,26 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
 
 
 def _object_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    if value.is_a(api.OPTIMIZER):
+    if value.is_a(OPTIMIZER):
         return _optimizer_method(ev, value, name, given, at, text)
-    if value.is_a(api.SCALER):
+    if value.is_a(SCALER):
         return _scaler_method(ev, value, name, given, at, text)
-    if value.is_a(api.MODULE):
+    if value.is_a(MODULE):
         return module_method(ev, value, name, given, at, text)
     if value.type.startswith("argparse."):
         return _parser_method(ev, value, name, given, at, text)
-    if name == "step" and value.is_a(api.SCHEDULER):
+    if name == "step" and value.is_a(SCHEDULER):
         optimizer = value.argument(0, "optimizer") or ev.unknown("optimizer")
         told = next(iter((*given.args, *given.options.values())), None)
         ev.emit(SchedulerStep, at, scheduler=value, optimizer=optimizer, told=told)
         return ev.op("call", given.args, at, text, given.options, owner=value)
     if isinstance(value.definition, ClassValue):
         return value_method(ev, value, name, given, at, text)
-    if value.is_a(api.LOADER) and name == "__iter__":
+    if value.is_a(LOADER) and name == "__iter__":
         return value
     if name == "load_state_dict":
         return state_loaded(ev, value, given, at, text)
-    if not value.is_a(api.SCHEDULER) and any(isinstance(one, (Object, FunctionValue)) for one in given.all()):
+    if not value.is_a(SCHEDULER) and any(isinstance(one, (Object, FunctionValue)) for one in given.all()):
         ev.emit(Escape, at, values=(value, *given.all()))
     return ev.op("call", given.args, at, text, given.options, owner=value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.precision import CONVERSIONS, FLOATS
 from trainlint.facts.model.events.modules import (
     Converted,
     ModeChange,
@@ -174,11 +174,11 @@ def _placed(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Spa
     """Note where a module is moved, and what its parameters are converted to."""
     if name in ("cuda", "cpu"):
         ev.emit(Moved, at, what=value, device=ev.op("device", (Constant(value=name),), at))
-    elif name in api.CONVERSIONS:
-        dtype: Value = Named(name=f"torch.{api.CONVERSIONS[name]}")
+    elif name in CONVERSIONS:
+        dtype: Value = Named(name=f"torch.{CONVERSIONS[name]}")
         ev.emit(Converted, at, module=value, dtype=dtype)
     elif name in ("to", "type", "to_empty"):
-        dtypes = [one for one in given.all() if isinstance(one, Named) and one.name in api.FLOATS]
+        dtypes = [one for one in given.all() if isinstance(one, Named) and one.name in FLOATS]
         wanted = given.options.get("dtype") or (dtypes[0] if dtypes else None)
         if wanted is not None:
             ev.emit(Converted, at, module=value, dtype=wanted)

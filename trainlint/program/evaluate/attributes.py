@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import MODULE
 from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Unknown, Value
 from trainlint.program.api import builtin
@@ -58,7 +58,7 @@ def _loops_of(value: Value) -> tuple[int, ...]:
 
 def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Value:
     """An attribute of an object that neither it nor its class in the program defines."""
-    if name == "module" and api.MODULE in value.bases:
+    if name == "module" and MODULE in value.bases:
         return value
     if name == "training" and not ev.is_method_of(value):
         return Constant(value=True)

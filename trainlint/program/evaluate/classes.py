@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trainlint import limits
-from trainlint.facts.api.torch_api import METRICS, MODULE, OPTIMIZER, PARAMETER
+from trainlint.facts.api.classes import METRICS, MODULE, OPTIMIZER, PARAMETER
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.modules import Built, RegisteredEarly

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.torch_api import AUTOCAST
+from trainlint.facts.api.classes import AUTOCAST
 from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.program.api import library, noting
 from trainlint.program.evaluate import classes

@@ -16,7 +16,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from trainlint import limits
-from trainlint.facts.api.torch_api import ASKED_PLAINLY, MIXES, MODULE
+from trainlint.facts.api.attention import MIXES
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.operations import ASKED_PLAINLY
 from trainlint.facts.api.torch_names import is_like_requires_grad
 from trainlint.facts.ask.asking import answered_by
 from trainlint.facts.ask.attention import weights_in

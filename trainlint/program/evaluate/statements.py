@@ -7,7 +7,9 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
-from trainlint.facts.api.torch_api import AUTOCAST, EMBEDDING, MAKES_ANOTHER, OUT_OF_PLACE
+from trainlint.facts.api.classes import AUTOCAST
+from trainlint.facts.api.layers import EMBEDDING, MAKES_ANOTHER
+from trainlint.facts.api.operations import OUT_OF_PLACE
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.operations import Discarded
 from trainlint.facts.model.nodes import Branch, Exit, Loop, Node

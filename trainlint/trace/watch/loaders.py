@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils import data
 
-from trainlint.facts.api.torch_api import SAMPLER
+from trainlint.facts.api.classes import SAMPLER
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.values import Constant, Items, Object, Op, Unknown, Value

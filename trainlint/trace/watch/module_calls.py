@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.api.torch_api import MODE_DEPENDENT, MODE_DEPENDENT_IF
+from trainlint.facts.api.layers import MODE_DEPENDENT, MODE_DEPENDENT_IF
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.values import Items, Object, Op, Value
 from trainlint.finding import Place

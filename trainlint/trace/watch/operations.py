@@ -10,18 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.api.torch_api import (
-    ASKED,
-    ATTENTION_MASKS,
-    CREATES,
-    DROPOUTS,
-    IGNORED,
-    LOSS_FUNCTIONS,
-    MAKES,
-    MIXES,
-    TO_HOST,
-    VIEWS,
-)
+from trainlint.facts.api.attention import ATTENTION_MASKS, MIXES
+from trainlint.facts.api.layers import DROPOUTS
+from trainlint.facts.api.losses import IGNORED, LOSS_FUNCTIONS
+from trainlint.facts.api.meanings import MAKES
+from trainlint.facts.api.operations import ASKED, CREATES, TO_HOST, VIEWS
 from trainlint.facts.ask.attention import weights_in
 from trainlint.facts.model.events.batches import Ignored
 from trainlint.facts.model.events.forwards import Dropped, Normalised

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from trainlint.facts.api.torch_api import LOSS_SETTINGS
+from trainlint.facts.api.losses import LOSS_SETTINGS
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.values import Constant, Op, Value
 from trainlint.finding import Because, Place

@@ -10,7 +10,7 @@ from trainlint.facts.model.values import Constant, Guards, Object, Op, Value
 
 @dataclass(eq=False)
 class Operation(Event):
-    """One of the operations on tensors that `torch_api.ASKED` names.
+    """One of the operations on tensors that `facts.api.operations.ASKED` names.
 
     Args:
         function: the dotted name of the function or layer; empty for an operator, a method, and in a run.
@@ -35,7 +35,7 @@ class Attended(Event):
 
 @dataclass(eq=False)
 class AttentionCall(Event):
-    """A function or layer of torch's that attends is called: one of `torch_api.ATTENTION_MASKS`."""
+    """A function or layer of torch's that attends is called: one of `facts.api.attention.ATTENTION_MASKS`."""
 
     name: str = ""
     output: Op = field(default_factory=Op)

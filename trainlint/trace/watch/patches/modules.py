@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.api.torch_api import CONVERSIONS
+from trainlint.facts.api.precision import CONVERSIONS
 from trainlint.facts.model.events.modules import Converted, ModeChange, Moved
 from trainlint.facts.model.values import Constant, Named
 from trainlint.trace.watch.patches.compiled import call_unwatched, is_compiled

@@ -8,7 +8,7 @@ import warnings
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from trainlint.facts.api.torch_api import DEPRECATED_AMP
+from trainlint.facts.api.second_names import DEPRECATED_AMP
 from trainlint.facts.model.events.calls import Called, LibraryCall
 from trainlint.facts.seen.raised import Warned
 from trainlint.trace.watch.patches.replacing import replace
