@@ -17,7 +17,7 @@ from trainlint.facts.model.events.modules import (
 from trainlint.facts.model.events.parameters import ParametersListed
 from trainlint.facts.model.events.steps import Backward, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value
-from trainlint.program.api import builtin, noting
+from trainlint.program.api import elements, filling, noting
 from trainlint.program.api.container_methods import container_method
 from trainlint.program.evaluate import attributes, calling
 from trainlint.program.evaluate.values import Arguments
@@ -106,9 +106,9 @@ def _module_added(ev: Evaluator, value: Object, name: str, given: Arguments, at:
     is_named = isinstance(key, Constant) and isinstance(key.value, str)
     held = key.value if isinstance(key, Constant) and is_named else f"module added at {at[0]}"
     ev.set_attribute(value, held, part, at)
-    inside = builtin.held(ev, value)
+    inside = elements.held(ev, value)
     if isinstance(inside, Items):
-        builtin.append(ev, inside, part)
+        filling.append(ev, inside, part)
 
 
 def _buffer(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> None:
@@ -119,7 +119,7 @@ def _buffer(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Spa
 def _of_container(
     ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str
 ) -> Value | None:
-    inside = builtin.held(ev, value)
+    inside = elements.held(ev, value)
     if inside is None:
         return None
     found = container_method(ev, inside, name, given, at)

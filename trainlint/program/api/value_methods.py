@@ -16,7 +16,7 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import ModeChange, Moved
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Object, Op, Table, Unknown, Value, alternatives
-from trainlint.program.api import host, library, noting
+from trainlint.program.api import harmless, host, library, noting
 from trainlint.program.api.module_methods import state_loaded
 from trainlint.program.evaluate import attributes
 from trainlint.program.evaluate.values import Arguments, FunctionValue
@@ -187,7 +187,7 @@ def _is_unseen(value: Value) -> bool:
 
 def _is_foreign(value: Value) -> bool:
     """Whether a library made a value of which nothing is known."""
-    return isinstance(value, Op) and "." in value.name and not library.is_harmless(value.name)
+    return isinstance(value, Op) and "." in value.name and not harmless.is_harmless(value.name)
 
 
 def _waits(name: str, given: Arguments) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Unknown, Value
-from trainlint.program.api import builtin
+from trainlint.program.api import elements
 from trainlint.program.evaluate.values import ClassValue
 from trainlint.program.source import syntax as s
 
@@ -64,7 +64,7 @@ def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Val
         return Constant(value=True)
     if name == "__class__" and isinstance(value.definition, ClassValue):
         return value.definition
-    inside = builtin.held(ev, value)
+    inside = elements.held(ev, value)
     if isinstance(inside, Table) and name in inside.entries:
         return inside.entries[name]
     return value_attribute(ev, value, name, at, name)

@@ -13,7 +13,7 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward, Normalised
 from trainlint.facts.model.events.operations import AttentionCall
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, one_of
-from trainlint.program.api import builtin, noting
+from trainlint.program.api import elements, noting
 from trainlint.program.evaluate import classes, decorating
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
@@ -66,7 +66,7 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
 
 
 def sequential(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
-    contents = builtin.held(ev, value)
+    contents = elements.held(ev, value)
     if not isinstance(contents, Items) or not given.args:
         return ev.op("call", given.args, at, text, owner=value)
     flow = given.args[0]

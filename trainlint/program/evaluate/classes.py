@@ -11,7 +11,7 @@ from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.modules import Built, RegisteredEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, ways
-from trainlint.program.evaluate import attributes, containers, statements
+from trainlint.program.evaluate import attributes, blocks, containers
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
 from trainlint.program.source import syntax as s
 
@@ -54,7 +54,7 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
     frame = ev.frames[-1]
     outer, frame.env = frame.env, env
     try:
-        statements.block(ev, code.body)
+        blocks.block(ev, code.body)
     finally:
         frame.env = outer
     for node in code.body:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.model.values import Items, Object, Table, Value
 from trainlint.finding import Place
-from trainlint.program.api import builtin
+from trainlint.program.api import elements
 from trainlint.program.evaluate.values import Arguments
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def fill_container(ev: Evaluator, made: Object, given: Arguments) -> None:
                 repeated=first.repeated,
             )
             if isinstance(first, Items)
-            else Items(items=[builtin.element(ev, first, (0, 0))], exact=False)
+            else Items(items=[elements.element(ev, first, (0, 0))], exact=False)
         )
     ev.store.set((made.uid, CONTENTS), contents)
 

@@ -48,6 +48,7 @@ from trainlint.finding import Place
 from trainlint.program.api import builtin, library, methods, noting
 from trainlint.program.evaluate import (
     attributes,
+    blocks,
     calling,
     classes,
     conditions,
@@ -203,7 +204,7 @@ class Evaluator:
         self._modules[path] = self.new_env(path, None)
         self.frames.append(Frame(self._modules[path]))
         self.bodies[path] = Root(self.nodes, self.objects, self.trace, self.store.changes, {})
-        statements.block(self, self.project.modules[path].body)
+        blocks.block(self, self.project.modules[path].body)
 
     @contextmanager
     def module_frame(self, path: str) -> Iterator[None]:
@@ -620,7 +621,12 @@ class Evaluator:
         finally:
             work.following = before
 
-    # Expressions and calls
+    # Statements, expressions and calls
+
+    def do(self, node: s.Statement) -> blocks.Signal:
+        self.spend()
+        do = statements.DO.get(type(node))
+        return do(self, node) if do is not None else None
 
     def expr(self, node: s.Expr) -> Value:
         self.spend()
@@ -717,7 +723,7 @@ class Evaluator:
 
     def _run(
         self, func: FunctionValue, frame: Frame, body: Body, given: Arguments, call: Place | None
-    ) -> statements.Signal:
+    ) -> blocks.Signal:
         """The body of a function in a frame of its own; how it was left."""
         here, active, code = self.here, self.work.active, _at_work(func)
         active[code] = active.get(code, 0) + 1
@@ -730,7 +736,7 @@ class Evaluator:
                 calls=here.calls if call is None else (*here.calls, call),
             ):
                 parameters.bind_parameters(self, func, given)
-                return statements.block(self, func.code.body)
+                return blocks.block(self, func.code.body)
         finally:
             self.frames.pop()
             self.leave(frame.env)
