@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def element(ev: Evaluator, iterable: Value, at: s.Span, depth: int = 0) -> Value:
-    """What one round of `for x in iterable` binds."""
+    """What one iteration of `for x in iterable` binds."""
     ev.spend()
     if depth > limits.ELEMENT_DEPTH:
         return ev.op("iterate", (iterable,), at)

@@ -33,7 +33,7 @@ def if_statement(ev: Evaluator, node: s.If) -> Signal:
     if outcome is None and shape.is_main_guard(node.test):
         outcome = True
     if ev.loops and shape.is_lazy(node):
-        with ev.inside(loops=()):  # what it makes is made once, on the first round
+        with ev.inside(loops=()):  # what it makes is made once, on the first iteration
             return _decide(ev, node, test, None)
     return _decide(ev, node, test, outcome)
 

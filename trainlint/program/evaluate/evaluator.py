@@ -1,6 +1,6 @@
 """Runs a program's code on values of which little is known, and notes what happens in training.
 
-Every statement is evaluated once: both ways of an undecided branch, a loop's body as one round of many,
+Every statement is evaluated once: both ways of an undecided branch, a loop's body as one iteration of many,
 a call of a function of the program as its body in place. Each kind of statement is in `statements`, each kind of
 expression in `expressions`; what the code does to models, losses and optimizers is in `library`, what Python's own
 functions do in `builtin`.
@@ -121,7 +121,7 @@ class Evaluator:
         self.contexts: dict[int, tuple[bool | None, tuple[Value, ...]]] = {}
         """What the program's own context managers have inside: whether autograd records, and regions of autocast."""
         self.varying: dict[Any, frozenset[int]] = {}
-        """The loops in which conditions may change from one round to the next."""
+        """The loops in which conditions may change from one iteration to the next."""
         self.loop_numbers = itertools.count()
         self.uses = lived.Uses()
         self.roles = standing_in.Roles()

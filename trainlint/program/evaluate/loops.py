@@ -76,7 +76,7 @@ def while_statement(ev: Evaluator, node: s.While) -> Signal:
 def _loop(
     ev: Evaluator, node: s.For | s.While, body: s.Block, start: Callable[[], Any], over: Value | None = None
 ) -> Signal:
-    """One round that stands for many: names that the body assigns are carried into it."""
+    """One iteration that stands for many: names that the body assigns are carried into it."""
     carried: dict[str, Carried] = {}
     with loop(ev, node.at, over, body) as number:
         for name in _names_assigned(ev, node, body):
@@ -97,7 +97,7 @@ def _loop(
 
 @contextmanager
 def loop(ev: Evaluator, at: s.Span, over: Value | None = None, body: s.Block = ()) -> Iterator[int]:
-    """What happens inside happens in every round of a loop, which has this number."""
+    """What happens inside happens in every iteration of a loop, which has this number."""
     number = next(ev.loop_numbers)
     ev.uses.begin(number, body, len(ev.frames))
     loop = Loop(number, ev.place(at), over=numbered(over))

@@ -12,7 +12,7 @@ from trainlint.finding import Because, Place
 
 @dataclass(eq=False)
 class Accumulated(Event):
-    """`total += value`, with `total` made before the loop: it lives on into the next round."""
+    """`total += value`, with `total` made before the loop: it lives on into the next iteration."""
 
     total: str = ""
     value: Value = field(default_factory=Value)

@@ -70,7 +70,7 @@ class Unscale(Event):
 
 @dataclass(eq=False)
 class ScaleUpdate(Event):
-    """A gradient scaler adapts its scale, after the steps of one round; `to` is a scale that it is given."""
+    """A gradient scaler adapts its scale, after the steps of one iteration; `to` is a scale that it is given."""
 
     scaler: Object = field(default_factory=Object)
     to: Value | None = None
