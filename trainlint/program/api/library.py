@@ -26,6 +26,7 @@ from trainlint.program.api.grad_modes import GRAD_MODES, switched
 from trainlint.program.api.harmless import is_harmless
 from trainlint.program.api.indexing import looks_at_index
 from trainlint.program.evaluate import classes, containers
+from trainlint.program.evaluate.keys import INITIALISED, WRAPPED
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial
 from trainlint.program.source import syntax as s
 
@@ -186,7 +187,7 @@ def _gradients(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str
 
 def _initialised(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     if given.args:
-        ev.store.set((given.args[0].uid, classes.INITIALISED), Constant(value=True))
+        ev.store.set((given.args[0].uid, INITIALISED), Constant(value=True))
     return Constant(value=None)
 
 
@@ -241,7 +242,7 @@ def _passed_through(ev: Evaluator, name: str, given: Arguments, at: s.Span, text
         first = given.options.get("iterable") or given.options.get("model") or given.options.get("module")
     if first is not None and name.endswith("Parallel"):
         ev.emit(Wrapped, at, module=first, name=name)
-        ev.store.set((first.uid, noting.WRAPPED), Constant(value=True))
+        ev.store.set((first.uid, WRAPPED), Constant(value=True))
     if name == "itertools.chain" and len(given.args) > 1:
         return Items(items=list(given.args), exact=False)
     if name == "itertools.cycle" and first is not None:

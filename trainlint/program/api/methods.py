@@ -25,7 +25,7 @@ from trainlint.program.api import frameworks, noting, old_ways
 from trainlint.program.api.container_methods import container_method
 from trainlint.program.api.module_methods import module_method, state_loaded
 from trainlint.program.api.value_methods import value_method
-from trainlint.program.evaluate import calling, classes, containers
+from trainlint.program.evaluate import calling, containers, keys
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Partial
 from trainlint.program.source import syntax as s
 
@@ -73,16 +73,16 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
 def _setting(ev: Evaluator, receiver: Value, given: Arguments, at: s.Span, text: str) -> Value:
     """`config.get("loss", "ce")`: the same value each time that it is asked for, so that conditions on it agree."""
     asked = ", ".join(repr(one.value) for one in given.all() if isinstance(one, Constant))
-    found = ev.store.get((receiver.uid, f"get({asked})"))
+    found = ev.store.get((receiver.uid, keys.asked(asked)))
     if found is None:
         found = value_method(ev, receiver, "get", given, at, text)
-        ev.store.set((receiver.uid, f"get({asked})"), found)
+        ev.store.set((receiver.uid, keys.asked(asked)), found)
     return found
 
 
 def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     if name == "__init__":
-        ev.store.set((receiver.uid, classes.INITIALISED), Constant(value=True))
+        ev.store.set((receiver.uid, keys.INITIALISED), Constant(value=True))
         if isinstance(receiver, Object):
             old_ways.note_constructor(ev, receiver, given, at, text)
             if not receiver.bases.isdisjoint(CONTAINERS):
@@ -187,19 +187,19 @@ def _parser_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
             dest = given.options.get("dest")
             if isinstance(dest, Constant) and isinstance(dest.value, str):
                 chosen = dest.value
-            ev.store.set((value.uid, f"option {chosen}"), _option_default(ev, given))
+            ev.store.set((value.uid, keys.option(chosen)), _option_default(ev, given))
         return ev.unknown(name)
     if name in ("parse_args", "parse_known_args"):
         made = ev.object("argparse.Namespace", frozenset(("argparse.Namespace",)), at, Arguments())
         for key, held in ev.store.owned(value.uid).items():
-            if key.startswith("option "):
-                ev.store.set((made.uid, key[7:]), held)
+            if (option := keys.option_of(key)) is not None:
+                ev.store.set((made.uid, option), held)
         return made if name == "parse_args" else Items(kind="tuple", items=[made, ev.unknown("rest")])
     if name in ("add_argument_group", "add_mutually_exclusive_group"):
         return value
     if name == "set_defaults":
         for key, held in given.options.items():
-            ev.store.set((value.uid, f"option {key}"), held)
+            ev.store.set((value.uid, keys.option(key)), held)
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
 

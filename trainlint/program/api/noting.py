@@ -18,14 +18,13 @@ from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.events.parameters import Overwritten
 from trainlint.facts.model.values import Constant, Object, Op, Value
 from trainlint.program.evaluate import classes
+from trainlint.program.evaluate.keys import WRAPPED
 from trainlint.program.evaluate.values import Arguments, ClassValue
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
-WRAPPED = "stands behind a wrapper, which calls it"
-"""A name that a module has where that is so."""
 _OVERWRITES = frozenset(("masked_fill", "masked_fill_", "where"))
 
 

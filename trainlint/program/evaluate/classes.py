@@ -12,14 +12,12 @@ from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.modules import Built, RegisteredEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, ways
 from trainlint.program.evaluate import attributes, blocks, containers
+from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
-
-INITIALISED = "__init__ of nn.Module"
-"""The name under which an object notes that its base class has been initialised."""
 
 
 def define_class(ev: Evaluator, code: s.Class) -> Value:

@@ -60,6 +60,7 @@ from trainlint.program.evaluate import (
     statements,
 )
 from trainlint.program.evaluate.context import Context, Following, Frame, Inside, Work
+from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.store import Changes, Kept, Layer, Store
 from trainlint.program.evaluate.sweeping import reachable
 from trainlint.program.evaluate.uses import Trace
@@ -690,7 +691,7 @@ class Evaluator:
         is_constructor = func.origin.code.name == "__init__"
         if self.work.active.get(_at_work(func), 0) >= limits.MAX_SAME_FUNCTION or not self.follows():
             if is_constructor and given.args:
-                self.store.set((given.args[0].uid, classes.INITIALISED), Constant(value=True))
+                self.store.set((given.args[0].uid, INITIALISED), Constant(value=True))
             self.emit(Escape, at, values=given.all())
             return self.op("call", given.all(), at, func.code.name + "(…)")
         if not is_constructor and self.project.is_library_code(func.env.path, self.env.path):
