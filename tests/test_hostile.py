@@ -13,7 +13,7 @@ import pytest
 from pathspec import GitIgnoreSpec
 
 from tests.test_bad_input import BAD, FOUND, check, errors, places, write
-from trainlint.facts.model.events import OptimizerStep
+from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Object
 from trainlint.facts.seen.endings import Ending

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from trainlint.check.analysis import Source, analyse
-from trainlint.facts.api.torch_api import OWN_NAMES
+from trainlint.facts.api.operations import OWN_NAMES
 from trainlint.facts.api.torch_names import operation
 
 _TRAINING = """\

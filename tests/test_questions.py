@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from trainlint import limits
-from trainlint.facts.api import torch_api as api
-from trainlint.facts.api.torch_api import Meaning
+from trainlint.facts.api.classes import AUTOCAST, MODULE, OPTIMIZER, PARAMETER
+from trainlint.facts.api.meanings import Meaning
+from trainlint.facts.api.precision import CAST_TO
 from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.ask.attachment import attachment, starving, terms
 from trainlint.facts.ask.clues import has_no_graph
@@ -32,20 +33,20 @@ def op(name: str, *inputs: Value, **options: Value) -> Op:
 
 
 def parameter() -> Op:
-    return op(api.PARAMETER)
+    return op(PARAMETER)
 
 
 def layer(name: str) -> Object:
-    return Object(type=f"torch.nn.{name}", bases=frozenset((f"torch.nn.{name}", api.MODULE)))
+    return Object(type=f"torch.nn.{name}", bases=frozenset((f"torch.nn.{name}", MODULE)))
 
 
 def module(name: str = "Net", **attributes: Value) -> Object:
     """A module of the program's own."""
-    return Object(type=name, bases=frozenset((api.MODULE,)), definition=name, attributes=attributes)
+    return Object(type=name, bases=frozenset((MODULE,)), definition=name, attributes=attributes)
 
 
 def optimizer(*given: Value) -> Object:
-    return Object(type="torch.optim.SGD", bases=frozenset((api.OPTIMIZER,)), args=given)
+    return Object(type="torch.optim.SGD", bases=frozenset((OPTIMIZER,)), args=given)
 
 
 def diamonds(name: str, end: Value) -> Value:
@@ -244,10 +245,10 @@ def test_devices_that_are_chosen_again_and_again() -> None:
 
 def test_autocast_under_many_contexts() -> None:
     region = Object(
-        type=api.AUTOCAST, bases=frozenset((api.AUTOCAST,)), options={"device_type": Constant(value="cuda")}
+        type=AUTOCAST, bases=frozenset((AUTOCAST,)), options={"device_type": Constant(value="cuda")}
     )
     inner = tuple(either(Unknown(), Unknown()) for _ in range(LENGTH))
-    assert [one.dtype for one in castings((region, *inner[:2]))] == [api.CAST_TO["cuda"]] * 4
+    assert [one.dtype for one in castings((region, *inner[:2]))] == [CAST_TO["cuda"]] * 4
     with answered_by(Answers()) as answers:
         found = castings((region, *inner))
     assert len(found) <= limits.WAYS

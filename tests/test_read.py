@@ -16,7 +16,8 @@ import pytest
 
 from trainlint.program.source import syntax as s
 from trainlint.program.source.nesting import too_deep
-from trainlint.program.source.read import Unreadable, read
+from trainlint.program.source.read import read
+from trainlint.program.source.unreadable import Unreadable
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted(
@@ -172,7 +173,8 @@ READ = """
 import sys
 from pathlib import Path
 from trainlint.program.source.parser import nodes
-from trainlint.program.source.read import Unreadable, read
+from trainlint.program.source.read import read
+from trainlint.program.source.unreadable import Unreadable
 
 print(nodes.Name.__module__, file=sys.stderr)
 for file in sys.argv[1:]:

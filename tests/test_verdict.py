@@ -13,7 +13,7 @@ from trainlint import judging
 from trainlint.check import verdict
 from trainlint.check.analysis import Source, analyse
 from trainlint.check.verdict import joined, not_checked
-from trainlint.facts.model.events import OptimizerStep
+from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.trace_file import dumped, loaded

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from trainlint.facts.ask.concerned import concerned
-from trainlint.facts.model.events import Escape, Event
+from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.finding import Confidence, Finding

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trainlint.facts.ask.evidence import numbers_of
-from trainlint.facts.model.events import Backward, LossCall
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.steps import Backward
 
 if TYPE_CHECKING:
     import torch

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import Meaning
+from trainlint.facts.api.meanings import Meaning
 from trainlint.facts.ask.evidence import of_loss
 from trainlint.facts.ask.guards import are_of_evaluation
 from trainlint.facts.ask.meaning import origins
-from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

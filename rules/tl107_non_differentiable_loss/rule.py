@@ -3,7 +3,8 @@ from collections.abc import Iterator
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.stops import is_compared, stopped
-from trainlint.facts.model.events import Backward, RequiresGrad
+from trainlint.facts.model.events.parameters import RequiresGrad
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

@@ -3,7 +3,8 @@ from collections.abc import Iterator
 from trainlint.facts.ask.attachment import attachment, terms
 from trainlint.facts.ask.evidence import shape_of
 from trainlint.facts.ask.shapes import Sizes, shape_read
-from trainlint.facts.model.events import Backward, LossCall
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value

@@ -1,11 +1,13 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SOFTMAXES, Meaning
+from trainlint.facts.api.meanings import Meaning
+from trainlint.facts.api.operations import SOFTMAXES
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.evidence import shape_of, shown
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.ask.shapes import shape_read
-from trainlint.facts.model.events import LossCall, Operation
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, Value, constant
 from trainlint.finding import Because, Finding

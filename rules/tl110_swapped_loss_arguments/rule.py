@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.attachment import is_prediction
 from trainlint.facts.ask.evidence import of_arguments
 from trainlint.facts.ask.flow import is_data
-from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -2,10 +2,12 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainlint.facts.api.torch_api import KEEPS
+from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.ask.evidence import numbers_of, shape_of, shown
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.model.events import Backward, Clip, Event, LossCall, OptimizerStep
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Constant, Op, Value, constant
 from trainlint.facts.seen.batches import BatchSeen

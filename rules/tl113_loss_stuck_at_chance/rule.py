@@ -3,7 +3,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import numbers_of, shape_of
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.model.events import Backward, LossCall
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Constant, constant
 from trainlint.facts.seen.optimizers import OptimizerSeen

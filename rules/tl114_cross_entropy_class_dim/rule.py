@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import numbers_of, shape_of, shown
 from trainlint.facts.ask.shapes import shape_read
-from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value

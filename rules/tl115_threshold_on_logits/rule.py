@@ -1,9 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import COMPARISONS, Meaning
+from trainlint.facts.api.meanings import Meaning
+from trainlint.facts.api.operations import COMPARISONS
 from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.ask.meaning import origins
-from trainlint.facts.model.events import LossCall, Operation
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Value, constant
 from trainlint.finding import Because, Finding

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import REBUILDS
+from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.ask.attachment import starving
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.numbers import perhaps_of_outputs
-from trainlint.facts.model.events import Backward
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, constant
 from trainlint.finding import Because, Finding, Open

@@ -4,7 +4,8 @@ from trainlint.facts.ask.attachment import attachment, starving, terms
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.flow import without_gradient
 from trainlint.facts.ask.numbers import perhaps_of_outputs
-from trainlint.facts.model.events import Backward, RequiresGrad
+from trainlint.facts.model.events.parameters import RequiresGrad
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, constant
 from trainlint.finding import Because, Finding, Open

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.attachment import unrecorded
 from trainlint.facts.ask.evidence import of_cut
-from trainlint.facts.model.events import Backward
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

@@ -1,12 +1,15 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import MODULE
+from trainlint.facts.api.classes import MODULE
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, has_graph, is_no_tensor
 from trainlint.facts.ask.evidence import of_sum
 from trainlint.facts.ask.flow import is_made_of, is_recurrence
 from trainlint.facts.ask.holding import contained
-from trainlint.facts.model.events import Accumulated, Backward, Drawn, LossCall, OptimizerStep, ParametersRead
+from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.losses import Accumulated, LossCall
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Finding

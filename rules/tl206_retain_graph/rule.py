@@ -1,7 +1,9 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.flow import graph_of
-from trainlint.facts.model.events import Backward, Escape, ParametersRead
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value, constant
 from trainlint.finding import Finding

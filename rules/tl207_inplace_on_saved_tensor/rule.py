@@ -1,11 +1,13 @@
 import re
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SAVES_RESULT
+from trainlint.facts.api.gradients import SAVES_RESULT
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import shown
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.model.events import Backward, Event, OptimizerStep, Overwritten, RequiresGrad
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.parameters import Overwritten, RequiresGrad
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value, compatible, constant

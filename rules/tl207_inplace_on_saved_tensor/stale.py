@@ -8,14 +8,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from trainlint.facts.api.torch_api import NO_GRADIENT, OPTIMIZER
+from trainlint.facts.api.classes import OPTIMIZER
+from trainlint.facts.api.gradients import NO_GRADIENT
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts
 from trainlint.facts.ask.contents import contents
 from trainlint.facts.ask.flow import all_that_makes
 from trainlint.facts.ask.holding import held_in, is_part_of
 from trainlint.facts.ask.stepped import modules_held
-from trainlint.facts.model.events import Backward, Event, Forward, OptimizerStep, RequiresGrad
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.parameters import RequiresGrad
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Value
 

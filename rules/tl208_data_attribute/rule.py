@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.tensors import is_tensor
-from trainlint.facts.model.events import Operation
+from trainlint.facts.model.events.operations import Operation
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

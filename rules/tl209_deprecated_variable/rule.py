@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import DEPRECATED_VARIABLE
+from trainlint.facts.api.second_names import DEPRECATED_VARIABLE
 from trainlint.facts.ask.clues import has_no_graph
-from trainlint.facts.model.events import LibraryCall
+from trainlint.facts.model.events.calls import LibraryCall
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import constant
 from trainlint.finding import Finding

@@ -1,10 +1,12 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainlint.facts.api.torch_api import CONTAINERS
+from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.evidence import held
 from trainlint.facts.ask.paths import Ways, ways
-from trainlint.facts.model.events import Backward, Event, ModuleChanged, OptimizerStep
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.modules import ModuleChanged
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Op
 from trainlint.facts.seen.modules import ModuleSeen

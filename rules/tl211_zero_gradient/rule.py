@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.evidence import held, numbers_of
 from trainlint.facts.ask.paths import ways
-from trainlint.facts.model.events import Backward
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Constant, Op, Value
 from trainlint.facts.seen.batches import BatchSeen

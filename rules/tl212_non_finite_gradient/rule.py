@@ -3,7 +3,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import held, numbers_of, shown
 from trainlint.facts.ask.paths import ways
-from trainlint.facts.model.events import Backward, Event, OptimizerStep
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Op, Value
 from trainlint.facts.seen.batches import BatchSeen

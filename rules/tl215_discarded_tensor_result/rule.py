@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import MAKES_ANOTHER, UNMISTAKABLE
+from trainlint.facts.api.layers import MAKES_ANOTHER
+from trainlint.facts.api.operations import UNMISTAKABLE
 from trainlint.facts.ask.tensors import is_tensor
-from trainlint.facts.model.events import Discarded
+from trainlint.facts.model.events.operations import Discarded
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import CHECKPOINTS
-from trainlint.facts.model.events import Called
+from trainlint.facts.api.gradients import CHECKPOINTS
+from trainlint.facts.model.events.calls import Called
 from trainlint.finding import Finding, Versions
 from trainlint.rule import rule
 

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.interference import is_cleared
 from trainlint.facts.ask.stepped import is_made_inside
-from trainlint.facts.model.events import Backward, OptimizerStep
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule

@@ -2,7 +2,8 @@ from collections.abc import Iterator, Sequence
 
 from trainlint.facts.ask.evidence import of_gradients
 from trainlint.facts.ask.stepped import certainly_clears, held_modules
-from trainlint.facts.model.events import Backward, Event, OptimizerStep, ZeroGrad
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

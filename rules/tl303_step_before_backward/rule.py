@@ -3,7 +3,8 @@ from collections.abc import Iterator
 from trainlint.facts.ask.escapes import may_run_backward
 from trainlint.facts.ask.evidence import of_gradients
 from trainlint.facts.ask.interference import may_touch_anything
-from trainlint.facts.model.events import Backward, Escape, OptimizerStep, ZeroGrad
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

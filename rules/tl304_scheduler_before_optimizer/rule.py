@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.evidence import seen_optimizer
 from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.ask.stepped import optimizer_of
-from trainlint.facts.model.events import OptimizerStep, SchedulerStep
+from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Unknown, Value, alternatives
 from trainlint.finding import Because, Finding

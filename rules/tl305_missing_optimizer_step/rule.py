@@ -1,11 +1,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trainlint.facts.api.torch_api import OPTIMIZER
+from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.ask.evidence import Evidence, of_idle
 from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.ask.stepped import same_parameters
-from trainlint.facts.model.events import Backward, Event, OptimizerStep, ParametersRead, ZeroGrad
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives

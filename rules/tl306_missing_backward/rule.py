@@ -4,7 +4,10 @@ from trainlint.facts.ask.evidence import of_gradients
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.interference import may_touch_anything
 from trainlint.facts.ask.stepped import modules_stepped
-from trainlint.facts.model.events import Backward, Escape, Forward, OptimizerStep, ParametersRead
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import alternatives
 from trainlint.finding import Because, Finding

@@ -1,11 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.api.classes import OPTIMIZER, SCALER, SCHEDULER
 from trainlint.facts.ask.evidence import of_rebuilding
 from trainlint.facts.ask.interference import is_replaced
 from trainlint.facts.ask.precision import may_be_disabled
 from trainlint.facts.ask.stepped import modules_held
-from trainlint.facts.model.events import Backward, Built, OptimizerStep, SchedulerStep
+from trainlint.facts.model.events.modules import Built
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Value, alternatives
 from trainlint.finding import Because, Finding, Level, Open

@@ -1,9 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import OPTIMIZER
+from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.ask.stepped import modules_held
-from trainlint.facts.model.events import Built, Event, Moved, OptimizerStep
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.modules import Built, Moved
+from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import MODULE, OPTIMIZER
+from trainlint.facts.api.gradients import NO_GRADIENT
+from trainlint.facts.api.layers import WITH_PARAMETERS
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.contents import handed_over
@@ -12,15 +14,11 @@ from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import is_part_of, numbers_inside
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.events import (
-    Backward,
-    Built,
-    Escape,
-    Forward,
-    ModuleChanged,
-    OptimizerStep,
-    ParametersRead,
-)
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import Built, ModuleChanged
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives
 from trainlint.finding import Place
@@ -67,7 +65,7 @@ def part_left_out(training: Training) -> LeftOut | None:
     optimizers, trained = found
     if all(map(optimizers.holds, trained)):
         return None
-    models = [one for one in training.objects if one.is_a(api.MODULE) and one.attributes]
+    models = [one for one in training.objects if one.is_a(MODULE) and one.attributes]
     for model in models:
         numbers = numbers_inside(model)
         among = [one for one in trained if one is not model and one.uid in numbers]
@@ -138,7 +136,7 @@ def _optimizers(training: Training) -> _Optimizers | None:
             if not isinstance(one, Object):
                 return None
             stepped[one.uid] = one
-    made = {one.uid: one for one in training.objects if one.is_a(api.OPTIMIZER)} | stepped
+    made = {one.uid: one for one in training.objects if one.is_a(OPTIMIZER)} | stepped
     held: dict[Object, list[Object]] = {}
     for optimizer in made.values():
         modules, complete = modules_held(optimizer)
@@ -169,10 +167,10 @@ def _layers_trained(loss: Value) -> dict[Object, Op]:
         seen.add(one.uid)
         spend()
         if isinstance(one, Op):
-            if one.records is not True or one.name in api.NO_GRADIENT or cuts(one):
+            if one.records is not True or one.name in NO_GRADIENT or cuts(one):
                 continue
             layer = one.owner
-            if layer is not None and layer.type.removeprefix("torch.nn.") in api.WITH_PARAMETERS:
+            if layer is not None and layer.type.removeprefix("torch.nn.") in WITH_PARAMETERS:
                 found.setdefault(layer, one)
         pending.extend(one.parts())
     return found

@@ -6,7 +6,10 @@ from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import depends_on_mode
 from trainlint.facts.ask.stepped import modules_stepped
-from trainlint.facts.model.events import Backward, Event, Forward, ModeChange, OptimizerStep
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import ModeChange
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding, Open, Place

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api.torch_api import EQUALITIES
+from trainlint.facts.api.operations import EQUALITIES
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.ask.stepped import modules_held
-from trainlint.facts.model.events import (
-    Accumulated,
-    Backward,
-    Forward,
-    LossCall,
-    Operation,
-    OptimizerStep,
-    StateLoaded,
-)
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.losses import Accumulated, LossCall
+from trainlint.facts.model.events.modules import StateLoaded
+from trainlint.facts.model.events.operations import Operation
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Value, alternatives
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api.torch_api import MODULE
+from trainlint.facts.api.classes import MODULE
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import is_part_of
-from trainlint.facts.model.events import Escape, Event, Forward, ModeChange
+from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import (
     Carried,

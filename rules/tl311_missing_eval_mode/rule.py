@@ -1,11 +1,9 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.flow import all_that_makes, is_among
-from trainlint.facts.model.events import (
-    Backward,
-    Forward,
-    ParametersRead,
-)
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding, Open

@@ -4,7 +4,10 @@ from trainlint.facts.ask.evidence import of_evaluation
 from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.ask.freezing import may_be_frozen, wants_gradients_of_data
 from trainlint.facts.ask.holding import has_parameters
-from trainlint.facts.model.events import Backward, Forward, ModeChange, ParametersRead
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import ModeChange
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding

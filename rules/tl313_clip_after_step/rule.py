@@ -2,15 +2,9 @@ from collections.abc import Iterator, Sequence
 
 from trainlint.facts.ask.escapes import may_run_backward
 from trainlint.facts.ask.stepped import certainly_clears, certainly_steps
-from trainlint.facts.model.events import (
-    Backward,
-    Clip,
-    Escape,
-    Event,
-    OptimizerStep,
-    ParametersRead,
-    ZeroGrad,
-)
+from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

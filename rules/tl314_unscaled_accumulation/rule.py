@@ -6,15 +6,10 @@ from trainlint.facts.ask.guards import counting
 from trainlint.facts.ask.interference import may_touch_anything
 from trainlint.facts.ask.means import is_whole_mean
 from trainlint.facts.ask.stepped import modules_held, same_parameters
-from trainlint.facts.model.events import (
-    Backward,
-    Clip,
-    Event,
-    Forward,
-    OptimizerStep,
-    ParametersRead,
-    ZeroGrad,
-)
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives

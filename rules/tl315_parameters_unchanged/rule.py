@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from trainlint.facts.model.events import Built
+from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 from statistics import median_low
 
-from trainlint.facts.model.events import Built, ModuleChanged
+from trainlint.facts.model.events.modules import Built, ModuleChanged
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -1,10 +1,12 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import OPTIMIZER, SCHEDULER
+from trainlint.facts.api.classes import OPTIMIZER, SCHEDULER
 from trainlint.facts.ask.evidence import seen_optimizer
 from trainlint.facts.ask.flow import made_of
-from trainlint.facts.model.events import Backward, Built, LossCall
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.modules import Built
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, alternatives, constant
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -1,10 +1,13 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.model.events import Backward, Built, Forward, LossCall, ModeChange
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.modules import Built, ModeChange
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.loaders import LoaderSeen
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -1,8 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SCHEDULER
+from trainlint.facts.api.classes import SCHEDULER
 from trainlint.facts.ask.contents import handed_over
-from trainlint.facts.model.events import Built, Escape, OptimizerStep, Returned, SchedulerStep
+from trainlint.facts.model.events.event import Escape, Returned
+from trainlint.facts.model.events.modules import Built
+from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding

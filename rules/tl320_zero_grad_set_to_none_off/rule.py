@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.model.events import Backward, ParametersRead, ZeroGrad
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import constant
 from trainlint.finding import Finding

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.model.events import Built
+from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.values import constant
 from trainlint.finding import Finding
 from trainlint.rule import rule

@@ -10,8 +10,8 @@ from trainlint.facts.ask.helpers import (
     outputs_in,
     precision,
 )
-from trainlint.facts.model.events import Backward
-from trainlint.facts.model.framework_events import Prepared
+from trainlint.facts.model.events.frameworks import Prepared
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, compatible, constant
 from trainlint.finding import Because, Finding, Level

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LOADER, OPTIMIZER
+from trainlint.facts.api.classes import LOADER, OPTIMIZER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.helpers import (
     batches_of_step,
@@ -14,7 +14,7 @@ from trainlint.facts.ask.holding import contains
 from trainlint.facts.ask.loaders import is_built_openly, is_own_class, samplers, type_of, uses
 from trainlint.facts.ask.ranks import speaks_of_rank
 from trainlint.facts.ask.stepped import held_modules
-from trainlint.facts.model.events import Backward, OptimizerStep
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives, constant
 from trainlint.finding import Because, Finding

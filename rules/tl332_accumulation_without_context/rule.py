@@ -12,7 +12,7 @@ from trainlint.facts.ask.helpers import (
     is_inside,
     is_one,
 )
-from trainlint.facts.model.events import Backward, Clip, OptimizerStep
+from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives, compatible
 from trainlint.finding import Because, Finding

@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.schedules import Schedule, schedules
-from trainlint.facts.model.framework_events import Configured
+from trainlint.facts.model.events.frameworks import Configured
 from trainlint.facts.model.values import Constant, Object, Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule

@@ -3,8 +3,9 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.frameworks import AUTOMATIC
 from trainlint.facts.ask.schedules import schedules
-from trainlint.facts.model.events import Backward, Escape, OptimizerStep, SchedulerStep
-from trainlint.facts.model.framework_events import Configured, StepMethod
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.frameworks import Configured, StepMethod
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding

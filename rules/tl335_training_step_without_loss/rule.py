@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.model.events import LossCall
-from trainlint.facts.model.framework_events import StepMethod
+from trainlint.facts.model.events.frameworks import StepMethod
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, ways
 from trainlint.finding import Because, Finding

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 from trainlint.facts.api.frameworks import takes_number_of_items
 from trainlint.facts.ask.loaders import type_of
 from trainlint.facts.ask.means import is_whole_mean
-from trainlint.facts.model.events import LossCall
-from trainlint.facts.model.framework_events import StepMethod
+from trainlint.facts.model.events.frameworks import StepMethod
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding

@@ -1,10 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import OPTIMIZER
+from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.ask.stepped import modules_held
-from trainlint.facts.model.events import Built, Event, OptimizerStep
-from trainlint.facts.model.framework_events import Sharded
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.frameworks import Sharded
+from trainlint.facts.model.events.modules import Built
+from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding

@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.guards import counting
-from trainlint.facts.model.events import Clip
-from trainlint.facts.model.framework_events import Sharded
+from trainlint.facts.model.events.frameworks import Sharded
+from trainlint.facts.model.events.steps import Clip
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, alternatives, compatible
 from trainlint.finding import Because, Finding

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import DEPRECATED_AMP
-from trainlint.facts.model.events import LibraryCall
+from trainlint.facts.api.second_names import DEPRECATED_AMP
+from trainlint.facts.model.events.calls import LibraryCall
 from trainlint.finding import Finding, Versions
 from trainlint.rule import rule
 

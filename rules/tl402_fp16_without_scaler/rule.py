@@ -1,9 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SCALER, SOME_OPTIMIZER
+from trainlint.facts.api.classes import SCALER, SOME_OPTIMIZER
 from trainlint.facts.ask.measuring import only_measures
 from trainlint.facts.ask.precision import Casting, casts_of, is_unscaled, scaling
-from trainlint.facts.model.events import Backward, Built, Escape, OptimizerStep
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.modules import Built
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives, compatible

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SCALER
+from trainlint.facts.api.classes import SCALER
 from trainlint.facts.ask.precision import Casting, casts_of, scaling
-from trainlint.facts.model.events import Backward
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, constant

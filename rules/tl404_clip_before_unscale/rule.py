@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.precision import may_be_disabled
-from trainlint.facts.model.events import Backward, Clip, Event, OptimizerStep, Unscale
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, Unscale
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

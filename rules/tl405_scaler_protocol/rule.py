@@ -1,21 +1,14 @@
 from collections.abc import Callable, Iterator
 
-from trainlint.facts.api.torch_api import SCALER
+from trainlint.facts.api.classes import SCALER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.ask.precision import is_unscaled, may_scale, scaling
 from trainlint.facts.ask.stepped import certainly_clears
-from trainlint.facts.model.events import (
-    Backward,
-    Escape,
-    Event,
-    OptimizerStep,
-    ParametersRead,
-    ScaleUpdate,
-    Unscale,
-    ZeroGrad,
-)
+from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, ScaleUpdate, Unscale, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives

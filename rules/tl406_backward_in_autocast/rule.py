@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.precision import castings
-from trainlint.facts.model.events import Backward
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import compatible, constant

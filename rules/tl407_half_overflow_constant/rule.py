@@ -1,10 +1,12 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LARGEST_HALF
+from trainlint.facts.api.precision import LARGEST_HALF
 from trainlint.facts.ask.holding import contained
 from trainlint.facts.ask.precision import dtype_of, is_half, number
-from trainlint.facts.model.events import Converted, Event, Operation
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.modules import Converted
+from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import alternatives
 from trainlint.facts.seen.raised import Failure

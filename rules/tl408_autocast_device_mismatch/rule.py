@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.devices import device_types
 from trainlint.facts.ask.placement import homes_of
 from trainlint.facts.ask.precision import castings
-from trainlint.facts.model.events import Forward
+from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, constant

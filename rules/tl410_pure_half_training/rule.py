@@ -5,7 +5,8 @@ from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import held_in
 from trainlint.facts.ask.measuring import only_measures
 from trainlint.facts.ask.precision import dtype_of
-from trainlint.facts.model.events import Backward, Converted, OptimizerStep
+from trainlint.facts.model.events.modules import Converted
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.facts.seen.parameters import ParameterSeen

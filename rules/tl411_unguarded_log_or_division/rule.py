@@ -2,7 +2,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.model.events import Backward, Operation
+from trainlint.facts.model.events.operations import Operation
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Because, Finding

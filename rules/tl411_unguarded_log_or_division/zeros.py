@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.meanings import CLAMPS, KEEPS
 from trainlint.facts.ask.asking import question
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.values import Constant, Op, Value
@@ -39,7 +39,7 @@ def _ones(value: Value | None) -> tuple[Op, str] | None:
         return None
     if value.name in ("softmax", "sigmoid"):
         return value, "a large score makes this exactly 1"
-    if value.name in api.CLAMPS and value.name != "clamp_min":
+    if value.name in CLAMPS and value.name != "clamp_min":
         bound = value.option(1 if value.name == "clamp_max" else 2, "max")
         if (
             isinstance(bound, Constant)
@@ -60,7 +60,7 @@ def _single(number: float) -> float:
 
 def _unwrapped(value: Value | None) -> Value | None:
     """What a value was before operations that keep what it means, as far back as nothing was written into it."""
-    while isinstance(value, Op) and (value.name in api.KEEPS or value.name == "output") and value.inputs:
+    while isinstance(value, Op) and (value.name in KEEPS or value.name == "output") and value.inputs:
         spend()
         if value.written:
             return None

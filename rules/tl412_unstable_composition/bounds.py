@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.meanings import CLAMPS, KEEPS
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.values import Constant, Guards, Op, Value
 
@@ -23,7 +23,7 @@ def is_bounded_above(value: Value, guards: Guards = ()) -> bool:
             return _is_greatest(other) or _are_compared(guards)
         case Op(name="clamp_max"):
             return True
-        case Op() if value.name in api.CLAMPS:
+        case Op() if value.name in CLAMPS:
             return value.option(2, "max") is not None
     return isinstance(value, Op) and value.name in _NEVER_POSITIVE
 
@@ -56,7 +56,7 @@ def _unscaled(value: Value) -> Value:
 
 def _plain(value: Value) -> Value:
     """What a value was before operations that keep what it means."""
-    while isinstance(value, Op) and value.name in api.KEEPS and value.inputs:
+    while isinstance(value, Op) and value.name in KEEPS and value.inputs:
         spend()
         value = value.inputs[0]
     return value

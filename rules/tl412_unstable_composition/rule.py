@@ -1,10 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import KEEPS
+from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.made_up import is_made_up
-from trainlint.facts.model.events import Backward, LossCall, Operation
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.operations import Operation
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Guards, Object, Op, Value
 from trainlint.finding import Because, Finding

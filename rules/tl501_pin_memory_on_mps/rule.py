@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.devices import may_ask_for_device, ways_to_be_on
-from trainlint.facts.model.events import Built, Moved
+from trainlint.facts.model.events.modules import Built, Moved
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Guards, compatible, ways_to_be
 from trainlint.finding import Because, Finding

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.loaders import is_built_openly, type_of
-from trainlint.facts.model.events import Called
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives, constant
 

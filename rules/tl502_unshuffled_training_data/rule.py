@@ -2,7 +2,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.loaders import in_evaluation, is_own_class, not_used, type_of, uses
-from trainlint.facts.model.events import Drawn, Forward, ItemsMade
+from trainlint.facts.model.events.batches import Drawn, ItemsMade
+from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding, Open

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LOADER, SAMPLER
-from trainlint.facts.model.events import Built
+from trainlint.facts.api.classes import LOADER, SAMPLER
+from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.values import Guards, Object, Value, compatible, constant, ways
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

@@ -2,7 +2,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.loaders import not_used, samplers, uses
-from trainlint.facts.model.events import Called, Escape
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object
 from trainlint.finding import Because, Finding, Open

@@ -1,9 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.api.classes import LOADER
 from trainlint.facts.api.torch_names import seeds
 from trainlint.facts.ask.loaders import uses, workers
-from trainlint.facts.model.events import Built, WorkersStart
+from trainlint.facts.model.events.batches import WorkersStart
+from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, alternatives, constant
 from trainlint.finding import Because, Finding

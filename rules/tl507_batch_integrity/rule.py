@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 from math import isfinite, isnan, prod
 
-from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Op
 from trainlint.facts.seen.batches import BatchSeen

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.loaders import learned_from, watched_from
-from trainlint.facts.model.events import Called
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding, Place

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainlint.facts.api.torch_api import KEEPS, REBUILDS
+from trainlint.facts.api.gradients import REBUILDS
+from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.events import Called
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives
 
 _STATISTICS = frozenset("mean std var min max amin amax median nanmean nanstd".split())

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.loaders import uses
-from trainlint.facts.model.events import SettingChanged
+from trainlint.facts.model.events.calls import SettingChanged
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding

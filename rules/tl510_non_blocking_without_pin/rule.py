@@ -3,7 +3,8 @@ from collections.abc import Iterator
 from trainlint.facts.ask.devices import ways_to_be_on
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.loaders import is_built_openly
-from trainlint.facts.model.events import Drawn, Moved
+from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.modules import Moved
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value, constant
 from trainlint.finding import Because, Finding

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.loaders import type_of, uses, workers
-from trainlint.facts.model.events import ItemsMade
+from trainlint.facts.model.events.batches import ItemsMade
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding

@@ -1,11 +1,13 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import LOADER
+from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.loaders import is_built_openly, is_own_class, type_of, uses
 from trainlint.facts.ask.ranks import speaks_of_rank
-from trainlint.facts.model.events import Built, Called, Forward, Wrapped
-from trainlint.facts.model.framework_events import Prepared
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.frameworks import Prepared
+from trainlint.facts.model.events.modules import Built, Wrapped
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Value, alternatives, compatible, constant
 from trainlint.finding import Because, Finding

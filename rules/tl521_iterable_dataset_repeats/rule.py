@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.loaders import workers
-from trainlint.facts.model.framework_events import Streamed
+from trainlint.facts.model.events.frameworks import Streamed
 from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives
 from trainlint.finding import Finding
 from trainlint.rule import rule

@@ -2,8 +2,10 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.model.events import Called, Drawn, Forward
-from trainlint.facts.model.framework_events import Gathered, Prepared
+from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.frameworks import Gathered, Prepared
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value, alternatives
 from trainlint.finding import Because, Finding

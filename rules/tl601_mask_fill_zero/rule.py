@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import NOTHING_LEFT
+from trainlint.facts.api.attention import NOTHING_LEFT
 from trainlint.facts.ask.attention import Masking, Way, is_given, is_zero_or_one, scores_of, weights_of
-from trainlint.facts.model.events import Attended
+from trainlint.facts.model.events.operations import Attended
 from trainlint.facts.model.values import Constant, Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

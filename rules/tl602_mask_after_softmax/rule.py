@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.attention import Masking, is_given, is_zero_or_one, scores_of, weights_of
-from trainlint.facts.model.events import Attended
+from trainlint.facts.model.events.operations import Attended
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 

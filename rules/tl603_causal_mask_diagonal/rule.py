@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import ATTENTION_MASKS, SDPA
+from trainlint.facts.api.attention import ATTENTION_MASKS, SDPA
 from trainlint.facts.ask.attention import MaskMet, weights_of
 from trainlint.facts.ask.facts_of import masks_of
 from trainlint.facts.model.elements import plain
-from trainlint.facts.model.events import Attended, AttentionCall
+from trainlint.facts.model.events.operations import Attended, AttentionCall
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, alternatives
 from trainlint.finding import Because, Finding, Open

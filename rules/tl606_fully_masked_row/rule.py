@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.training import Training
 from trainlint.facts.seen.masks import MaskSeen
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.layers import layer_of
-from trainlint.facts.model.events import Operation
+from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.seen.layouts import Layout
 from trainlint.finding import Because, Finding, Open

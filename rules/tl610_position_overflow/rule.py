@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import EMBEDDING
-from trainlint.facts.model.events import Operation
+from trainlint.facts.api.layers import EMBEDDING
+from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.seen.raised import Failure

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import MIXES
+from trainlint.facts.api.attention import MIXES
 from trainlint.facts.ask.attention import SAME_VECTORS, scores_of, weights_of
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import plain
-from trainlint.facts.model.events import Attended
+from trainlint.facts.model.events.operations import Attended
 from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from trainlint.facts.api.torch_api import CREATES
+from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.values import Constant, Items, Op, Value

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.model.events import Operation
+from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op
 from trainlint.finding import Finding, Open

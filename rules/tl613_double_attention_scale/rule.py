@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SDPA
-from trainlint.facts.model.events import AttentionCall
+from trainlint.facts.api.attention import SDPA
+from trainlint.facts.model.events.operations import AttentionCall
 from trainlint.facts.model.values import Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

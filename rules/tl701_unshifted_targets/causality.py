@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api.torch_api import RECURRENT
+from trainlint.facts.api.layers import RECURRENT
 from trainlint.facts.api.torch_names import shifts_labels
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.model.values import Object, Op, Value, constant

@@ -2,7 +2,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.torch_names import shifts_labels
 from trainlint.facts.ask.sequences import Batches, batches, lead, prediction, tokens
-from trainlint.facts.model.events import Forward, LossCall
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, alternatives

@@ -1,9 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import IGNORED
+from trainlint.facts.api.losses import IGNORED
 from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.ask.sequences import Batches, batches
-from trainlint.facts.model.events import Forward, Ignored, LossCall
+from trainlint.facts.model.events.batches import Ignored
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives, constant

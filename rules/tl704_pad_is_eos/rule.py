@@ -1,7 +1,10 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_names import shifts_labels
-from trainlint.facts.model.events import Called, Forward, Ignored, LossCall, PadIsEnd
+from trainlint.facts.model.events.batches import Ignored, PadIsEnd
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, Value, alternatives, constant

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.recorded import Recorded
 from trainlint.finding import Finding, Place
 from trainlint.rule import rule

@@ -4,7 +4,8 @@ from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.interference import may_touch_anything
 from trainlint.facts.ask.placement import device_of, homes_of
-from trainlint.facts.model.events import Forward, Moved
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import Moved
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object

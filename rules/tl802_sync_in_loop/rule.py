@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.host import asks_for_device, is_born_on_host, is_on_host
-from trainlint.facts.model.events import Backward, ToHost
+from trainlint.facts.model.events.operations import ToHost
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule

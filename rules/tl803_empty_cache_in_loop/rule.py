@@ -1,8 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import EMPTY_CACHES
+from trainlint.facts.api.noted import EMPTY_CACHES
 from trainlint.facts.ask.host import asks_for_device
-from trainlint.facts.model.events import Backward, Called, Drawn, Forward, OptimizerStep
+from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Unknown, alternatives
 from trainlint.finding import Because, Finding

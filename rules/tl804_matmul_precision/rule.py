@@ -1,8 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import MATMUL_PRECISION
+from trainlint.facts.api.noted import MATMUL_PRECISION
 from trainlint.facts.ask.devices import ways_to_be_on
-from trainlint.facts.model.events import Backward, Called, Converted, Forward, Moved, SettingChanged
+from trainlint.facts.model.events.calls import Called, SettingChanged
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import Converted, Moved
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding
 from trainlint.rule import rule

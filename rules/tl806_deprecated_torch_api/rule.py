@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.deprecated import TELLING, UNMISTAKABLE, Deprecated
 from trainlint.facts.ask.tensors import is_tensor
-from trainlint.facts.model.events import LibraryCall
+from trainlint.facts.model.events.calls import LibraryCall
 from trainlint.finding import Finding, Version, Versions
 from trainlint.rule import rule
 

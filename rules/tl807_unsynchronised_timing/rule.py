@@ -1,19 +1,14 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import CLOCKS, SIZED_BY_DATA, SYNCHRONISES
+from trainlint.facts.api.noted import CLOCKS, SIZED_BY_DATA, SYNCHRONISES
 from trainlint.facts.ask.devices import ways_to_be_on
-from trainlint.facts.model.events import (
-    Backward,
-    Called,
-    Drawn,
-    Escape,
-    Event,
-    Forward,
-    Moved,
-    Operation,
-    OptimizerStep,
-    ToHost,
-)
+from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import Moved
+from trainlint.facts.model.events.operations import Operation, ToHost
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value
 from trainlint.finding import Because, Finding

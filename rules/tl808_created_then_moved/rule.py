@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import FRESH
-from trainlint.facts.model.events import Moved
+from trainlint.facts.api.operations import FRESH
+from trainlint.facts.model.events.modules import Moved
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, Unknown, Value
 from trainlint.finding import Finding

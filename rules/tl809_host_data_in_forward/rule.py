@@ -1,13 +1,17 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import KEEPS, PACK
+from trainlint.facts.api.meanings import KEEPS
+from trainlint.facts.api.noted import PACK
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts, is_index
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.host import is_born_on_host, is_in_every_forward
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.events import Backward, Called, Forward, OptimizerStep, ToHost
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.operations import ToHost
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Finding, Open

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.model.events import RegisteredEarly
+from trainlint.facts.model.events.modules import RegisteredEarly
 from trainlint.finding import Finding
 from trainlint.rule import rule
 

@@ -1,10 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import SOME_MODULE
+from trainlint.facts.api.classes import SOME_MODULE
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.made_up import is_made_up
-from trainlint.facts.model.events import Backward, ForwardCalled
+from trainlint.facts.model.events.forwards import ForwardCalled
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object
 from trainlint.finding import Finding

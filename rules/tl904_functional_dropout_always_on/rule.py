@@ -3,7 +3,8 @@ from collections.abc import Iterator
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.guards import ask_for_mode
 from trainlint.facts.ask.registration import is_kept
-from trainlint.facts.model.events import Built, Dropped, ModeChange
+from trainlint.facts.model.events.forwards import Dropped
+from trainlint.facts.model.events.modules import Built, ModeChange
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Constant, Op, Unknown, Value, alternatives, constant
 from trainlint.finding import Because, Finding, Open

@@ -1,10 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import CONTAINERS, MODULE
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.ask.registration import is_kept
-from trainlint.facts.model.events import Built, RequiresGrad
+from trainlint.facts.model.events.modules import Built
+from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, constant
 from trainlint.finding import Finding

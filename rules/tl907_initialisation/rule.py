@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from math import prod, sqrt
 
-from trainlint.facts.model.events import ModuleChanged
+from trainlint.facts.model.events.modules import ModuleChanged
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.model.events import Normalised
+from trainlint.facts.model.events.forwards import Normalised
 from trainlint.facts.model.values import Constant, Object, Op, Value, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule

@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_names import seeds
-from trainlint.facts.model.events import Backward, Called, OptimizerStep
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding
 from trainlint.rule import rule

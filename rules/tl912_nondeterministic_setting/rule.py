@@ -1,7 +1,7 @@
 import difflib
 from collections.abc import Iterator
 
-from trainlint.facts.model.events import SettingChanged
+from trainlint.facts.model.events.calls import SettingChanged
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import constant
 from trainlint.finding import Because, Finding

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.clues import loaded_as_state
-from trainlint.facts.model.events import Called
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Guards, Op, Value, alternatives, constant
 from trainlint.finding import Finding, Versions

@@ -1,11 +1,13 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import MODULE, OPTIMIZER
+from trainlint.facts.api.classes import MODULE, OPTIMIZER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.interference import may_touch
-from trainlint.facts.model.events import Escape, OptimizerStep, SchedulerStep, StateLoaded
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.modules import StateLoaded
+from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding

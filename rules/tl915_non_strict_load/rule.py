@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import MODULE
-from trainlint.facts.model.events import StateLoaded, StateTaken
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.model.events.modules import StateLoaded, StateTaken
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, alternatives, constant
 from trainlint.finding import Finding

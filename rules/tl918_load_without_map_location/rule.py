@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.clues import loaded_as_state
-from trainlint.facts.model.events import Called
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding
 from trainlint.rule import rule

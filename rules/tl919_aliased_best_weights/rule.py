@@ -1,7 +1,9 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.model.events import Called, OptimizerStep, StateLoaded, StateTaken
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.modules import StateLoaded, StateTaken
+from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Carried, Choice, Op, Table, Value, alternatives, constant
 from trainlint.finding import Because, Finding, Open

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import question
-from trainlint.facts.model.events import Called
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Guards, Op, Value
 from trainlint.facts.seen.ranks import Disagreement

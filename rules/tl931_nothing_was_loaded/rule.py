@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import MODULE
-from trainlint.facts.model.events import StateLoaded
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.model.events.modules import StateLoaded
 from trainlint.facts.model.values import Object, alternatives, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule

@@ -1,9 +1,12 @@
 import re
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import BATCH_NORMS
+from trainlint.facts.api.layers import BATCH_NORMS
 from trainlint.facts.ask.holding import inside, is_part_of
-from trainlint.facts.model.events import Forward, ModeChange, OptimizerStep, RequiresGrad
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import ModeChange
+from trainlint.facts.model.events.parameters import RequiresGrad
+from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.modules import ModeChange
+from trainlint.facts.model.events.steps import (
+    Backward,
+    Clip,
+    OptimizerStep,
+    ScaleUpdate,
+    SchedulerStep,
+    Unscale,
+    ZeroGrad,
+)
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Object, Value
 
@@ -14,42 +27,42 @@ def order(run: Recorded) -> list[str]:
     """What happens, event by event, up to the end of the second step; the same again and again stands there once."""
     found: list[str] = []
     steps = 0
-    for event in run.events(ev.Event):
+    for event in run.events(Event):
         said = _said(event)
         if said and (not found or found[-1] != said):
             found.append(said)
-        steps += isinstance(event, ev.OptimizerStep)
+        steps += isinstance(event, OptimizerStep)
         if steps == 2 or len(found) == _MOST:
             break
     return found
 
 
-def _said(event: ev.Event) -> str:
+def _said(event: Event) -> str:
     """An event in a few words; empty for what is no part of a training step."""
     match event:
-        case ev.Drawn():
+        case Drawn():
             return "draw a batch"
-        case ev.Forward():
+        case Forward():
             mode = "train" if event.mode else "eval"
             gradients = "" if event.records else ", without gradients"
             return f"forward of {_name(event.module)} ({mode} mode{gradients})"
-        case ev.LossCall():
+        case LossCall():
             return f"loss {event.name}" if event.function != "log_softmax" else ""
-        case ev.Backward():
+        case Backward():
             return "backward"
-        case ev.Clip():
+        case Clip():
             return "clip gradients"
-        case ev.Unscale():
+        case Unscale():
             return "unscale gradients"
-        case ev.ScaleUpdate():
+        case ScaleUpdate():
             return "update the scale"
-        case ev.OptimizerStep():
+        case OptimizerStep():
             return f"step of {_name(event.optimizer)}"
-        case ev.ZeroGrad():
+        case ZeroGrad():
             return f"zero_grad of {_name(event.target)}"
-        case ev.SchedulerStep():
+        case SchedulerStep():
             return f"step of {_name(event.scheduler)}"
-        case ev.ModeChange():
+        case ModeChange():
             return f"{'train' if event.training else 'eval'}() of {_name(event.module)}"
     return ""
 

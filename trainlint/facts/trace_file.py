@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from trainlint.facts import seen
-from trainlint.facts.api.torch_api import Meaning
+from trainlint.facts.api.meanings import Meaning
 from trainlint.facts.model import events, modules, values
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Value
@@ -21,10 +21,14 @@ from trainlint.finding import Place
 
 VERSION = 1
 
-_SEEN = [import_module(f"{seen.__name__}.{module.name}") for module in iter_modules(seen.__path__)]
+_EACH = [
+    import_module(f"{package.__name__}.{module.name}")
+    for package in (events, seen)
+    for module in iter_modules(package.__path__)
+]
 _CLASSES: dict[str, type] = {
     name: kind
-    for module in (values, events, modules, *_SEEN)
+    for module in (values, modules, *_EACH)
     for name, kind in vars(module).items()
     if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__")
 }

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from trainlint.facts.model.events import Backward, LossCall
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Op
 from trainlint.facts.seen.batches import BatchSeen

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from trainlint.facts.api.torch_api import LOSS_FUNCTIONS, LOSSES
+from trainlint.facts.api.losses import LOSS_FUNCTIONS, LOSSES
 from trainlint.facts.api.torch_names import operation
 from trainlint.facts.model.values import Constant, Value
 from trainlint.finding import Version

@@ -6,26 +6,25 @@ import re
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from trainlint.facts.api.frameworks import TRAINER, TRAINERS
-from trainlint.facts.api.torch_api import (
-    ALIASES,
-    LOSSES,
+from trainlint.facts.api.classes import (
     MODULE,
     MODULE_CLASSES,
     MODULE_MAKERS,
-    NAMESPACES,
     NO_MODULES,
     NOT_TORCH,
-    NOTED,
     OPTIMIZER,
     OPTIMIZER_CLASSES,
     OPTIMIZER_MODULES,
-    OWN_NAMES,
     PARAMETER,
     PRETRAINED,
     SAMPLER,
     SCHEDULER,
 )
+from trainlint.facts.api.frameworks import TRAINER, TRAINERS
+from trainlint.facts.api.losses import LOSSES
+from trainlint.facts.api.noted import NOTED
+from trainlint.facts.api.operations import OWN_NAMES
+from trainlint.facts.api.second_names import ALIASES, NAMESPACES
 
 _NAMES = 4096
 """Names of which it is remembered what they stand for: a program uses the same few again and again."""

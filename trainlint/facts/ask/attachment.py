@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import LOADER, MODULE, PARAMETER
+from trainlint.facts.api.gradients import CUTS, NO_GRADIENT, REBUILDS, WITH_INDICES
+from trainlint.facts.api.losses import SCALING
+from trainlint.facts.api.meanings import KEEPS
+from trainlint.facts.api.operations import CREATES, TENSORS_ALONE
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.holding import has_parameters, wants_gradient
 from trainlint.facts.model.values import (
@@ -95,7 +99,7 @@ def _within(value: Value, at_first: bool) -> Attachment:
         at_first: what variables hold before the loops that change them.
     """
     match value:
-        case Object() if value.definition is not None and not value.is_a(api.MODULE):
+        case Object() if value.definition is not None and not value.is_a(MODULE):
             return _of_all([*value.args, *value.options.values()], at_first)
         case Constant() | Object():
             return _NOTHING
@@ -129,7 +133,7 @@ def _asks_for_tensor(condition: object) -> int | None:
         ):
             return number
         case ("builtins.hasattr", ("value" | "result", int(number)), ("constant", str(name))):
-            return number if name.strip("'") in api.TENSORS_ALONE else None
+            return number if name.strip("'") in TENSORS_ALONE else None
     return None
 
 
@@ -146,9 +150,9 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
         return _ATTACHED if op.attached else _of_seen(op, at_first)
     if op.hung_on is not None:
         return _of_hung(op, op.hung_on, at_first)
-    if op.name in (api.PARAMETER, "parameters"):
+    if op.name in (PARAMETER, "parameters"):
         return _ATTACHED
-    if op.name in api.CREATES or op.name.removeprefix("builtins.") in api.NO_GRADIENT or is_index(op):
+    if op.name in CREATES or op.name.removeprefix("builtins.") in NO_GRADIENT or is_index(op):
         return Attachment(attached=wants_gradient(op))
     if op.name == "output" and op.owner is not None:
         return _of_output(op, op.owner, at_first)
@@ -157,7 +161,7 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
 
 def _of_seen(op: Op, at_first: bool) -> Attachment:
     """A run has shown that no gradient gets to here: where does it end?"""
-    if op.name in api.CREATES or op.name in api.NO_GRADIENT or op.name == api.PARAMETER or is_index(op):
+    if op.name in CREATES or op.name in NO_GRADIENT or op.name == PARAMETER or is_index(op):
         return _NOTHING
     if op.seen is not None and not op.seen.dtype.startswith(("float", "bfloat", "complex")):
         return _NOTHING
@@ -168,12 +172,12 @@ def _of_seen(op: Op, at_first: bool) -> Attachment:
         return Attachment(cuts=inputs.cuts, unrecorded=stopped)
     if inputs.attached:
         return Attachment(cuts=(op,))
-    return _rebuilt(op, inputs) if op.name in api.REBUILDS else inputs
+    return _rebuilt(op, inputs) if op.name in REBUILDS else inputs
 
 
 def _rebuilt(op: Op, inputs: Attachment) -> Attachment:
     """What rebuilds a tensor from numbers stands for whatever took the numbers out."""
-    named = _each_once(cut if cut.name in api.REBUILDS else op for cut in inputs.cuts)
+    named = _each_once(cut if cut.name in REBUILDS else op for cut in inputs.cuts)
     return replace(inputs, attached=False, cuts=named)
 
 
@@ -218,7 +222,7 @@ def _by_inputs(op: Op, at_first: bool) -> Attachment:
         return _ATTACHED
     if cuts(op):
         return _of_cut(op, inputs)
-    if op.name in api.REBUILDS and not inputs.attached:
+    if op.name in REBUILDS and not inputs.attached:
         return _rebuilt(op, inputs)
     return _with_what_it_brings(op, inputs)
 
@@ -228,14 +232,14 @@ def _of_cut(op: Op, inputs: Attachment) -> Attachment:
     as an environment does of an action: that would have no gradient anyway."""
     if inputs.attached:
         return Attachment(cuts=(op,))
-    if op.name in api.REBUILDS:
+    if op.name in REBUILDS:
         inputs = replace(inputs, cuts=()) if inputs.uncertain else _rebuilt(op, inputs)
     return replace(inputs, uncertain=False)
 
 
 def _with_what_it_brings(op: Op, inputs: Attachment) -> Attachment:
     """Also the parameters that come in with the object or the library that does an operation."""
-    is_forward = op.owner is not None and op.owner.is_a(api.MODULE) and op.name != "call"
+    is_forward = op.owner is not None and op.owner.is_a(MODULE) and op.name != "call"
     if op.owner is not None and (is_forward or op.name == "framework"):
         trainable = has_parameters(op.owner)
         is_sure = is_forward and trainable is True  # whatever it was given
@@ -253,7 +257,7 @@ def _with_what_it_brings(op: Op, inputs: Attachment) -> Attachment:
 
 def _of_inputs(op: Op, at_first: bool) -> Attachment:
     """Of what an operation is given, and hands gradients on to: not of sizes, devices and indices."""
-    if op.name not in api.KEEPS or not op.inputs:
+    if op.name not in KEEPS or not op.inputs:
         return _of_all(op.parts(), at_first)
     found = _within(op.inputs[0], at_first)
     index = op.options.get("index")
@@ -278,7 +282,7 @@ _PLAIN = ("torch.", "math.", "builtins.")
 def is_index(op: Op) -> bool:
     """The indices that `max(dim)`, `topk` and the like give beside their values."""
     match op:
-        case Op(name="getitem", inputs=(Op(name=name, inputs=(_, *_)), *_)) if name in api.WITH_INDICES:
+        case Op(name="getitem", inputs=(Op(name=name, inputs=(_, *_)), *_)) if name in WITH_INDICES:
             index = op.options.get("index")
             return isinstance(index, Constant) and index.value == 1
         case Op(name="getattr"):
@@ -290,19 +294,19 @@ def is_index(op: Op) -> bool:
 def _is_of_batch(op: Op) -> bool:
     """Whether it is an attribute of what a loader has given, such as `batch.labels`."""
     value: Value = op
-    while isinstance(value, Op) and value.inputs and (value.name == "getattr" or value.name in api.KEEPS):
+    while isinstance(value, Op) and value.inputs and (value.name == "getattr" or value.name in KEEPS):
         value = value.inputs[0]
     match value:
         case Op(name="iterate", inputs=(Object() as loader,)):
-            return op.name == "getattr" and loader.is_a(api.LOADER)
+            return op.name == "getattr" and loader.is_a(LOADER)
     return False
 
 
 def cuts(op: Op) -> bool:
     """Whether no gradient passes through an operation that rebuilds or reads out its input."""
-    if op.name in api.REBUILDS and op.name not in api.CUTS:
+    if op.name in REBUILDS and op.name not in CUTS:
         return bool(op.inputs) and isinstance(op.inputs[0], Items)
-    return op.name in api.CUTS
+    return op.name in CUTS
 
 
 def terms(loss: Value) -> tuple[Value, ...]:
@@ -320,9 +324,9 @@ def _summands(loss: Value) -> Sequence[Value]:
             return (inner,)
         case Op(name="+" | "-" | "add", inputs=(_, _)) | Op(name="sum", inputs=(_, _, *_)):
             return loss.inputs
-        case Op(name=name, inputs=(inner, weight)) if name in api.SCALING and _is_weight(weight):
+        case Op(name=name, inputs=(inner, weight)) if name in SCALING and _is_weight(weight):
             return (inner,)
-        case Op(name=name, inputs=(weight, inner)) if name in api.SCALING and _is_weight(weight):
+        case Op(name=name, inputs=(weight, inner)) if name in SCALING and _is_weight(weight):
             return (inner,)
         case Choice():
             return loss.parts()
@@ -368,7 +372,7 @@ def has_graph(value: Value) -> bool:
     """Whether a value holds what an operation on trainable parameters gave, and not the parameters alone."""
     return any(
         isinstance(one, Op)
-        and one.name not in (*_HAND_OUT, api.PARAMETER, "parameters")
+        and one.name not in (*_HAND_OUT, PARAMETER, "parameters")
         and attachment(one).attached
         for one in reached([value], _handed_out)
     )

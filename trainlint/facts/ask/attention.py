@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.attention import ATTENTION_MASKS, MIXES, NOTHING_LEFT, SDPA
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.masks import Mask, Part, made
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import Element, number_of, plain
-from trainlint.facts.model.events import AttentionCall, Operation
+from trainlint.facts.model.events.operations import AttentionCall, Operation
 from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, alternatives
 from trainlint.finding import Place
 
@@ -25,7 +25,7 @@ _SAME_WEIGHTS = frozenset(
 """Operations after which the weights of attention are still the same numbers, or dropped."""
 
 _SAME_SCORES = _SAME_WEIGHTS | frozenset("clamp tanh relu leaky_relu softplus type_as cat stack sum".split())
-_FROM_QUERIES = api.MIXES | frozenset(("linear", "bilinear", "torch.nn.Linear"))
+_FROM_QUERIES = MIXES | frozenset(("linear", "bilinear", "torch.nn.Linear"))
 _MOST = 60
 
 End = Callable[[Op], bool]
@@ -276,7 +276,7 @@ class MaskMet:
 def masks_met(training: Training) -> Iterator[MaskMet]:
     """Every mask that meets scores in a training."""
     for call in training.events(AttentionCall):
-        for argument, position in api.ATTENTION_MASKS[call.name].items():
+        for argument, position in ATTENTION_MASKS[call.name].items():
             for value in alternatives(call.argument(position, argument)):
                 yield from _met_in_call(call, argument, value)
     for operation in training.events(Operation):
@@ -288,12 +288,12 @@ def masks_met(training: Training) -> Iterator[MaskMet]:
 
 def _met_in_call(call: AttentionCall, argument: str, value: Value) -> Iterator[MaskMet]:
     mask = made(value)
-    name = "F.scaled_dot_product_attention" if call.name == api.SDPA else call.name.removeprefix("torch.")
+    name = "F.scaled_dot_product_attention" if call.name == SDPA else call.name.removeprefix("torch.")
     name = "nn.MultiheadAttention" if name == "multi_head_attention_forward" else name
     if mask is None:
         yield MaskMet(call.at, name, argument, None)
         return
-    attends = call.name == api.SDPA
+    attends = call.name == SDPA
     for part in mask.parts:
         if (part.kind == "padding") is not ("padding" in argument) and not (attends and part.is_named):
             continue
@@ -314,7 +314,7 @@ def _hidden(held: Element, attends: bool, are_numbers: bool) -> bool | None:
         return None
     if isinstance(held, bool):
         return held is not attends
-    return False if are_numbers else held <= api.NOTHING_LEFT
+    return False if are_numbers else held <= NOTHING_LEFT
 
 
 def _met(masking: Masking, softmax: Operation) -> Iterator[MaskMet]:
@@ -331,10 +331,10 @@ def _met(masking: Masking, softmax: Operation) -> Iterator[MaskMet]:
         if masking.way in ("+", "-"):
             sign = 1 if masking.way == "+" else -1
             held = [None if one is None else sign * one for one in (mask.kept, part.held)]
-            hidden = [None if one is None else one <= api.NOTHING_LEFT for one in held]
+            hidden = [None if one is None else one <= NOTHING_LEFT for one in held]
             if hidden == [False, False]:
                 continue
-        elif masking.fill is None or masking.fill > api.NOTHING_LEFT:
+        elif masking.fill is None or masking.fill > NOTHING_LEFT:
             continue
         else:
             hidden = [

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from trainlint.facts.api.torch_api import FILLS, MODULE
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.operations import FILLS
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.attachment import attachment
-from trainlint.facts.model.events import StateLoaded
+from trainlint.facts.model.events.modules import StateLoaded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Object, Op, Value
 from trainlint.finding import Place

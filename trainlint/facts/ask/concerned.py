@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
-from trainlint.facts.model.events import Event
+from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.values import Object, Value, alternatives
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainlint.facts.ask.attachment import attachment
-from trainlint.facts.model.events import Escape
+from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.values import Object, Op
 
 

@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.model.events import Accumulated, Backward, Built, Forward, LossCall
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.losses import Accumulated, LossCall
+from trainlint.facts.model.events.modules import Built
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value
 from trainlint.facts.seen.modules import ModuleSeen

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import PARAMETER
+from trainlint.facts.api.gradients import NO_GRADIENT
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import attachment, cuts, has_attached_input, terms
 from trainlint.facts.ask.contents import contents
-from trainlint.facts.model.events import Accumulated
+from trainlint.facts.model.events.losses import Accumulated
 from trainlint.facts.model.values import (
     Carried,
     Choice,
@@ -60,8 +61,8 @@ def graph_of(loss: Value, loops: tuple[int, ...] | None) -> frozenset[int] | Non
 def _ends_graph(op: Op) -> bool:
     """Whether nothing of the graph is behind an operation."""
     if op.attached is not None:
-        return not op.attached or op.name == api.PARAMETER
-    if op.name in (api.PARAMETER, "parameters", "iterate") or cuts(op) or op.name in api.NO_GRADIENT:
+        return not op.attached or op.name == PARAMETER
+    if op.name in (PARAMETER, "parameters", "iterate") or cuts(op) or op.name in NO_GRADIENT:
         return True
     way = attachment(op)
     return not (way.attached or way.uncertain)
@@ -89,7 +90,7 @@ def _numbers_inside(value: Value, with_graph: bool) -> frozenset[int]:
 
 
 def _is_cut(op: Op) -> bool:
-    return cuts(op) or op.name in api.NO_GRADIENT
+    return cuts(op) or op.name in NO_GRADIENT
 
 
 def is_recurrence(sum_up: Accumulated) -> bool:
@@ -100,8 +101,8 @@ def is_recurrence(sum_up: Accumulated) -> bool:
 
 def without_gradient(value: Value) -> Iterator[Op]:
     """Operations such as `argmax` and `==` between a value and trainable parameters."""
-    for one in made_of(value, lambda op: op.name in api.NO_GRADIENT and has_attached_input(op)):
-        if isinstance(one, Op) and one.name in api.NO_GRADIENT and has_attached_input(one):
+    for one in made_of(value, lambda op: op.name in NO_GRADIENT and has_attached_input(op)):
+        if isinstance(one, Op) and one.name in NO_GRADIENT and has_attached_input(one):
             yield one
 
 

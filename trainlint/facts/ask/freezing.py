@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api.torch_api import MODULE
+from trainlint.facts.api.classes import MODULE
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.holding import is_part_of
-from trainlint.facts.model.events import RequiresGrad
+from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value, constant
 

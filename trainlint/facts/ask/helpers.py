@@ -8,8 +8,10 @@ from typing import NamedTuple
 from trainlint.facts.api import frameworks as owners
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.model.events import Backward, Event, Forward
-from trainlint.facts.model.framework_events import Prepared
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.frameworks import Prepared
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives, constant
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.layers import CONTAINERS, MODE_DEPENDENT, MODE_DEPENDENT_IF, WITH_PARAMETERS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import contents, leaves, taken_apart
 from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value
@@ -61,13 +62,13 @@ def has_parameters(module: Object) -> bool | None:
     """Whether a module holds trainable parameters; None where that cannot be seen."""
     name = module.type.removeprefix("torch.nn.")
     if module.type.startswith("torch.nn."):
-        if name in api.WITH_PARAMETERS:
+        if name in WITH_PARAMETERS:
             return True
-        if module.type not in api.CONTAINERS:
+        if module.type not in CONTAINERS:
             is_known = name[:1].isupper() and not name.startswith(("Lazy", "InstanceNorm", "Module"))
             return False if is_known else None
     elif module.definition is None:
-        return True if module.is_a(api.MODULE) else None
+        return True if module.is_a(MODULE) else None
     is_seen = True
     for one in (one for value in module.attributes.values() for one in contents(value)):
         found = _is_trainable(one, module)
@@ -79,13 +80,13 @@ def has_parameters(module: Object) -> bool | None:
 
 def _is_trainable(value: Value, holder: Object) -> bool | None:
     """Whether an attribute is a parameter or holds some; None where that cannot be seen."""
-    is_module = holder.is_a(api.MODULE)
+    is_module = holder.is_a(MODULE)
     match value:
         case Op(name="torch.nn.Parameter"):
             return True
         case Op(name="Tensor"):
             return wants_gradient(value) or not is_module
-        case Object() if value is not holder and value.is_a(api.MODULE):
+        case Object() if value is not holder and value.is_a(MODULE):
             return has_parameters(value)
         case Object() if value is not holder and not is_module:
             return has_parameters(value) or False
@@ -103,7 +104,7 @@ def wants_gradient(op: Op) -> bool:
 @question(start=False, unknown=True)
 def depends_on_mode(module: Object) -> bool:
     """Whether a module may behave otherwise in training than in evaluation, as far as its layers are known."""
-    is_layer = module.type.startswith("torch.nn.") and module.type not in api.CONTAINERS
+    is_layer = module.type.startswith("torch.nn.") and module.type not in CONTAINERS
     if is_layer and module.definition is None:
         return _layer_depends_on_mode(module, module.type.removeprefix("torch.nn."))
     if module.definition is None and not module.type.startswith("torch.nn."):
@@ -113,9 +114,9 @@ def depends_on_mode(module: Object) -> bool:
 
 
 def _layer_depends_on_mode(layer: Object, name: str) -> bool:
-    if name not in api.MODE_DEPENDENT_IF or layer.is_open:
-        return name in api.MODE_DEPENDENT
-    asked = layer.argument(*api.MODE_DEPENDENT_IF[name])
+    if name not in MODE_DEPENDENT_IF or layer.is_open:
+        return name in MODE_DEPENDENT
+    asked = layer.argument(*MODE_DEPENDENT_IF[name])
     return asked is not None and not (
         isinstance(asked, Constant) and not asked.is_default and not asked.value
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api import noted
+from trainlint.facts.api.meanings import KEEPS
+from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.devices import may_ask_for_device
-from trainlint.facts.model.events import ToHost
+from trainlint.facts.model.events.operations import ToHost
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, Value
 
 _SIZES = frozenset(("shape", "size", "len", "dim", "ndim", "numel"))
@@ -25,11 +27,11 @@ def is_born_on_host(value: Value) -> bool:
             return False
         case Op(name="getattr", options={"name": Constant(value="batch_sizes")}):
             return True  # of a packed sequence, for Python to loop over
-        case Op(name="getitem", inputs=(Op(name=api.PAD_PACKED),), options={"index": Constant(value=1)}):
+        case Op(name="getitem", inputs=(Op(name=noted.PAD_PACKED),), options={"index": Constant(value=1)}):
             return True  # the lengths, which stay on the host all the way
         case Op() if value.name in _SIZES or value.name.startswith("numpy."):
             return True
-        case Op() if value.name in api.CREATES:
+        case Op() if value.name in CREATES:
             # A run on the host does not show what is moved to a device elsewhere: there, only single draws are sure.
             is_single = value.seen is None or math.prod(value.seen.shape) == 1
             return "device" not in value.options and is_single
@@ -46,7 +48,7 @@ def is_on_host(value: Value) -> bool:
     match value:
         case Op(name="cpu" | "numpy" | "item" | "tolist"):
             return True
-        case Op(inputs=(inner, *_)) if value.name in api.KEEPS:
+        case Op(inputs=(inner, *_)) if value.name in KEEPS:
             return is_on_host(inner)
     return False
 

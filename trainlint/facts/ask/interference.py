@@ -5,7 +5,9 @@ from __future__ import annotations
 from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.holding import held_in
 from trainlint.facts.ask.stepped import modules_held, same_parameters
-from trainlint.facts.model.events import Escape, ModuleChanged, OptimizerStep, ZeroGrad
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.modules import ModuleChanged
+from trainlint.facts.model.events.steps import OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Open

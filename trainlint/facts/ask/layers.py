@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api.torch_api import RECURRENT
+from trainlint.facts.api.layers import RECURRENT
 from trainlint.facts.model.values import Constant, Op, Value
 
 

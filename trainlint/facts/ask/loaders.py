@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from trainlint.facts.api.torch_api import LOADER, SAMPLER
+from trainlint.facts.api.classes import LOADER, SAMPLER
 from trainlint.facts.ask.asking import question, reached
-from trainlint.facts.model.events import Backward, Built, Drawn, Forward, ModeChange, OptimizerStep
+from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import Built, ModeChange
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import (
     Items,

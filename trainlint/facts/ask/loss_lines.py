@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from trainlint.facts.model.events import Backward, Event, LossCall, OptimizerStep
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Op
 from trainlint.finding import Place

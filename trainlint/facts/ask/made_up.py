@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api.torch_api import CREATES, KEEPS, REBUILDS
+from trainlint.facts.api.gradients import REBUILDS
+from trainlint.facts.api.meanings import KEEPS
+from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.asking import question
 from trainlint.facts.model.values import Constant, Items, Op, Value
 

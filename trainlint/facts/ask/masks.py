@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.meanings import KEEPS
+from trainlint.facts.api.precision import FLOATS
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.indices import Indices, indices
 from trainlint.facts.ask.sizes import is_same_size
@@ -94,7 +95,7 @@ FRESH: dict[str, tuple[Element, int]] = {
 _LATER = "torch.nn.Transformer.generate_square_subsequent_mask"
 _TURNS = frozenset("T t mT transpose swapaxes swapdims".split())
 _KEEPS = (
-    (api.KEEPS | frozenset(("repeat", "alias", "from_numpy", "broadcast_to", "copy", "detach_")))
+    (KEEPS | frozenset(("repeat", "alias", "from_numpy", "broadcast_to", "copy", "detach_")))
     - _TURNS
     - frozenset(
         "getitem stack cat concat hstack vstack gather select narrow index_select rearrange permute "
@@ -253,7 +254,7 @@ def _cast(op: Op, whole: Mask | None) -> Mask | None:
     dtypes = [one for one in (*op.inputs[1:], *op.options.values()) if isinstance(one, Named)]
     if any(map(_is_boolean, dtypes)) or (op.seen is not None and op.seen.dtype == "bool"):
         return _each(UNARY["bool"], whole)
-    if any(one.name in api.FLOATS for one in dtypes) or any(
+    if any(one.name in FLOATS for one in dtypes) or any(
         isinstance(one, Op) and one.name == "dtype" for one in (*op.inputs[1:], *op.options.values())
     ):
         return _each(UNARY["float"], whole)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainlint.facts.api import torch_api as api
-from trainlint.facts.api.torch_api import Meaning
+from trainlint.facts.api.meanings import CLAMPS, KEEPS, MAKES, TURNS, Meaning
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.guards import ask_for_mode
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, Unknown, Value
@@ -35,11 +34,11 @@ def _makers(value: Value) -> tuple[Op, ...] | None:
             return _of_each(part for part in value.parts() if not _is_placeholder(part))
         case Items(items=[_, *_]):
             return _of_each(value.items)
-        case Op() if value.name in api.MAKES or value.name in api.TURNS:
+        case Op() if value.name in MAKES or value.name in TURNS:
             return (value,)
-        case Op(inputs=(first, *_)) if value.name in _TOGETHER or value.name in api.KEEPS:
+        case Op(inputs=(first, *_)) if value.name in _TOGETHER or value.name in KEEPS:
             return _makers(first)
-        case Op(inputs=(first, *_)) if value.name in api.CLAMPS:
+        case Op(inputs=(first, *_)) if value.name in CLAMPS:
             inner = _makers(first)
             return None if inner is None or any(meaning(op) is Meaning.LOGITS for op in inner) else inner
         case Op(name="+", inputs=(first, Constant(value=float() | int() as small))) if abs(small) < _SMALL:
@@ -60,13 +59,13 @@ def _of_each(values: Iterable[Value]) -> tuple[Op, ...] | None:
 @question(start=None, unknown=None)
 def meaning(op: Op) -> Meaning | None:
     """What an operation's result means; None where that is not known."""
-    if op.name in api.MAKES:
-        return api.MAKES[op.name]
-    if op.name in api.TURNS:
+    if op.name in MAKES:
+        return MAKES[op.name]
+    if op.name in TURNS:
         inner = makers(op.inputs[0]) if op.inputs else None
         meanings = {meaning(one) for one in inner} if inner else {None}
         only = meanings.pop() if len(meanings) == 1 else None
-        return api.TURNS[op.name].get(only) if only is not None else None
+        return TURNS[op.name].get(only) if only is not None else None
     return None
 
 
@@ -86,7 +85,7 @@ def origins(value: Value | None) -> Iterator[tuple[Meaning, Op]]:
 
 def _models(value: Value | None) -> list[Value | None]:
     """A value for each model that it may be the output of."""
-    while isinstance(value, Op) and value.name in api.KEEPS and value.name != "output" and value.inputs:
+    while isinstance(value, Op) and value.name in KEEPS and value.name != "output" and value.inputs:
         value = value.inputs[0]
     if isinstance(value, Choice):
         options = [option for _, option in value.options]

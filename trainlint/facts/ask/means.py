@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.events import LossCall
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value, constant
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainlint.facts.api.torch_api import CLOCKS, FILLS, FRESH, KEEPS
+from trainlint.facts.api.meanings import KEEPS
+from trainlint.facts.api.noted import CLOCKS
+from trainlint.facts.api.operations import FILLS, FRESH
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import contained
 from trainlint.facts.ask.stepped import modules_held
-from trainlint.facts.model.events import (
-    Backward,
-    Called,
-    Escape,
-    Forward,
-    OptimizerStep,
-    Returned,
-    StateTaken,
-)
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Escape, Returned
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import StateTaken
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
 

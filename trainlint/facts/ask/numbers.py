@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import REBUILDS
+from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import made_of
-from trainlint.facts.model.events import Backward
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Carried, Choice, Constant, Op, Unknown, Value
 from trainlint.facts.seen.blind_spots import Numbered

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainlint.facts.model.events import Backward
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Op, Value
 

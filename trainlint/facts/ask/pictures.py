@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from trainlint.facts.api.torch_api import CUTS, NO_GRADIENT
+from trainlint.facts.api.gradients import CUTS, NO_GRADIENT
 from trainlint.facts.seen.pictures import GraphNode, Picture
 
 

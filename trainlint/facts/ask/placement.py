@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import LOADER, MODULE
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.devices import device_types
 from trainlint.facts.ask.holding import contained, has_parameters
-from trainlint.facts.model.events import Built, Called, Escape, Event, Moved, Wrapped
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.modules import Built, Moved, Wrapped
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Value, alternatives
 
@@ -54,7 +56,7 @@ def _is_plainly_built(training: Training, module: Object) -> bool:
         return False
     return not any(
         isinstance(one, Object)
-        and one.is_a(api.MODULE)
+        and one.is_a(MODULE)
         and (
             one.is_open
             or ("device" in one.options and (one is not module or one.definition))
@@ -109,7 +111,7 @@ def _device_of(value: Value | None) -> str | None:
             return _only(kind for _, kind in device_types(given))
         case Op(inputs=(inner, *_)) if value.name in _STAYS:
             return _device_of(inner)
-        case Op(name="iterate", inputs=(Object() as loader, *_)) if loader.is_a(api.LOADER):
+        case Op(name="iterate", inputs=(Object() as loader, *_)) if loader.is_a(LOADER):
             return _device_of_data(loader)
     return ""
 

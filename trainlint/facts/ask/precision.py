@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainlint import limits
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import AUTOCAST, MODULE
+from trainlint.facts.api.gradients import NO_GRADIENT
+from trainlint.facts.api.precision import CAST_DOWN, CAST_TO, FLOATS
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.attachment import attachment, cuts
 from trainlint.facts.ask.devices import device_types
@@ -59,7 +61,7 @@ def castings(regions: tuple[Value, ...]) -> tuple[Casting, ...]:
         return ()
     found: list[Casting] = []
     for guards, one in ways(regions[-1]):
-        if not (isinstance(one, Object) and one.is_a(api.AUTOCAST)):
+        if not (isinstance(one, Object) and one.is_a(AUTOCAST)):
             outside = castings(regions[:-1])
             found += (Casting(outer.region, outer.dtype, (*guards, *outer.guards)) for outer in outside)
         elif constant(one.options.get("enabled")) is not False:
@@ -85,14 +87,14 @@ def _ways_to_cast(region: Object) -> Iterator[tuple[Guards, str]]:
     for guards, one in ways(dtype if dtype is not None else Constant(value=None)):
         if isinstance(one, Constant) and one.value is None:
             for more, device in device_types(region.options.get("device_type")):
-                yield (*guards, *more), api.CAST_TO.get(device, "")
+                yield (*guards, *more), CAST_TO.get(device, "")
         else:
             yield guards, dtype_of(one)
 
 
 def dtype_of(value: Value | None) -> str:
     """The floating type that a value is; empty where it is none, or not known."""
-    return api.FLOATS.get(value.name, "") if isinstance(value, Named) else ""
+    return FLOATS.get(value.name, "") if isinstance(value, Named) else ""
 
 
 def casts_of(loss: Value, under: Guards = ()) -> Iterator[Casting]:
@@ -114,13 +116,13 @@ def casts_of(loss: Value, under: Guards = ()) -> Iterator[Casting]:
 
 def _computes(op: Op) -> bool:
     """Whether an operation is one that autocast lowers, or a whole model."""
-    if op.name in api.CAST_DOWN or op.name in ("output", "call"):
+    if op.name in CAST_DOWN or op.name in ("output", "call"):
         return True
-    return op.owner is not None and op.owner.is_a(api.MODULE) and not op.owner.type.startswith("torch.nn.")
+    return op.owner is not None and op.owner.is_a(MODULE) and not op.owner.type.startswith("torch.nn.")
 
 
 def _ends_graph(op: Op) -> bool:
-    return op.records is False or cuts(op) or op.name in api.NO_GRADIENT
+    return op.records is False or cuts(op) or op.name in NO_GRADIENT
 
 
 # Scaling
@@ -213,7 +215,7 @@ def is_half(value: Value | None, halved: frozenset[int]) -> Op | None:
 def _makes_half(op: Op, halved: frozenset[int]) -> Op | None:
     if op.seen is not None:
         return op if op.seen.dtype == "float16" else None
-    if op.name in api.CAST_DOWN:
+    if op.name in CAST_DOWN:
         if any(one.dtype == "float16" for one in castings(op.autocast)):
             return op
         if op.autocast:

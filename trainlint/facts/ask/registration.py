@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainlint.facts.api.torch_api import CONTAINERS, MODULE, OPTIMIZER, SOME_MODULE
+from trainlint.facts.api.classes import MODULE, OPTIMIZER, SOME_MODULE
+from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.holding import has_parameters
-from trainlint.facts.model.events import Built, Escape, ParametersListed
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.modules import Built
+from trainlint.facts.model.events.parameters import ParametersListed
 from trainlint.facts.model.modules import Unregistered
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, alternatives

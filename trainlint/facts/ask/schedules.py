@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from trainlint.facts.api.torch_api import SCHEDULER
+from trainlint.facts.api.classes import SCHEDULER
 from trainlint.facts.model.values import Constant, Items, Object, Table, Value, alternatives, constant
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from trainlint.facts.api.torch_api import CREATES, NO_GRADIENT, RECURRENT
+from trainlint.facts.api.gradients import NO_GRADIENT
+from trainlint.facts.api.layers import RECURRENT
+from trainlint.facts.api.operations import CREATES
 from trainlint.facts.api.torch_names import shifts_labels
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.sums import Sum, added, summed
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.events import Batched, LossCall
+from trainlint.facts.model.events.batches import Batched
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Value, constant
 

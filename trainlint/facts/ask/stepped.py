@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import MODULE, OPTIMIZER
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import contains
-from trainlint.facts.model.events import Clip, Forward, OptimizerStep, SchedulerStep
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.steps import Clip, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
 
@@ -35,7 +36,7 @@ def modules_held(optimizer: Value) -> Held:
             match leaf:
                 case Op(name="parameters"):
                     modules.extend(leaf.inputs[:1])
-                case Object() if not leaf.is_a(api.OPTIMIZER):
+                case Object() if not leaf.is_a(OPTIMIZER):
                     modules.append(leaf)
                 case Unknown() | Op():
                     complete = False
@@ -51,7 +52,7 @@ def _given(optimizer: Object) -> Iterator[Value]:
 def _wrapped(optimizer: Value) -> Iterator[Object]:
     if isinstance(optimizer, Object):
         for leaf in _given(optimizer):
-            if isinstance(leaf, Object) and leaf.is_a(api.OPTIMIZER):
+            if isinstance(leaf, Object) and leaf.is_a(OPTIMIZER):
                 yield leaf
 
 
@@ -67,14 +68,14 @@ def modules_stepped(training: Training, optimizer: Value) -> tuple[Value, ...]:
 def _is_the_only_one(training: Training, optimizer: Value) -> bool:
     """Whether an optimizer of unknown content is the only one that there is."""
     found = [one for one in alternatives(optimizer) if isinstance(one, Object)]
-    others = {one.uid for one in training.objects if one.is_a(api.OPTIMIZER)}
+    others = {one.uid for one in training.objects if one.is_a(OPTIMIZER)}
     return len(found) == 1 and found[0].is_open and others <= {found[0].uid}
 
 
 def is_certainly_not_stepped(training: Training, value: Value) -> bool:
     """Whether all modules that a value comes out of certainly are in no optimizer: all optimizers are in sight, and all
     that they hold."""
-    optimizers: list[Value] = [one for one in training.objects if one.is_a(api.OPTIMIZER)]
+    optimizers: list[Value] = [one for one in training.objects if one.is_a(OPTIMIZER)]
     optimizers += [step.optimizer for step in training.events(OptimizerStep)]
     held = [modules_held(one) for one in optimizers]
     behind = [one for inner in made_of(value) for one in _modules_of(inner)]
@@ -100,7 +101,7 @@ def _modules_of(value: Value) -> Iterator[Value]:
     match value:
         case Op(name="parameters", inputs=(module, *_)):
             yield from alternatives(module)
-        case Op(owner=Object() as owner) if owner.is_a(api.MODULE):
+        case Op(owner=Object() as owner) if owner.is_a(MODULE):
             yield owner
 
 
@@ -125,7 +126,7 @@ def same_parameters(target: Value, optimizer: Value) -> bool:
     numbers = {one.uid for one in targets}
     if not numbers.isdisjoint(one.uid for one in optimizers):
         return True
-    if any(isinstance(one, Object) and one.is_a(api.OPTIMIZER) for one in targets):
+    if any(isinstance(one, Object) and one.is_a(OPTIMIZER) for one in targets):
         if not all(isinstance(one, Object) for one in (*targets, *optimizers)):
             return True
         cleared = {one.uid for held in targets for one in modules_held(held).modules}

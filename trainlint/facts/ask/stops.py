@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.gradients import FLAT, NO_GRADIENT, STEPS
 from trainlint.facts.ask.attachment import attachment, has_attached_input, terms
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.model.values import Items, Op, Value
@@ -25,20 +25,20 @@ def _steps(term: Value) -> Iterator[Op]:
     """Operations such as `argmax` between a number and trainable parameters."""
 
     def ends(op: Op) -> bool:
-        return has_attached_input(op) or (op.name in api.NO_GRADIENT and op.name not in api.STEPS)
+        return has_attached_input(op) or (op.name in NO_GRADIENT and op.name not in STEPS)
 
     for one in made_of(term, ends):
-        if isinstance(one, Op) and one.name in api.STEPS and has_attached_input(one):
+        if isinstance(one, Op) and one.name in STEPS and has_attached_input(one):
             yield one
 
 
 def _flat(term: Value) -> list[Op]:
     """Steps such as `round` through which, as a run has shown, all that is attached to a value passes."""
     found: list[Op] = []
-    for one in made_of(term, lambda op: not op.attached or op.name in api.FLAT):
+    for one in made_of(term, lambda op: not op.attached or op.name in FLAT):
         if not isinstance(one, Op) or not one.attached:
             continue
-        if one.name in api.FLAT:
+        if one.name in FLAT:
             found.append(one)
         elif not any(isinstance(inner, Op) and inner.attached for inner in _tensors(one)):
             return []

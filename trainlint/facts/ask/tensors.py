@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import LOADER, MODULE, PARAMETER
+from trainlint.facts.api.gradients import REBUILDS
+from trainlint.facts.api.losses import LOSS_FUNCTIONS
+from trainlint.facts.api.meanings import KEEPS, MAKES
+from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.asking import question
 from trainlint.facts.model.values import Choice, Object, Op, Value
 
 _TENSOR_MAKERS = frozenset(
     (
-        *api.MAKES,
-        *(api.CREATES - {"manual_seed", "device"}),
-        *api.LOSS_FUNCTIONS,
-        *(api.REBUILDS - {"Tensor"}),
-        api.PARAMETER,
+        *MAKES,
+        *(CREATES - {"manual_seed", "device"}),
+        *LOSS_FUNCTIONS,
+        *(REBUILDS - {"Tensor"}),
+        PARAMETER,
     )
 )
 _ARITHMETIC = frozenset(
@@ -27,14 +31,14 @@ def is_tensor(value: Value) -> bool:
         case Op(name="output" | "alias" | "grad", inputs=(inner, *_)):
             return is_tensor(inner)
         case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object() as holder,)),)):
-            return holder.is_a(api.MODULE)
+            return holder.is_a(MODULE)
         case Op(name="getitem", inputs=(Op(name="iterate", inputs=(Object() as loader,)),)):
-            return loader.is_a(api.LOADER)
+            return loader.is_a(LOADER)
         case Op() if value.owner is not None and value.owner.type.startswith("torch.nn."):
-            return value.name in api.MAKES or value.owner.type.removeprefix("torch.nn.") in _ONE_TENSOR
+            return value.name in MAKES or value.owner.type.removeprefix("torch.nn.") in _ONE_TENSOR
         case Op() if value.name in _TENSOR_MAKERS:
             return True
-        case Op() if value.name in api.KEEPS:
+        case Op() if value.name in KEEPS:
             return bool(value.inputs) and is_tensor(value.inputs[0])
         case Op() if value.name in _ARITHMETIC:
             return any(map(is_tensor, value.inputs))

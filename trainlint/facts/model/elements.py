@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.attention import NOTHING_LEFT
+from trainlint.facts.api.second_names import SYNONYMS
 from trainlint.facts.model.values import Constant, Named, Op, Value
 
 Element = float | int | bool | None
@@ -58,7 +59,7 @@ def _in_range(number: Element) -> Element:
 def plain(op: Op) -> str:
     """The name of an operation, whichever of its spellings the program uses."""
     name = op.name.removeprefix("numpy.").removesuffix("_")
-    return api.SYNONYMS.get(name, name)
+    return SYNONYMS.get(name, name)
 
 
 def _and(a: Element, b: Element) -> Element:
@@ -83,7 +84,7 @@ def _times(a: Element, b: Element) -> Element:
 
 
 def _plus(a: Element, b: Element) -> Element:
-    low = [one for one in (a, b) if one is not None and one <= api.NOTHING_LEFT]
+    low = [one for one in (a, b) if one is not None and one <= NOTHING_LEFT]
     if low:
         return low[0]
     return None if a is None or b is None else _in_range(a + b)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainlint.facts.model.events import Event
+from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.values import Value
 from trainlint.finding import Place
 

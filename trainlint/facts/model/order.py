@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from trainlint import limits
 from trainlint.facts.model.effort import give_up
-from trainlint.facts.model.events import Event
+from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.exclusive import compared, is_among
 from trainlint.facts.model.nodes import Body, Branch, Exit, Loop, Node
 

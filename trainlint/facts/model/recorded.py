@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.nodes import Loop
 from trainlint.facts.model.training import Training
 from trainlint.facts.seen.endings import Ending
@@ -17,7 +19,7 @@ from trainlint.facts.seen.raised import Failure
 from trainlint.facts.seen.ranks import Rank
 from trainlint.finding import Open, Place
 
-E = TypeVar("E", bound=ev.Event)
+E = TypeVar("E", bound=Event)
 F = TypeVar("F")
 
 
@@ -81,27 +83,27 @@ class Recorded(Training):
         is_cut_short = self.ending.how in ("failed", "interrupted", "exited")
         return is_cut_short or any(one.skipped for one in self.facts(OptimizerSeen))
 
-    def was_cleared(self, step: ev.OptimizerStep) -> bool | Open:
+    def was_cleared(self, step: OptimizerStep) -> bool | Open:
         known = self._remains(step)
         if known is None:
             return Open(step.at, "whether the gradients are cleared before a second step")
         return known.cleared
 
-    def rounds_of(self, drawn: ev.Drawn) -> Place | Open | None:
+    def rounds_of(self, drawn: Drawn) -> Place | Open | None:
         known = next((one for one in self.facts(LoaderSeen) if one.loader is drawn.loader), None)
         if known is None or known.rounds < 2:
             return Open(drawn.loader.at or drawn.at, "whether this loader is gone through again")
         return self.loops[drawn.loops[-1]].at if drawn.loops else drawn.at
 
-    def left_over(self, step: ev.OptimizerStep) -> dict[str, float | str]:
+    def left_over(self, step: OptimizerStep) -> dict[str, float | str]:
         known = self._remains(step)
         return known.numbers if known is not None else {}
 
-    def each_time(self, event: ev.Event, others: list[E]) -> dict[str, float | str] | None:
+    def each_time(self, event: Event, others: list[E]) -> dict[str, float | str] | None:
         times = sum(one.at == event.at for one in self.events(type(event)))
         if len(others) < 2 or times < len(others):
             return None
         return {"in each of the last": f"{len(others)} {type(others[0]).__name__.lower()}s"}
 
-    def _remains(self, event: ev.OptimizerStep) -> Remains | None:
+    def _remains(self, event: OptimizerStep) -> Remains | None:
         return next((one for one in self.remains if one.optimizer is event.optimizer), None)

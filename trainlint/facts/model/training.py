@@ -7,16 +7,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
-from trainlint.facts.api.torch_api import OPTIMIZER
-from trainlint.facts.model import events as ev
+from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.model import order
+from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.event import Event, Returned
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import ModeChange
+from trainlint.facts.model.events.steps import OptimizerStep, ZeroGrad
 from trainlint.facts.model.exclusive import measures
 from trainlint.facts.model.modules import Unread
 from trainlint.facts.model.nodes import Loop, Node
 from trainlint.facts.model.values import Constant, Object, Value, alternatives
 from trainlint.finding import Open, Place
 
-E = TypeVar("E", bound=ev.Event)
+E = TypeVar("E", bound=Event)
 F = TypeVar("F")
 
 
@@ -63,12 +67,12 @@ class Training:
 
     @cached_property
     def _by_kind(self) -> dict[type, list[Any]]:
-        found: dict[type, list[Any]] = {ev.Event: self._events}
+        found: dict[type, list[Any]] = {Event: self._events}
         for event in self._events:
             found.setdefault(type(event), []).append(event)
         return found
 
-    def runs(self, *kinds: type[ev.Event]) -> list[list[ev.Event]]:
+    def runs(self, *kinds: type[Event]) -> list[list[Event]]:
         """Possible orders of events of these kinds, each loop run twice; none where only one kind occurs."""
         if kinds not in self._runs:
             occurring = [kind for kind in kinds if self.events(kind)]
@@ -76,11 +80,11 @@ class Training:
         return self._runs[kinds]
 
     @cached_property
-    def _runs(self) -> dict[tuple[type[ev.Event], ...], list[list[ev.Event]]]:
+    def _runs(self) -> dict[tuple[type[Event], ...], list[list[Event]]]:
         return {}
 
     @cached_property
-    def _events(self) -> list[ev.Event]:
+    def _events(self) -> list[Event]:
         return list(order.events(self.nodes))
 
     @cached_property
@@ -91,11 +95,11 @@ class Training:
         """Events of one kind in a loop, at any depth."""
         return [event for event in self.events(kind) if loop in event.loops]
 
-    def handed_out(self) -> list[ev.Returned]:
+    def handed_out(self) -> list[Returned]:
         """What callers that are not seen receive."""
-        return self.events(ev.Returned)
+        return self.events(Returned)
 
-    def name_of(self, step: ev.OptimizerStep) -> str:
+    def name_of(self, step: OptimizerStep) -> str:
         """What to call the optimizer of a step."""
         found = next(alternatives(step.optimizer), None)
         return (
@@ -107,12 +111,12 @@ class Training:
         """Whether a run has shown that steps which the program would take are not among its events."""
         return False
 
-    def was_cleared(self, step: ev.OptimizerStep) -> bool | Open | None:
+    def was_cleared(self, step: OptimizerStep) -> bool | Open | None:
         """Whether the gradients that a step used were cleared before the next, as a run has shown; None where nothing
         ran."""
         return None
 
-    def rounds_of(self, drawn: ev.Drawn) -> Place | Open | None:
+    def rounds_of(self, drawn: Drawn) -> Place | Open | None:
         """The loop in each round of which a loop over a loader begins anew; None where there is none, and open where a
         run has not gone on for long enough."""
         if len(drawn.loops) < 2 or drawn.loops[-2] in drawn.loader.loops:
@@ -121,28 +125,28 @@ class Training:
         is_over_it = own is not None and own.at.line <= drawn.at.line <= own.at.end_line
         return around.at if is_over_it and around is not None else None
 
-    def left_over(self, step: ev.OptimizerStep) -> dict[str, float | str]:
+    def left_over(self, step: OptimizerStep) -> dict[str, float | str]:
         """What a run has measured of the gradients that were not cleared; empty where nothing ran."""
         return {}
 
-    def each_time(self, event: ev.Event, others: list[E]) -> dict[str, float | str] | None:
+    def each_time(self, event: Event, others: list[E]) -> dict[str, float | str] | None:
         """How often something happened beside others, as a run has counted; None where the run has not shown that it is
         done each time."""
         return {}
 
-    def inside_loop(self, event: ev.Event) -> tuple[tuple[Any, bool], ...]:
+    def inside_loop(self, event: Event) -> tuple[tuple[Any, bool], ...]:
         """The undecided conditions inside its innermost loop under which something happens."""
         around = self.guards_around(event.loops[-1]) if event.loops else ()
         return tuple(guard for guard in event.guards if guard not in around)
 
     def guards_around(self, loop: int) -> tuple[object, ...]:
         """The conditions under which a loop itself stands: those that all events in it share."""
-        inside = self.inside(loop, ev.Event)
+        inside = self.inside(loop, Event)
         if not inside:
             return ()
         return tuple(guard for guard in inside[0].guards if all(guard in one.guards for one in inside))
 
-    def never_together(self, one: ev.Event, other: ev.Event) -> bool:
+    def never_together(self, one: Event, other: Event) -> bool:
         """Whether a program does only one of two things, however often: what decides stays the same in all loops."""
         known = dict(one.guards)
         return any(
@@ -160,20 +164,20 @@ class Training:
             if one.key is not None and one.key not in varying and not measures(one.key)
         )
 
-    def is_own_choice(self, mode: ev.ModeChange, forward: ev.Forward) -> bool:
+    def is_own_choice(self, mode: ModeChange, forward: Forward) -> bool:
         """Whether evaluation mode is switched on in the same function and loop as the step: on purpose."""
         return mode.calls == forward.calls and mode.loops == forward.loops and mode.guards == forward.guards
 
-    def mode_at(self, run: list[ev.Event], forward: ev.Forward) -> ev.ModeChange | None:
+    def mode_at(self, run: list[Event], forward: Forward) -> ModeChange | None:
         """The last switch of a module's mode before one of its forwards, in one run."""
         return next((last for event, last in self.modes(run, forward.module) if event is forward), None)
 
-    def modes(self, run: list[ev.Event], module: Value) -> Iterator[tuple[ev.Event, ev.ModeChange | None]]:
+    def modes(self, run: list[Event], module: Value) -> Iterator[tuple[Event, ModeChange | None]]:
         """Each event of a run, with the last switch of a module's mode before it. A module that is made anew in each
         round of a loop begins each without any."""
         made_in = module.loops if isinstance(module, Object) else ()
-        before: ev.Event | None = None
-        last: ev.ModeChange | None = None
+        before: Event | None = None
+        last: ModeChange | None = None
         for event in run:
             if (
                 made_in
@@ -183,11 +187,11 @@ class Training:
             ):
                 last = None
             yield event, last
-            if isinstance(event, ev.ModeChange) and event.module is module:
+            if isinstance(event, ModeChange) and event.module is module:
                 last = event
             before = event
 
-    def _began_anew(self, before: ev.Event, event: ev.Event) -> int | None:
+    def _began_anew(self, before: Event, event: Event) -> int | None:
         """The loop of which a new round began between two events of a run that follow each other."""
         if self._places[id(event)] > self._places[id(before)]:
             return None
@@ -198,13 +202,13 @@ class Training:
     def _places(self) -> dict[int, int]:
         return {id(event): number for number, event in enumerate(self._events)}
 
-    def is_after(self, event: ev.Event, other: ev.Event) -> bool:
+    def is_after(self, event: Event, other: Event) -> bool:
         """Whether one event comes after another on each iteration of the loops that both are in."""
         return self._places[id(event)] > self._places[id(other)]
 
     @cached_property
     def _cleared(self) -> frozenset[int]:
-        return frozenset(one.uid for event in self.events(ev.ZeroGrad) for one in alternatives(event.target))
+        return frozenset(one.uid for event in self.events(ZeroGrad) for one in alternatives(event.target))
 
     def is_optimizer(self, value: Value) -> bool:
         """Whether a value is an optimizer: one of a known class, or something whose gradients are cleared too."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.model.events import Batched, Ignored
+from trainlint.facts.model.events.batches import Batched, Ignored
 from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
 from trainlint.facts.model.values import Items, Object, Op, Value, constant

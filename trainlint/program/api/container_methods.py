@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from trainlint.facts.model.values import Constant, Items, Table, Value
-from trainlint.program.api import builtin
+from trainlint.program.api import filling, subscripts
 from trainlint.program.api.lists import once
 from trainlint.program.evaluate.values import Arguments
 from trainlint.program.source import syntax as s
@@ -31,14 +31,14 @@ def container_method(
 def _append(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value | None:
     if not given.args:
         return None
-    builtin.append(ev, value, given.args[0])
+    filling.append(ev, value, given.args[0])
     return Constant(value=None)
 
 
 def _extend(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value | None:
     if not given.args:
         return None
-    builtin.extend(ev, value, given.args[0])
+    filling.extend(ev, value, given.args[0])
     return Constant(value=None)
 
 
@@ -52,7 +52,7 @@ def _insert(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value 
 
 
 def _taken(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value:
-    return builtin.item(ev, value, given.args[0] if given.args else Constant(value=-1), at)
+    return subscripts.item(ev, value, given.args[0] if given.args else Constant(value=-1), at)
 
 
 def _list_copied(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value:
@@ -61,10 +61,10 @@ def _list_copied(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> V
 
 def _get(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value | None:
     match given.args:
-        case (Constant(value=key), *rest) if builtin.is_hashable(key) and not value.others:
+        case (Constant(value=key), *rest) if filling.is_hashable(key) and not value.others:
             return value.entries.get(key, rest[0] if rest else Constant(value=None))
         case (first, *_):
-            return builtin.item(ev, value, first, at)
+            return subscripts.item(ev, value, first, at)
     return None
 
 
@@ -91,19 +91,19 @@ def _update(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value:
     elif first is not None:
         value.others.append(first)
     for key, one in entries.items():
-        builtin.put(ev, value, key, one)
+        filling.put(ev, value, key, one)
     return Constant(value=None)
 
 
 def _entry_taken(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value | None:
     match given.args:
         case (Constant(value=key), *_) if key in value.entries and not value.others:
-            return builtin.without_entry(ev, value, key)
+            return filling.without_entry(ev, value, key)
     return _entry(ev, value, given, at)
 
 
 def _entry(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value | None:
-    return builtin.item(ev, value, given.args[0], at) if given.args else None
+    return subscripts.item(ev, value, given.args[0], at) if given.args else None
 
 
 def _dict_copied(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value:

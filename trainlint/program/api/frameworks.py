@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.api import torch_api as api
-from trainlint.facts.model.events import Backward, Clip, OptimizerStep, Wrapped, ZeroGrad
-from trainlint.facts.model.framework_events import Gathered, Prepared, Sharded
+from trainlint.facts.api.classes import MODULE, OPTIMIZER, SCHEDULER
+from trainlint.facts.model.events.frameworks import Gathered, Prepared, Sharded
+from trainlint.facts.model.events.modules import Wrapped
+from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Value, alternatives
 from trainlint.program.api import trainers
 from trainlint.program.evaluate.values import Arguments
@@ -32,7 +33,7 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Value |
         return given.args[0]
     if name == "deepspeed.initialize":
         model = given.get(1, "model") or ev.unknown("model")
-        bases = frozenset((owners.ENGINE, api.MODULE, api.OPTIMIZER))
+        bases = frozenset((owners.ENGINE, MODULE, OPTIMIZER))
         engine = ev.object(owners.ENGINE, bases, at, Arguments((model,)))
         return Items(kind="tuple", items=[engine, engine, ev.unknown("loader"), ev.unknown("scheduler")])
     return None
@@ -97,9 +98,9 @@ def _lightning(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.
         )
         return Constant(value=None)
     if name == "optimizers":
-        return _own(ev, value, name, "torch.optim.?", api.OPTIMIZER, at)
+        return _own(ev, value, name, "torch.optim.?", OPTIMIZER, at)
     if name == "lr_schedulers":
-        return _own(ev, value, name, _SOME_SCHEDULER, api.SCHEDULER, at)
+        return _own(ev, value, name, _SOME_SCHEDULER, SCHEDULER, at)
     if name == "clip_gradients":
         ev.emit(Clip, at, parameters=value)
         return Constant(value=None)

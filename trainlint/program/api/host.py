@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.torch_api import TO_HOST
+from trainlint.facts.api.operations import TO_HOST
 from trainlint.facts.ask.tensors import is_tensor
-from trainlint.facts.model.events import Called, ToHost
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.operations import ToHost
 from trainlint.facts.model.values import Constant, Op, Value
 from trainlint.program.evaluate.values import Arguments
 from trainlint.program.source import syntax as s

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
 from trainlint.facts.api import torch_names
-from trainlint.facts.model.events import (
-    AttentionCall,
-    Backward,
-    Built,
-    Called,
-    Clip,
-    Escape,
-    ItemsMade,
-    ParametersRead,
-    WorkersStart,
-    Wrapped,
-)
+from trainlint.facts.api.attention import SDPA
+from trainlint.facts.api.classes import LOADER, MODULE, SCALER
+from trainlint.facts.api.layers import CONTAINERS, DROPOUTS
+from trainlint.facts.api.losses import LOSS_FUNCTIONS
+from trainlint.facts.api.second_names import AUTOCASTS
+from trainlint.facts.model.events.batches import ItemsMade, WorkersStart
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.modules import Built, Wrapped
+from trainlint.facts.model.events.operations import AttentionCall
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, Clip
 from trainlint.facts.model.order import events
-from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value, one_of
+from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value
 from trainlint.program.api import batches, builtin, frameworks, host, methods, noting, old_ways, streams
+from trainlint.program.api.autocasting import ASKS_AUTOCAST, autocast_switched, is_autocast_on, region
+from trainlint.program.api.grad_modes import GRAD_MODES, switched
+from trainlint.program.api.harmless import is_harmless
 from trainlint.program.api.indexing import looks_at_index
-from trainlint.program.evaluate import classes, conditions, containers
+from trainlint.program.evaluate import classes, containers
+from trainlint.program.evaluate.keys import INITIALISED, WRAPPED
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial
 from trainlint.program.source import syntax as s
 
@@ -41,6 +43,7 @@ _WRAPPERS = frozenset(
 )
 """Give back a module that stands for the one they are given."""
 
+
 _ITERATES = (
     "tqdm.",
     "rich.progress.track",
@@ -51,99 +54,10 @@ _ITERATES = (
     "itertools.cycle",
     "progressbar.",
 )
-_HARMLESS = (
-    "torch.",
-    "numpy.",
-    "math.",
-    "os.",
-    "time.",
-    "random.",
-    "json.",
-    "logging.",
-    "wandb.",
-    "torchvision.",
-    "sys.",
-    "re.",
-    "matplotlib.",
-    "sklearn.",
-    "tensorboardX.",
-    "builtins.",
-    "collections.",
-    "itertools.",
-    "datetime.",
-    "warnings.",
-    "pathlib.",
-    "pandas.",
-    "scipy.",
-    "PIL.",
-    "cv2.",
-    "torchsummary.",
-    "torchinfo.",
-    "einops.",
-    "functools.",
-    "yaml.",
-    "torchtext.",
-    "torchaudio.",
-    "loguru.",
-    "gc.",
-    "pickle.",
-    "shutil.",
-    "typing.",
-    "argparse.",
-    "evaluate.",
-    "datasets.",
-    "numbers.",
-    "string.",
-    "tempfile.",
-    "torchmetrics.",
-    "rich.",
-    "dataclasses.",
-    "operator.",
-    "timeit.",
-    "fvcore.",
-    "thop.",
-)
-"""Libraries that step no optimizer, clear no gradients and change no mode of what they are given."""
+
 
 _CASTS = frozenset(("typing.cast", "typing_extensions.cast"))
 """What a type checker alone takes for more than its second argument."""
-
-_ASKS_AUTOCAST = "torch.is_autocast_enabled"
-_AUTOCAST = Named(name="torch.autocast")
-"""Holds what the program has switched autocast to, outside of regions of it."""
-
-_GRAD_MODES = {"torch.no_grad": False, "torch.inference_mode": False, "torch.enable_grad": True}
-
-
-def is_harmless(name: str) -> bool:
-    """Whether a name is that of such a library."""
-    return name.startswith(_HARMLESS)
-
-
-_NAMES_GRADIENTS = re.compile(r"grad|infer|eval")
-
-
-def records_inside(context: Value) -> bool | str | None:
-    """Whether autograd records inside `with context` or under `@context`; "same" if that changes nothing."""
-    match context:
-        case Library(name=name) if torch_names.canonical(name) in _GRAD_MODES:
-            return _GRAD_MODES[torch_names.canonical(name)]
-        case Object(type=name) if name in _GRAD_MODES:
-            mode = context.argument(0, "mode")
-            if name == "torch.inference_mode" and mode is not None:
-                return _opposite(mode)
-            return _GRAD_MODES[name]
-        case Object(type="torch.set_grad_enabled"):
-            mode = context.argument(0, "mode")
-            known = mode.value if isinstance(mode, Constant) and not mode.is_default else None
-            return known if isinstance(known, bool) else None
-        case Library(name=name) | Op(name=name) if _NAMES_GRADIENTS.search(name.rpartition(".")[2].lower()):
-            return None  # code that is not in sight, and may do what its name says
-    return "same"
-
-
-def _opposite(mode: Value) -> bool | None:
-    return not mode.value if isinstance(mode, Constant) and isinstance(mode.value, bool) else None
 
 
 def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -183,18 +97,18 @@ def _by_pattern(name: str) -> _Call | None:
 def _made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     """A loss, or an object of a class of which rules know something; None for anything else."""
     operation = torch_names.operation(name)
-    if operation in api.DROPOUTS and name == f"torch.nn.functional.{operation}":
+    if operation in DROPOUTS and name == f"torch.nn.functional.{operation}":
         noting.note_dropout(ev, operation, given, at)
-    if operation in api.LOSS_FUNCTIONS and name != operation:
+    if operation in LOSS_FUNCTIONS and name != operation:
         return noting.loss_of(ev, operation, given, at, text)
     bases = torch_names.library_bases(name)
-    if len(bases) == 1 and name not in (api.LOADER, api.SCALER):
+    if len(bases) == 1 and name not in (LOADER, SCALER):
         return None
     made = ev.object(name, bases, at, given)
-    if not bases.isdisjoint(api.CONTAINERS):
+    if not bases.isdisjoint(CONTAINERS):
         containers.fill_container(ev, made, given)
     ev.emit(Built, at, object=made, within=ev.building_in())
-    if name == api.LOADER:
+    if name == LOADER:
         _loader_made(ev, made, at)
     return made
 
@@ -202,7 +116,7 @@ def _made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> 
 def _operation(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """An operation on tensors, or a call of which nothing is known but the name."""
     first = given.args[0] if given.args else None
-    if name.startswith("torch.distributed.") and isinstance(first, Object) and first.is_a(api.MODULE):
+    if name.startswith("torch.distributed.") and isinstance(first, Object) and first.is_a(MODULE):
         ev.emit(Wrapped, at, module=first, name=name)
     if not is_harmless(name):
         ev.emit(Escape, at, values=given.all())
@@ -210,7 +124,7 @@ def _operation(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str
             called_back(ev, one, at)
     operation = torch_names.operation(name)
     result = noting.noted(ev, ev.op(operation, given.args, at, text, given.options), at, name)
-    if operation == api.SDPA:
+    if operation == SDPA:
         ev.emit(AttentionCall, at, name=operation, output=result, is_open=given.open)
     return result
 
@@ -221,15 +135,6 @@ def _plain(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) ->
 
 def _device(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     return ev.op("device", given.args, at, text, given.options)
-
-
-def _grad_mode(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    if given.args and isinstance(given.args[0], FunctionValue):  # `torch.no_grad(f)`
-        return given.args[0].recording(_GRAD_MODES.get(name))
-    made = ev.object(name, frozenset((name,)), at, given)
-    if name == "torch.set_grad_enabled":
-        ev.set_recording(records_inside(made))  # type: ignore[arg-type]
-    return made
 
 
 def _second(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
@@ -282,7 +187,7 @@ def _gradients(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str
 
 def _initialised(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     if given.args:
-        ev.store.set((given.args[0].uid, classes.INITIALISED), Constant(value=True))
+        ev.store.set((given.args[0].uid, INITIALISED), Constant(value=True))
     return Constant(value=None)
 
 
@@ -298,38 +203,8 @@ def _is_infinite(limit: Value | None) -> bool:
     return False
 
 
-def _region_of_autocast(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    """`torch.autocast(...)` by any of its names, with its arguments by theirs; none where it is not enabled."""
-    device, names = api.AUTOCASTS[name]
-    options = {**dict(zip(names, given.args, strict=False)), **given.options}
-    if device is not None:
-        options["device_type"] = Constant(value=device)
-    region = ev.object(api.AUTOCAST, frozenset((api.AUTOCAST,)), at, Arguments((), options, given.open))
-    enabled = options.get("enabled")
-    if isinstance(enabled, Op) and enabled.name == _ASKS_AUTOCAST:  # as it is around it
-        return Constant(value=None)
-    if enabled is None or isinstance(enabled, Constant):
-        return region
-    condition, outcome = conditions.guard(enabled)
-    off = Constant(value=None)
-    return one_of(((((condition, outcome),), region), (((condition, not outcome),), off)))
-
-
 def _is_tensor(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     return builtin.is_instance_of_tensor(ev, name, given, at, text)
-
-
-def _autocast_switched(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    """`torch.set_autocast_enabled(...)`, with a device before it or without."""
-    enabled = given.options.get("enabled") or (given.args[-1] if given.args else ev.unknown())
-    ev.store.set((_AUTOCAST.uid, "enabled"), enabled)
-    return Constant(value=None)
-
-
-def _is_autocast_on(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    """What it was switched to; unknown inside regions, and where that is not in sight."""
-    switched = ev.store.get((_AUTOCAST.uid, "enabled")) if not ev.here.autocast else None
-    return switched or ev.op(_ASKS_AUTOCAST, given.args, at, text)
 
 
 def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
@@ -367,7 +242,7 @@ def _passed_through(ev: Evaluator, name: str, given: Arguments, at: s.Span, text
         first = given.options.get("iterable") or given.options.get("model") or given.options.get("module")
     if first is not None and name.endswith("Parallel"):
         ev.emit(Wrapped, at, module=first, name=name)
-        ev.store.set((first.uid, noting.WRAPPED), Constant(value=True))
+        ev.store.set((first.uid, WRAPPED), Constant(value=True))
     if name == "itertools.chain" and len(given.args) > 1:
         return Items(items=list(given.args), exact=False)
     if name == "itertools.cycle" and first is not None:
@@ -422,12 +297,12 @@ def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text:
 
 
 _FUNCTIONS: dict[str, _Call] = {
-    "torch.set_autocast_enabled": _autocast_switched,
-    _ASKS_AUTOCAST: _is_autocast_on,
+    "torch.set_autocast_enabled": autocast_switched,
+    ASKS_AUTOCAST: is_autocast_on,
     "torch.is_tensor": _is_tensor,
     **dict.fromkeys(_WRAPPERS, _passed_through),
-    **dict.fromkeys((*_GRAD_MODES, "torch.set_grad_enabled"), _grad_mode),
-    **dict.fromkeys(api.AUTOCASTS, _region_of_autocast),
+    **dict.fromkeys((*GRAD_MODES, "torch.set_grad_enabled"), switched),
+    **dict.fromkeys(AUTOCASTS, region),
     **dict.fromkeys(("copy.deepcopy", "copy.copy"), _copied),
     **dict.fromkeys(_CASTS, _second),
     "functools.partial": _partial,

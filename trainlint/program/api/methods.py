@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
 from trainlint.facts.api import torch_names
-from trainlint.facts.model.events import (
-    Called,
-    Escape,
-    OptimizerStep,
-    ScaleUpdate,
-    SchedulerStep,
-    Unscale,
-    ZeroGrad,
-)
+from trainlint.facts.api.classes import LOADER, MODULE, OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.api.layers import CONTAINERS
+from trainlint.facts.api.losses import LOSSES
+from trainlint.facts.api.noted import NOTED_METHODS
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.steps import OptimizerStep, ScaleUpdate, SchedulerStep, Unscale, ZeroGrad
 from trainlint.facts.model.values import (
     Choice,
     Constant,
@@ -28,7 +25,7 @@ from trainlint.program.api import frameworks, noting, old_ways
 from trainlint.program.api.container_methods import container_method
 from trainlint.program.api.module_methods import module_method, state_loaded
 from trainlint.program.api.value_methods import value_method
-from trainlint.program.evaluate import calling, classes, containers
+from trainlint.program.evaluate import calling, containers, keys
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Partial
 from trainlint.program.source import syntax as s
 
@@ -46,13 +43,13 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         return one_of(tuple(results))
     if name.startswith("super."):
         return _call_super(ev, receiver, name[6:], given, at, text)
-    if name in api.NOTED_METHODS or torch_names.seeds(name):
+    if name in NOTED_METHODS or torch_names.seeds(name):
         ev.emit(
             Called, at, name=name, args=(receiver, *given.args), options=given.options, is_open=given.open
         )
     if not isinstance(receiver, Object):
         old_ways.note_method(ev, receiver, name, given, at, text)
-    elif receiver.is_a(api.SCHEDULER):
+    elif receiver.is_a(SCHEDULER):
         old_ways.note_scheduler(ev, receiver, name, given, at, text)
     if isinstance(receiver, (Items, Table)):
         found = container_method(ev, receiver, name, given, at)
@@ -76,21 +73,21 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
 def _setting(ev: Evaluator, receiver: Value, given: Arguments, at: s.Span, text: str) -> Value:
     """`config.get("loss", "ce")`: the same value each time that it is asked for, so that conditions on it agree."""
     asked = ", ".join(repr(one.value) for one in given.all() if isinstance(one, Constant))
-    found = ev.store.get((receiver.uid, f"get({asked})"))
+    found = ev.store.get((receiver.uid, keys.asked(asked)))
     if found is None:
         found = value_method(ev, receiver, "get", given, at, text)
-        ev.store.set((receiver.uid, f"get({asked})"), found)
+        ev.store.set((receiver.uid, keys.asked(asked)), found)
     return found
 
 
 def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     if name == "__init__":
-        ev.store.set((receiver.uid, classes.INITIALISED), Constant(value=True))
+        ev.store.set((receiver.uid, keys.INITIALISED), Constant(value=True))
         if isinstance(receiver, Object):
             old_ways.note_constructor(ev, receiver, given, at, text)
-            if not receiver.bases.isdisjoint(api.CONTAINERS):
+            if not receiver.bases.isdisjoint(CONTAINERS):
                 containers.fill_container(ev, receiver, given)
-            elif receiver.bases & {api.LOADER, *api.LOSSES}:
+            elif receiver.bases & {LOADER, *LOSSES}:
                 receiver.args, receiver.options = given.args, given.options
         return Constant(value=None)
     if not isinstance(receiver, Object):
@@ -98,9 +95,9 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
     if name in ("forward", "__call__"):
         if "torch.nn.Sequential" in receiver.bases:
             return calling.sequential(ev, receiver, given, at, text)
-        losses = [base for base in receiver.bases if base in api.LOSSES]
+        losses = [base for base in receiver.bases if base in LOSSES]
         if losses:
-            return noting.loss_of(ev, api.LOSSES[losses[0]], given, at, text, receiver)
+            return noting.loss_of(ev, LOSSES[losses[0]], given, at, text, receiver)
         return ev.op("call", given.args, at, text, given.options, owner=receiver)
     handled = frameworks.call_method(ev, receiver, name, given, at)
     if handled is not None:
@@ -109,26 +106,26 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
 
 
 def _object_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    if value.is_a(api.OPTIMIZER):
+    if value.is_a(OPTIMIZER):
         return _optimizer_method(ev, value, name, given, at, text)
-    if value.is_a(api.SCALER):
+    if value.is_a(SCALER):
         return _scaler_method(ev, value, name, given, at, text)
-    if value.is_a(api.MODULE):
+    if value.is_a(MODULE):
         return module_method(ev, value, name, given, at, text)
     if value.type.startswith("argparse."):
         return _parser_method(ev, value, name, given, at, text)
-    if name == "step" and value.is_a(api.SCHEDULER):
+    if name == "step" and value.is_a(SCHEDULER):
         optimizer = value.argument(0, "optimizer") or ev.unknown("optimizer")
         told = next(iter((*given.args, *given.options.values())), None)
         ev.emit(SchedulerStep, at, scheduler=value, optimizer=optimizer, told=told)
         return ev.op("call", given.args, at, text, given.options, owner=value)
     if isinstance(value.definition, ClassValue):
         return value_method(ev, value, name, given, at, text)
-    if value.is_a(api.LOADER) and name == "__iter__":
+    if value.is_a(LOADER) and name == "__iter__":
         return value
     if name == "load_state_dict":
         return state_loaded(ev, value, given, at, text)
-    if not value.is_a(api.SCHEDULER) and any(isinstance(one, (Object, FunctionValue)) for one in given.all()):
+    if not value.is_a(SCHEDULER) and any(isinstance(one, (Object, FunctionValue)) for one in given.all()):
         ev.emit(Escape, at, values=(value, *given.all()))
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
@@ -190,19 +187,19 @@ def _parser_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
             dest = given.options.get("dest")
             if isinstance(dest, Constant) and isinstance(dest.value, str):
                 chosen = dest.value
-            ev.store.set((value.uid, f"option {chosen}"), _option_default(ev, given))
+            ev.store.set((value.uid, keys.option(chosen)), _option_default(ev, given))
         return ev.unknown(name)
     if name in ("parse_args", "parse_known_args"):
         made = ev.object("argparse.Namespace", frozenset(("argparse.Namespace",)), at, Arguments())
         for key, held in ev.store.owned(value.uid).items():
-            if key.startswith("option "):
-                ev.store.set((made.uid, key[7:]), held)
+            if (option := keys.option_of(key)) is not None:
+                ev.store.set((made.uid, option), held)
         return made if name == "parse_args" else Items(kind="tuple", items=[made, ev.unknown("rest")])
     if name in ("add_argument_group", "add_mutually_exclusive_group"):
         return value
     if name == "set_defaults":
         for key, held in given.options.items():
-            ev.store.set((value.uid, f"option {key}"), held)
+            ev.store.set((value.uid, keys.option(key)), held)
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
-from trainlint.facts.model.events import (
-    Backward,
+from trainlint.facts.api.precision import CONVERSIONS, FLOATS
+from trainlint.facts.model.events.modules import (
     Converted,
     ModeChange,
     ModuleChanged,
     Moved,
-    ParametersListed,
     StateLoaded,
     StateTaken,
-    ZeroGrad,
 )
+from trainlint.facts.model.events.parameters import ParametersListed
+from trainlint.facts.model.events.steps import Backward, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value
-from trainlint.program.api import builtin, noting
+from trainlint.program.api import elements, filling, noting
 from trainlint.program.api.container_methods import container_method
 from trainlint.program.evaluate import attributes, calling
 from trainlint.program.evaluate.values import Arguments
@@ -104,9 +103,9 @@ def _module_added(ev: Evaluator, value: Object, name: str, given: Arguments, at:
     key, part = given.get(0, "name"), given.get(1, "module") or ev.unknown("module")
     is_named = isinstance(key, Constant) and isinstance(key.value, str)
     held = key.value if isinstance(key, Constant) and is_named else f"module added at {at[0]}"
-    inside = builtin.held(ev, value)
+    inside = elements.held(ev, value)
     if isinstance(inside, Items):
-        builtin.append(ev, inside, part)
+        filling.append(ev, inside, part)
     ev.store.set((value.uid, held), part)  # so that it is not one layer more
     ev.set_attribute(value, held, part, at)
 
@@ -119,7 +118,7 @@ def _buffer(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Spa
 def _of_container(
     ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str
 ) -> Value | None:
-    inside = builtin.held(ev, value)
+    inside = elements.held(ev, value)
     if inside is None:
         return None
     found = container_method(ev, inside, name, given, at)
@@ -174,11 +173,11 @@ def _placed(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Spa
     """Note where a module is moved, and what its parameters are converted to."""
     if name in ("cuda", "cpu"):
         ev.emit(Moved, at, what=value, device=ev.op("device", (Constant(value=name),), at))
-    elif name in api.CONVERSIONS:
-        dtype: Value = Named(name=f"torch.{api.CONVERSIONS[name]}")
+    elif name in CONVERSIONS:
+        dtype: Value = Named(name=f"torch.{CONVERSIONS[name]}")
         ev.emit(Converted, at, module=value, dtype=dtype)
     elif name in ("to", "type", "to_empty"):
-        dtypes = [one for one in given.all() if isinstance(one, Named) and one.name in api.FLOATS]
+        dtypes = [one for one in given.all() if isinstance(one, Named) and one.name in FLOATS]
         wanted = given.options.get("dtype") or (dtypes[0] if dtypes else None)
         if wanted is not None:
             ev.emit(Converted, at, module=value, dtype=wanted)

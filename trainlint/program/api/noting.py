@@ -4,32 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
-from trainlint.facts.model.events import (
-    Dropped,
-    ForwardCalled,
-    Ignored,
-    LibraryCall,
-    LossCall,
-    Operation,
-    Overwritten,
-)
+from trainlint.facts.api.classes import MODULE, PARAMETER
+from trainlint.facts.api.gradients import SAVES_RESULT
+from trainlint.facts.api.layers import DROPOUTS, WITH_PARAMETERS
+from trainlint.facts.api.losses import IGNORED
+from trainlint.facts.api.operations import ASKED
+from trainlint.facts.api.second_names import DEPRECATED_AMP, DEPRECATED_VARIABLE
+from trainlint.facts.model.events.batches import Ignored
+from trainlint.facts.model.events.calls import LibraryCall
+from trainlint.facts.model.events.forwards import Dropped, ForwardCalled
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.events.operations import Operation
+from trainlint.facts.model.events.parameters import Overwritten
 from trainlint.facts.model.values import Constant, Object, Op, Value
 from trainlint.program.evaluate import classes
+from trainlint.program.evaluate.keys import WRAPPED
 from trainlint.program.evaluate.values import Arguments, ClassValue
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
-WRAPPED = "stands behind a wrapper, which calls it"
-"""A name that a module has where that is so."""
 _OVERWRITES = frozenset(("masked_fill", "masked_fill_", "where"))
 
 
 def note_use(ev: Evaluator, name: str, at: s.Span, text: str, given: Arguments) -> None:
     """Note that a name which the tables know is used."""
-    if name in api.DEPRECATED_AMP or name in api.DEPRECATED_VARIABLE:
+    if name in DEPRECATED_AMP or name in DEPRECATED_VARIABLE:
         ev.emit(
             LibraryCall,
             at,
@@ -43,7 +44,7 @@ def note_use(ev: Evaluator, name: str, at: s.Span, text: str, given: Arguments) 
 
 def note_forward(ev: Evaluator, module: Value, given: Arguments, at: s.Span) -> None:
     """Note that `forward` of a module is called as a method, by other code than its own."""
-    if not isinstance(module, Object) or api.MODULE not in module.bases:
+    if not isinstance(module, Object) or MODULE not in module.bases:
         return
     if ev.store.get((module.uid, WRAPPED)) is not None:
         return
@@ -62,7 +63,7 @@ def note_dropout(ev: Evaluator, function: str, given: Arguments, at: s.Span) -> 
             Dropped,
             at,
             function=function,
-            share=given.get(*api.DROPOUTS[function]),
+            share=given.get(*DROPOUTS[function]),
             training=given.get(2, "training") if function != "scaled_dot_product_attention" else None,
             module=module,
             is_open=given.open,
@@ -97,19 +98,19 @@ def note_overwritten(ev: Evaluator, tensor: Value, at: s.Span) -> None:
     """Note that a parameter, or the result of an operation that keeps it, is changed in place."""
     while isinstance(tensor, Op) and tensor.name == "output":
         tensor = tensor.inputs[0]
-    if isinstance(tensor, Op) and (tensor.name in api.SAVES_RESULT or is_parameter(tensor)):
+    if isinstance(tensor, Op) and (tensor.name in SAVES_RESULT or is_parameter(tensor)):
         ev.emit(Overwritten, at, tensor=tensor, records=ev.records)
 
 
 def is_parameter(value: Op) -> bool:
     """Whether a tensor certainly is a parameter of a layer."""
     match value:
-        case Op(name=api.PARAMETER):
+        case Op() if value.name == PARAMETER:
             return True
         case Op(
             name="getattr", inputs=(Object(type=kind),), options={"name": Constant(value="weight" | "bias")}
         ):
-            return kind.removeprefix("torch.nn.") in api.WITH_PARAMETERS and kind.startswith("torch.nn.")
+            return kind.removeprefix("torch.nn.") in WITH_PARAMETERS and kind.startswith("torch.nn.")
         case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object(),)),)):
             return True
     return False
@@ -118,7 +119,7 @@ def is_parameter(value: Op) -> bool:
 def note_ignored(ev: Evaluator, labels: Value, where: Value, value: Value, at: s.Span) -> None:
     """Note that labels are set to what losses ignore."""
     number = value.value if isinstance(value, Constant) else None
-    if number == api.IGNORED:
+    if number == IGNORED:
         ev.emit(Ignored, at, labels=labels, where=where)
 
 
@@ -128,7 +129,7 @@ def noted(ev: Evaluator, made: Op, at: s.Span, function: str = "") -> Op:
     The log-softmax in a function of the program's own makes that function a loss, or the end of a model.
     """
     frame = ev.frames[-1]
-    if made.name in api.ASKED and not ev.project.is_of_framework(ev.env.path):
+    if made.name in ASKED and not ev.project.is_of_framework(ev.env.path):
         ev.emit(Operation, at, output=made, function=function)
     if made.name in _OVERWRITES and len(made.inputs) > 2:
         tensor, where, value = made.inputs[:3] if made.name != "where" else _overwritten(made.inputs)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import deprecated
-from trainlint.facts.api import torch_api as api
-from trainlint.facts.model.events import LibraryCall
+from trainlint.facts.api.classes import SAMPLER
+from trainlint.facts.model.events.calls import LibraryCall
 from trainlint.facts.model.values import Constant, Object, Op, Value
 from trainlint.program.evaluate.values import Arguments
 from trainlint.program.source import syntax as s
@@ -78,5 +78,5 @@ def _counts(value: Value) -> bool:
 def note_constructor(ev: Evaluator, made: Object, given: Arguments, at: s.Span, text: str) -> None:
     """The program's own class calls the constructor of the library's class that it is built on."""
     own = {base for base in made.bases if base.startswith("torch.utils.data.")}
-    if own == {api.SAMPLER}:
-        note_function(ev, f"{api.SAMPLER}.__init__", given, at, text)
+    if own == {SAMPLER}:
+        note_function(ev, f"{SAMPLER}.__init__", given, at, text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.model.framework_events import Streamed
+from trainlint.facts.model.events.frameworks import Streamed
 from trainlint.facts.model.order import loops
 from trainlint.facts.model.values import Items, Object, Value, alternatives
 from trainlint.program.evaluate import classes

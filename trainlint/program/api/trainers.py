@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.model.events import Backward, Escape
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.values import Items, Object, Op, Table, Value, alternatives
-from trainlint.program.api import builtin
-from trainlint.program.evaluate import classes, owned_methods, statements
+from trainlint.program.api import elements
+from trainlint.program.evaluate import classes, loops, owned_methods
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 
@@ -49,7 +50,7 @@ def _by_trainer(ev: Evaluator, trainer: Object, at: s.Span) -> None:
         given = Arguments((trainer, model, inputs), {"num_items_in_batch": ev.unknown("num_items_in_batch")})
         owned_methods.for_each_batch(ev, own, given, trainer)
     elif isinstance(model, Object) and isinstance(model.definition, ClassValue):
-        with statements.loop(ev, at):
+        with loops.loop(ev, at):
             result = ev.call(model, Arguments(open=True), at, "model(…)")
             for loss in _losses(result):
                 ev.emit(Backward, at, loss=loss, accumulates=False, by_framework=True)
@@ -74,10 +75,10 @@ def _by_runner(ev: Evaluator, module: Object, loader: Value | None, at: s.Span) 
     step = _method(ev, module, "training_step")
     if step is None:
         return
-    with statements.loop(ev, at):  # an epoch
+    with loops.loop(ev, at):  # an epoch
         known = loader is not None and isinstance(loader, Object)
-        with statements.loop(ev, at, over=loader):
-            batch = builtin.element(ev, loader, at) if known and loader is not None else ev.unknown("batch")
+        with loops.loop(ev, at, over=loader):
+            batch = elements.element(ev, loader, at) if known and loader is not None else ev.unknown("batch")
             given = Arguments((module, batch, ev.unknown("batch_idx")))
             owned_methods.for_each_batch(ev, step, given, module, looped=True)
 

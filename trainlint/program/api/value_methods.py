@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.gradients import CUTS, NO_GRADIENT
+from trainlint.facts.api.losses import ADDITIVE, LOSS_FUNCTIONS, SCALING
+from trainlint.facts.api.meanings import CLAMPS, KEEPS, MAKES, TURNS
+from trainlint.facts.api.noted import FITS
+from trainlint.facts.api.operations import NOT_METHODS
 from trainlint.facts.ask.contents import contents
 from trainlint.facts.ask.registration import registry_of
-from trainlint.facts.model.events import Backward, Escape, ModeChange, Moved, OptimizerStep, ZeroGrad
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.modules import ModeChange, Moved
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Object, Op, Table, Unknown, Value, alternatives
-from trainlint.program.api import host, library, noting
+from trainlint.program.api import harmless, host, library, noting
 from trainlint.program.api.module_methods import state_loaded
 from trainlint.program.evaluate import attributes
 from trainlint.program.evaluate.values import Arguments, FunctionValue
@@ -181,7 +187,7 @@ def _is_unseen(value: Value) -> bool:
 
 def _is_foreign(value: Value) -> bool:
     """Whether a library made a value of which nothing is known."""
-    return isinstance(value, Op) and "." in value.name and not library.is_harmless(value.name)
+    return isinstance(value, Op) and "." in value.name and not harmless.is_harmless(value.name)
 
 
 def _waits(name: str, given: Arguments) -> bool:
@@ -203,15 +209,15 @@ def _passes_objects(given: Arguments) -> bool:
 
 
 _TENSOR_OPERATIONS = (
-    set(api.MAKES)
-    | set(api.TURNS)
-    | api.KEEPS
-    | api.CLAMPS
-    | api.CUTS
-    | api.NO_GRADIENT
-    | api.ADDITIVE
-    | api.SCALING
-    | set(api.LOSS_FUNCTIONS)
+    set(MAKES)
+    | set(TURNS)
+    | KEEPS
+    | CLAMPS
+    | CUTS
+    | NO_GRADIENT
+    | ADDITIVE
+    | SCALING
+    | set(LOSS_FUNCTIONS)
     | set(
         "matmul bmm mm mean sum pow exp log sqrt abs norm max min logsumexp relu tanh masked_fill masked_fill_ "
         "std var prod cumsum dot einsum baddbmm where add_ sub_ mul_ div_ log_prob entropy topk sort amax cummax "
@@ -219,9 +225,9 @@ _TENSOR_OPERATIONS = (
         "repeat astype "
         "log2 log10 log1p expm1 rsqrt reciprocal rsub astype roll masked_select".split()
     )
-) - (api.NOT_METHODS | set(api.LOSS_FUNCTIONS))
+) - (NOT_METHODS | set(LOSS_FUNCTIONS))
 
 
 def _method_operation(name: str) -> str:
     """The operation that a method of a tensor is, or one that rules ask about; `call` for all others."""
-    return name if name in _TENSOR_OPERATIONS or name in api.FITS else "call"
+    return name if name in _TENSOR_OPERATIONS or name in FITS else "call"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
-from trainlint.facts.model.events import ParametersRead, RequiresGrad
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Unknown, Value
-from trainlint.program.api import builtin
+from trainlint.program.api import elements
 from trainlint.program.evaluate.values import ClassValue
 from trainlint.program.source import syntax as s
 
@@ -58,13 +58,13 @@ def _loops_of(value: Value) -> tuple[int, ...]:
 
 def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Value:
     """An attribute of an object that neither it nor its class in the program defines."""
-    if name == "module" and api.MODULE in value.bases:
+    if name == "module" and MODULE in value.bases:
         return value
     if name == "training" and not ev.is_method_of(value):
         return Constant(value=True)
     if name == "__class__" and isinstance(value.definition, ClassValue):
         return value.definition
-    inside = builtin.held(ev, value)
+    inside = elements.held(ev, value)
     if isinstance(inside, Table) and name in inside.entries:
         return inside.entries[name]
     return value_attribute(ev, value, name, at, name)

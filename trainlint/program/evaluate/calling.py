@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
-from trainlint.facts.api import torch_api as api
-from trainlint.facts.model.events import AttentionCall, Escape, Forward, Normalised
+from trainlint.facts.api.attention import ATTENTION_MASKS
+from trainlint.facts.api.classes import MODULE, SOME_LOSS
+from trainlint.facts.api.layers import BATCH_NORMS, LAYERS
+from trainlint.facts.api.losses import LOSSES
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.forwards import Forward, Normalised
+from trainlint.facts.model.events.operations import AttentionCall
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, one_of
-from trainlint.program.api import builtin, noting
+from trainlint.program.api import elements, noting
 from trainlint.program.evaluate import classes, decorating
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
@@ -36,20 +41,20 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
         return ev.op("call", given.args, at, text, given.options, owner=value)
     if "torch.nn.Sequential" in value.bases:
         return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
-    if value.type in api.LOSSES:
-        return noting.loss_of(ev, api.LOSSES[value.type], given, at, text, value)
-    if value.type == api.SOME_LOSS:
+    if value.type in LOSSES:
+        return noting.loss_of(ev, LOSSES[value.type], given, at, text, value)
+    if value.type == SOME_LOSS:
         return ev.op(value.type, given.args, at, text, given.options, owner=value)
-    if value.is_a(api.MODULE):
+    if value.is_a(MODULE):
         name = value.type.removeprefix("torch.nn.")
-        operation = api.LAYERS.get(name, value.type)
+        operation = LAYERS.get(name, value.type)
 
         def applied() -> Value:
             made = ev.op(operation, given.args, at, text, given.options, owner=value)
             noting.noted(ev, made, at, value.type)
-            if value.type in api.ATTENTION_MASKS:
+            if value.type in ATTENTION_MASKS:
                 ev.emit(AttentionCall, at, name=value.type, output=made, is_open=given.open)
-            if value.type in api.BATCH_NORMS:
+            if value.type in BATCH_NORMS:
                 ev.emit(Normalised, at, output=made)
             return made
 
@@ -67,7 +72,7 @@ def call_forward(
     base is at work on its own."""
     noting.note_forward(ev, module, given, at)
     with_self = Arguments((module, *given.args), given.options, given.open)
-    if not isinstance(module, Object) or not module.is_a(api.MODULE):
+    if not isinstance(module, Object) or not module.is_a(MODULE):
         return ev.call_function(forward, with_self, at, module)
     if ev.is_method_of(module) and ev.forwarding() is module:
         return ev.call_function(forward, with_self, at, module)
@@ -75,7 +80,7 @@ def call_forward(
 
 
 def sequential(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
-    contents = builtin.held(ev, value)
+    contents = elements.held(ev, value)
     if not isinstance(contents, Items) or not given.args:
         return ev.op("call", given.args, at, text, owner=value)
     flow = given.args[0]
@@ -107,7 +112,7 @@ def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.S
         return ev.op("call", given.args, at, text, given.options, owner=module)
     with ev.inside(forwards=ev.here.forwards + 1):
         result = work()
-    if not module.is_a(api.MODULE):
+    if not module.is_a(MODULE):
         return result  # type: ignore[no-any-return]
     marked = _Marking(ev, module, at, text).of(result)
     if ev.here.forwards == 0:

@@ -6,21 +6,20 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trainlint import limits
-from trainlint.facts.api.torch_api import METRICS, MODULE, OPTIMIZER, PARAMETER
+from trainlint.facts.api.classes import METRICS, MODULE, OPTIMIZER, PARAMETER
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
-from trainlint.facts.model.events import Built, Escape, RegisteredEarly
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.modules import Built, RegisteredEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, ways
-from trainlint.program.evaluate import attributes, containers, statements
+from trainlint.program.evaluate import attributes, blocks, containers
+from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.signatures import raises_at_once
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
-
-INITIALISED = "__init__ of nn.Module"
-"""The name under which an object notes that its base class has been initialised."""
 
 
 def define_class(ev: Evaluator, code: s.Class) -> Value:
@@ -55,7 +54,7 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
     frame = ev.frames[-1]
     outer, frame.env = frame.env, env
     try:
-        statements.block(ev, code.body)
+        blocks.block(ev, code.body)
     finally:
         frame.env = outer
     for node in code.body:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.model.values import Items, Object, Table, Value
 from trainlint.finding import Place
-from trainlint.program.api import builtin
+from trainlint.program.api import elements, filling
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.values import Arguments
 
@@ -58,19 +58,19 @@ def fill_container(ev: Evaluator, made: Object, given: Arguments) -> None:
                 repeated=first.repeated,
             )
             if isinstance(first, Items)
-            else Items(items=[builtin.element(ev, first, (0, 0))], exact=False)
+            else Items(items=[elements.element(ev, first, (0, 0))], exact=False)
         )
     ev.store.set((made.uid, CONTENTS), contents)
 
 
 def note_part(ev: Evaluator, container: Object, name: str, part: Value) -> None:
     """A module is set as an attribute: in a `nn.Sequential` it is one more layer, or replaces one."""
-    contents = builtin.held(ev, container)
+    contents = elements.held(ev, container)
     if "torch.nn.Sequential" not in container.bases or not isinstance(contents, Items):
         return
     if not classes.is_registered(part) or ev.store.get((container.uid, name)) is not None:
         return
-    builtin.append(ev, contents, part)
+    filling.append(ev, contents, part)
     if container.args:  # it may be the name of a layer that was given
         contents.exact, contents.open_end = False, True
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from trainlint import limits
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import LOADER, MODULE, OPTIMIZER, SCALER, SCHEDULER
 from trainlint.facts.api.torch_names import canonical, library_bases
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value
 from trainlint.program.evaluate import classes
@@ -23,13 +23,11 @@ from trainlint.program.source.annotations import written_out
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
-_TYPED = frozenset(
-    (api.MODULE, api.OPTIMIZER, api.SCHEDULER, api.LOADER, api.SCALER, "accelerate.Accelerator")
-)
+_TYPED = frozenset((MODULE, OPTIMIZER, SCHEDULER, LOADER, SCALER, "accelerate.Accelerator"))
 _BASES: Mapping[str, str] = {
-    api.MODULE: TYPES["module"],
-    api.OPTIMIZER: TYPES["optimizer"],
-    api.SCHEDULER: TYPES["scheduler"],
+    MODULE: TYPES["module"],
+    OPTIMIZER: TYPES["optimizer"],
+    SCHEDULER: TYPES["scheduler"],
     "torch.optim.lr_scheduler._LRScheduler": TYPES["scheduler"],
     "torch.nn._Loss": TYPES["loss"],
     "torch.nn._WeightedLoss": TYPES["loss"],

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.torch_api import AUTOCAST
+from trainlint.facts.api.classes import AUTOCAST
 from trainlint.facts.model.values import Object, Value, alternatives
-from trainlint.program.api import library, noting
+from trainlint.program.api import grad_modes, noting
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library
 from trainlint.program.source import syntax as s
@@ -59,7 +59,7 @@ def _decorated(ev: Evaluator, function: FunctionValue, decorator: Value, node: s
 
 def under(context: Value, function: FunctionValue) -> FunctionValue:
     """`torch.no_grad()(function)`, and the same with `torch.autocast(...)`; the function itself for any other object."""
-    change = library.records_inside(context)
+    change = grad_modes.records_inside(context)
     if change != "same":
         return function.recording(change)  # type: ignore[arg-type]
     if isinstance(context, Object) and context.is_a(AUTOCAST):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainlint import limits
-from trainlint.facts.api.torch_api import MODULE
+from trainlint.facts.api.classes import MODULE
 from trainlint.facts.model.values import Choice, Items, Object, Table, Value
 from trainlint.program.evaluate import classes, owned_methods
 from trainlint.program.evaluate.evaluator import Evaluator, Root

@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from trainlint import limits
 from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.ask.concerned import concerned
-from trainlint.facts.model.events import Event
+from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
 from trainlint.program.evaluate.collecting import collected

@@ -1,6 +1,6 @@
 """Runs a program's code on values of which little is known, and notes what happens in training.
 
-Every statement is evaluated once: both ways of an undecided branch, a loop's body as one round of many,
+Every statement is evaluated once: both ways of an undecided branch, a loop's body as one iteration of many,
 a call of a function of the program as its body in place. Each kind of statement is in `statements`, each kind of
 expression in `expressions`; what the code does to models, losses and optimizers is in `library`, what Python's own
 functions do in `builtin`.
@@ -16,22 +16,18 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from trainlint import limits
-from trainlint.facts.api.torch_api import ASKED_PLAINLY, MIXES, MODULE
+from trainlint.facts.api.attention import MIXES
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.operations import ASKED_PLAINLY
 from trainlint.facts.api.torch_names import is_like_requires_grad
 from trainlint.facts.ask.asking import answered_by
 from trainlint.facts.ask.attention import weights_in
 from trainlint.facts.model.effort import OutOfSteps
-from trainlint.facts.model.events import (
-    Attended,
-    AttributeSet,
-    Called,
-    Escape,
-    Event,
-    Operation,
-    PadIsEnd,
-    SettingChanged,
-    ZeroGrad,
-)
+from trainlint.facts.model.events.batches import PadIsEnd
+from trainlint.facts.model.events.calls import AttributeSet, Called, SettingChanged
+from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.operations import Attended, Operation
+from trainlint.facts.model.events.steps import ZeroGrad
 from trainlint.facts.model.exclusive import outcome_of
 from trainlint.facts.model.nodes import Body, Branch, Node
 from trainlint.facts.model.values import (
@@ -52,6 +48,7 @@ from trainlint.finding import Place
 from trainlint.program.api import builtin, library, methods
 from trainlint.program.evaluate import (
     attributes,
+    blocks,
     calling,
     classes,
     conditions,
@@ -64,6 +61,7 @@ from trainlint.program.evaluate import (
     statements,
 )
 from trainlint.program.evaluate.context import Context, Following, Frame, Inside, Work
+from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.signatures import raises_at_once
 from trainlint.program.evaluate.store import Changes, Kept, Layer, Store
 from trainlint.program.evaluate.sweeping import reachable
@@ -126,7 +124,7 @@ class Evaluator:
         self.contexts: dict[int, tuple[bool | None, tuple[Value, ...]]] = {}
         """What the program's own context managers have inside: whether autograd records, and regions of autocast."""
         self.varying: dict[Any, frozenset[int]] = {}
-        """The loops in which conditions may change from one round to the next."""
+        """The loops in which conditions may change from one iteration to the next."""
         self.loop_numbers = itertools.count()
         self.uses = lived.Uses()
         self.roles = standing_in.Roles()
@@ -209,7 +207,7 @@ class Evaluator:
         self._modules[path] = self.new_env(path, None)
         self.frames.append(Frame(self._modules[path]))
         self.bodies[path] = Root(self.nodes, self.objects, self.trace, self.store.changes, {})
-        statements.block(self, self.project.modules[path].body)
+        blocks.block(self, self.project.modules[path].body)
 
     @contextmanager
     def module_frame(self, path: str) -> Iterator[None]:
@@ -627,7 +625,12 @@ class Evaluator:
         finally:
             work.following = before
 
-    # Expressions and calls
+    # Statements, expressions and calls
+
+    def do(self, node: s.Statement) -> blocks.Signal:
+        self.spend()
+        do = statements.DO.get(type(node))
+        return do(self, node) if do is not None else None
 
     def expr(self, node: s.Expr) -> Value:
         self.spend()
@@ -691,7 +694,7 @@ class Evaluator:
         is_constructor = func.origin.code.name == "__init__"
         if self.work.active.get(_at_work(func), 0) >= limits.MAX_SAME_FUNCTION or not self.follows():
             if is_constructor and given.args:
-                self.store.set((given.args[0].uid, classes.INITIALISED), Constant(value=True))
+                self.store.set((given.args[0].uid, INITIALISED), Constant(value=True))
             self.emit(Escape, at, values=given.all())
             return self.op("call", given.all(), at, func.code.name + "(…)")
         if raises_at_once(func, given):  # what follows in the program does not happen, or is caught
@@ -727,7 +730,7 @@ class Evaluator:
 
     def _run(
         self, func: FunctionValue, frame: Frame, body: Body, given: Arguments, call: Place | None
-    ) -> statements.Signal:
+    ) -> blocks.Signal:
         """The body of a function in a frame of its own; how it was left."""
         here, active, code = self.here, self.work.active, _at_work(func)
         active[code] = active.get(code, 0) + 1
@@ -740,7 +743,7 @@ class Evaluator:
                 calls=here.calls if call is None else (*here.calls, call),
             ):
                 parameters.bind_parameters(self, func, given)
-                return statements.block(self, func.code.body)
+                return blocks.block(self, func.code.body)
         finally:
             self.frames.pop()
             self.leave(frame.env)

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Any
 from trainlint import limits
 from trainlint.facts.model.values import Constant, Guards, Items, Table, Value, one_of, ways
 from trainlint.finding import Place
-from trainlint.program.api import builtin, host
+from trainlint.program.api import elements, filling, folding, host, subscripts
 from trainlint.program.api.lists import bounded, joined, once
-from trainlint.program.evaluate import conditions, declared, decorating, standing_in, statements
+from trainlint.program.evaluate import (
+    assigning,
+    conditions,
+    declared,
+    decorating,
+    loops,
+    standing_in,
+)
 from trainlint.program.evaluate.values import Arguments, Super
 from trainlint.program.source import syntax as s
 
@@ -74,7 +81,7 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
                 is_open = True
             else:
                 args.append(
-                    Items(items=[builtin.element(ev, value, node.value.at)], exact=False, kind="star")
+                    Items(items=[elements.element(ev, value, node.value.at)], exact=False, kind="star")
                 )
                 is_open = True
         elif node.star == "**":
@@ -107,7 +114,7 @@ def _options(ev: Evaluator, tables: list[tuple[Guards, Table]]) -> dict[str, Val
 def _subscript(ev: Evaluator, node: s.Subscript) -> Value:
     value = ev.expr(node.value)
     index = ev.expr(node.index)
-    return standing_in.known(ev, node, ev.seen(ev.settle(builtin.item(ev, value, index, node.at))))
+    return standing_in.known(ev, node, ev.seen(ev.settle(subscripts.item(ev, value, index, node.at))))
 
 
 def _collection(ev: Evaluator, node: s.Collection) -> Value:
@@ -120,7 +127,7 @@ def _collection(ev: Evaluator, node: s.Collection) -> Value:
                 items.extend(value.items)
                 exact = exact and value.exact
             else:
-                items.append(builtin.element(ev, value, item.at))
+                items.append(elements.element(ev, value, item.at))
                 exact = False
         else:
             items.append(ev.expr(item))
@@ -189,7 +196,7 @@ def _boolean(ev: Evaluator, node: s.Operation) -> Value:
 def arithmetic(
     ev: Evaluator, operator: str, operands: tuple[Value, ...], at: s.Span, text: str = ""
 ) -> Value:
-    folded = builtin.fold(operator, operands)
+    folded = folding.fold(operator, operands)
     if folded is not None:
         return folded
     if operator == "+" and all(isinstance(one, Items) for one in operands):
@@ -245,33 +252,33 @@ def _comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
     exact: list[Value] | None = None
     frame.env = outer
     target, iterable_node, tests = node.loops[0]
-    iterable = builtin.listed(ev.expr(iterable_node))
+    iterable = elements.listed(ev.expr(iterable_node))
     frame.env = env
     try:
         if (
             len(node.loops) == 1
             and not tests
             and isinstance(iterable, Items)
-            and statements.is_unrolled(ev, iterable)
+            and loops.is_unrolled(ev, iterable)
         ):
             exact = []
             keys: list[Value] = []
-            with statements.unrolled(ev, iterable):
+            with loops.unrolled(ev, iterable):
                 for one in tuple(iterable.items):
-                    statements.assign(ev, target, one)
+                    assigning.assign(ev, target, one)
                     if node.key is not None:
                         keys.append(ev.expr(node.key))
                     exact.append(ev.expr(node.element))
             if node.kind == "dict":
-                return builtin.tabled(keys, exact)
+                return filling.tabled(keys, exact)
             return Items(kind="list", items=exact, at=ev.place(node.at))
         with _inside_loop(ev):
-            statements.assign(ev, target, builtin.element(ev, iterable, iterable_node.at))
+            assigning.assign(ev, target, elements.element(ev, iterable, iterable_node.at))
             for test in tests:
                 ev.expr(test)
             for inner_target, inner_iterable, inner_tests in node.loops[1:]:
                 value = ev.expr(inner_iterable)
-                statements.assign(ev, inner_target, builtin.element(ev, value, inner_iterable.at))
+                assigning.assign(ev, inner_target, elements.element(ev, value, inner_iterable.at))
                 for test in inner_tests:
                     ev.expr(test)
             if node.key is not None:
@@ -293,7 +300,7 @@ def _inside_loop(ev: Evaluator) -> Iterator[None]:
 
 def _walrus(ev: Evaluator, node: s.Walrus) -> Value:
     value = ev.expr(node.value)
-    statements.assign(ev, node.target, value)
+    assigning.assign(ev, node.target, value)
     return value
 
 
@@ -311,7 +318,7 @@ def _yield(ev: Evaluator, node: s.Yield) -> Value:
         frame.yields.extend(value.items)
         is_plain = is_plain and value.exact
     elif node.is_from:
-        frame.yields.append(builtin.element(ev, value, node.at))
+        frame.yields.append(elements.element(ev, value, node.at))
         is_plain = False
     else:
         frame.yields.append(value)

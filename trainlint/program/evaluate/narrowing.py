@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Value
-from trainlint.program.api import builtin
+from trainlint.program.api import filling
 from trainlint.program.evaluate.values import Library
 from trainlint.program.source import syntax as s
 
@@ -65,6 +65,6 @@ def _rebind(ev: Evaluator, target: s.Expr, number: Value) -> None:
                 ev.store.set((holder.uid, target.name), number)
         case s.Subscript():
             table, key = ev.unseen(target.value), ev.expr(target.index)
-            if isinstance(table, Table) and isinstance(key, Constant) and builtin.is_hashable(key.value):
+            if isinstance(table, Table) and isinstance(key, Constant) and filling.is_hashable(key.value):
                 ev.store.touch(table)
                 table.entries[key.value] = number

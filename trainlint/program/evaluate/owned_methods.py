@@ -6,10 +6,11 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.model.events import Backward, Returned
-from trainlint.facts.model.framework_events import Configured, StepMethod
+from trainlint.facts.model.events.event import Returned
+from trainlint.facts.model.events.frameworks import Configured, StepMethod
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.values import Constant, Object, Value
-from trainlint.program.evaluate import classes, statements
+from trainlint.program.evaluate import classes, loops
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def for_each_batch(
 ) -> None:
     """A framework calls a method for each batch, in a loop of its own, or in one that stands around it."""
     at, name = function.origin.code.at, function.origin.code.name
-    with ev.module_frame(function.origin.env.path), nullcontext() if looped else statements.loop(ev, at):
+    with ev.module_frame(function.origin.env.path), nullcontext() if looped else loops.loop(ev, at):
         result = ev.call_function(function, given, at, receiver)
         if _role(function, receiver) != "returns-loss":
             return

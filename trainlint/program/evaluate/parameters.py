@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import SOME_MODULE
 from trainlint.facts.model.values import Items, Object, Table, Value
 from trainlint.program.evaluate import declared, standing_in
 from trainlint.program.evaluate.classes import overridable
@@ -72,4 +72,4 @@ def _handed(ev: Evaluator, func: FunctionValue, parameter: s.Parameter, value: V
 
 def _is_any_module(value: Value) -> bool:
     """Whether it may be a loss as well: only its use tells."""
-    return isinstance(value, Object) and value.type == api.SOME_MODULE
+    return isinstance(value, Object) and value.type == SOME_MODULE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.ask.tensors import is_tensor
-from trainlint.facts.model.events import Accumulated
+from trainlint.facts.model.events.losses import Accumulated
 from trainlint.facts.model.values import Carried, Object, Op, Value, alternatives
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s

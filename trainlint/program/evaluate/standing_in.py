@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api import torch_api as api
+from trainlint.facts.api.classes import NOT_TORCH, SCALER, SOME_LOSS, SOME_MODULE, SOME_OPTIMIZER
 from trainlint.facts.api.torch_names import library_bases
 from trainlint.facts.model.values import Object, Op, Unknown, Value
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
 TYPES: Mapping[Role, str] = {
-    "module": api.SOME_MODULE,
-    "loss": api.SOME_LOSS,
-    "optimizer": api.SOME_OPTIMIZER,
+    "module": SOME_MODULE,
+    "loss": SOME_LOSS,
+    "optimizer": SOME_OPTIMIZER,
     "scheduler": "torch.optim.lr_scheduler.?",
-    "scaler": api.SCALER,
+    "scaler": SCALER,
 }
 """What stands in for each role, as the dotted name of its class."""
 
 _KNOWN = ("torch.", "math.", "numpy.", "builtins.", "torchvision.", "random.", "os.")
 """Libraries whose functions make neither models nor optimizers."""
 
-_OTHER_FRAMEWORKS = (*api.NOT_TORCH, "transformers.TF", "transformers.Flax")
+_OTHER_FRAMEWORKS = (*NOT_TORCH, "transformers.TF", "transformers.Flax")
 """What these make may look like a module or an optimizer of torch's, and is none."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainlint.facts.api.torch_api import MODULE
+from trainlint.facts.api.classes import MODULE
 from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.model.modules import BY_ANY_NAME, Unread
 from trainlint.facts.model.values import Items, Object, Table

@@ -8,8 +8,9 @@ import tokenize
 from trainlint import limits
 from trainlint.finding import Problem
 from trainlint.program.source import syntax as s
-from trainlint.program.source.read import Unreadable, read
+from trainlint.program.source.read import read
 from trainlint.program.source.room import with_room
+from trainlint.program.source.unreadable import Unreadable
 
 
 @with_room

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from trainlint import words
 from trainlint.facts.api.deprecated import OLD_INITS
 from trainlint.facts.api.frameworks import OWNED, TRAINER_WORDS
-from trainlint.facts.api.torch_api import DROPOUTS, LOSS_FUNCTIONS, LOSSES, WITH_PARAMETERS
+from trainlint.facts.api.layers import DROPOUTS, WITH_PARAMETERS
+from trainlint.facts.api.losses import LOSS_FUNCTIONS, LOSSES
 from trainlint.program.source import syntax as s
 from trainlint.program.source.outline import Outline
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from trainlint.facts.api.torch_api import PARAMETER
+from trainlint.facts.api.classes import PARAMETER
 from trainlint.facts.model.values import Items, Op, Value
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen

@@ -8,7 +8,10 @@ from dataclasses import replace
 
 import torch
 
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.forwards import Dropped
+from trainlint.facts.model.events.losses import Accumulated
+from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Items, Object, Op, Value
 from trainlint.facts.seen.batches import BatchSeen
@@ -37,11 +40,11 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
     heads: dict[Place, int] = {}
     for event in events:
         event.loops = _loops(event, source, heads)
-        if isinstance(event, ev.Built):
+        if isinstance(event, Built):
             event.object.loops = event.loops
-        if isinstance(event, ev.Dropped) and not source.gives(event.at, "training", 2):
+        if isinstance(event, Dropped) and not source.gives(event.at, "training", 2):
             event.training = None
-        if isinstance(event, ev.Accumulated):
+        if isinstance(event, Accumulated):
             event.total = source.target(event.at) or "this sum"
     with recorder.aside():
         surveyed = survey(recorder)
@@ -99,7 +102,7 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
     )
 
 
-def _loops(event: ev.Event, source: SourceMap, heads: dict[Place, int]) -> tuple[int, ...]:
+def _loops(event: Event, source: SourceMap, heads: dict[Place, int]) -> tuple[int, ...]:
     """Numbers of the loops around an event, outermost first, through all calls that led to it."""
     return tuple(
         heads.setdefault(head, len(heads) + 1)
@@ -108,7 +111,7 @@ def _loops(event: ev.Event, source: SourceMap, heads: dict[Place, int]) -> tuple
     )
 
 
-def _describe(events: Iterable[ev.Event], source: SourceMap) -> None:
+def _describe(events: Iterable[Event], source: SourceMap) -> None:
     """Give every operation that an event depends on its text, and every constructor past torch's eyes its name."""
     pending: list[Value] = [
         value for event in events for held in vars(event).values() for value in _values(held)

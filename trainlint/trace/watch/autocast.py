@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.api.torch_api import AUTOCAST
+from trainlint.facts.api.classes import AUTOCAST
 from trainlint.facts.model.values import Constant, Named, Object, Value
 from trainlint.facts.seen.autocast import AutocastSeen
 from trainlint.finding import Place

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.model.events import ForwardCalled
+from trainlint.facts.model.events.forwards import ForwardCalled
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder

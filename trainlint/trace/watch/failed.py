@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trainlint.facts.api.torch_api import LOSS_FUNCTIONS
+from trainlint.facts.api.losses import LOSS_FUNCTIONS
 from trainlint.facts.model.values import Op
 from trainlint.facts.seen.raised import Failure
 from trainlint.trace.measure import numbers

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from trainlint.facts.api.torch_api import PARAMETER
+from trainlint.facts.api.classes import PARAMETER
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, TensorSeen, Unknown, Value
 
 _PLAIN = (bool, int, float, str, type(None))

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils import data
 
-from trainlint.facts.api.torch_api import SAMPLER
-from trainlint.facts.model import events as ev
+from trainlint.facts.api.classes import SAMPLER
+from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.values import Constant, Items, Object, Op, Unknown, Value
 from trainlint.facts.seen.loaders import LoaderSeen
 from trainlint.trace.watch.graph import seen, tensors
@@ -60,7 +61,7 @@ class Loaders:
             if type(loader.batch_sampler) in (data.BatchSampler, type(None))
             else self._sampler(loader.batch_sampler)
         )
-        recorder.emit(ev.Built, frame, made, object=made)
+        recorder.emit(Built, frame, made, object=made)
 
     def refused(
         self, loader: Any, args: Sequence[Any], kwargs: Mapping[str, Any], frame: FrameType | None
@@ -73,7 +74,7 @@ class Loaders:
                 made.options[name] = Constant(value=value)
             elif name in ("sampler", "batch_sampler"):
                 made.options[name] = self._sampler(value)
-        recorder.emit(ev.Built, frame, made, object=made)
+        recorder.emit(Built, frame, made, object=made)
 
     def begun(self, loader: Any, iterator: Any) -> None:
         """A loop over a loader begins."""
@@ -102,7 +103,7 @@ class Loaders:
             items.append(made)
         if known is not None:
             recorder.emit(
-                ev.Drawn, frame, known.object, loader=known.object, batch=Items(kind="tuple", items=items)
+                Drawn, frame, known.object, loader=known.object, batch=Items(kind="tuple", items=items)
             )
             known.waits.append(time.perf_counter() - asked)
             recorder.timeline.waited(known.object.type.rpartition(".")[2], known.waits[-1])

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Any
 
-from trainlint.facts.model.events import (
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.modules import (
     Built,
     Converted,
-    Event,
     ModeChange,
     ModuleChanged,
     Moved,
-    OptimizerStep,
-    RequiresGrad,
     StateLoaded,
 )
+from trainlint.facts.model.events.parameters import RequiresGrad
+from trainlint.facts.model.events.steps import OptimizerStep
 
 _MOST_ALIKE = 8
 """Events of one kind, at one place and about one thing, that are kept of one iteration: the first and the latest."""

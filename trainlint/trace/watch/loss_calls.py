@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.values import Object, Op, Value
 from trainlint.facts.seen.losses import LossSeen
 from trainlint.finding import Place
@@ -95,7 +95,7 @@ class LossCalls:
             op.inputs[0].seen = losses.of_input("log_softmax", args[0])
         module = self._recorder.modules.own_module()
         self._recorder.emit(
-            ev.LossCall,
+            LossCall,
             frame,
             name=module.type if module is not None else frame.f_code.co_name,
             function="log_softmax",
@@ -111,7 +111,7 @@ class LossCalls:
                 value.seen.numbers.update(before.numbers)
                 value.seen = replace(value.seen, node=before.node)
         self._recorder.emit(
-            ev.LossCall,
+            LossCall,
             frame,
             name=_name(function, op),
             function=function,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.values import Object
 
 if TYPE_CHECKING:
@@ -41,6 +41,6 @@ class MadeInForward:
         made = recorder.objects.of(module)
         if made.definition is not None:
             recorder.objects.describe(module)
-        built = recorder.emit(ev.Built, frame, made, object=made, within=known[1])
+        built = recorder.emit(Built, frame, made, object=made, within=known[1])
         if built is not None and made.at is not None:
             built.at = made.at

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.api.torch_api import MODE_DEPENDENT, MODE_DEPENDENT_IF
-from trainlint.facts.model import events as ev
+from trainlint.facts.api.layers import MODE_DEPENDENT, MODE_DEPENDENT_IF
+from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.values import Items, Object, Op, Value
 from trainlint.finding import Place
 from trainlint.trace.watch.graph import seen, tensors
@@ -238,7 +238,7 @@ class ModuleCalls:
             values.append(made)
         output = values[0] if len(values) == 1 else Items(kind="tuple", items=values)
         recorder.emit(
-            ev.Forward,
+            Forward,
             frame,
             model,
             module=model,

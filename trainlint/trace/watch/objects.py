@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from trainlint.facts.api.torch_api import LOSSES, PARAMETER
+from trainlint.facts.api.classes import PARAMETER
+from trainlint.facts.api.losses import LOSSES
 from trainlint.facts.api.torch_names import canonical, library_bases
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value
 from trainlint.finding import Place

@@ -10,20 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.api.torch_api import (
-    ASKED,
-    ATTENTION_MASKS,
-    CREATES,
-    DROPOUTS,
-    IGNORED,
-    LOSS_FUNCTIONS,
-    MAKES,
-    MIXES,
-    TO_HOST,
-    VIEWS,
-)
+from trainlint.facts.api.attention import ATTENTION_MASKS, MIXES
+from trainlint.facts.api.layers import DROPOUTS
+from trainlint.facts.api.losses import IGNORED, LOSS_FUNCTIONS
+from trainlint.facts.api.meanings import MAKES
+from trainlint.facts.api.operations import ASKED, CREATES, TO_HOST, VIEWS
 from trainlint.facts.ask.attention import weights_in
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.batches import Ignored
+from trainlint.facts.model.events.forwards import Dropped, Normalised
+from trainlint.facts.model.events.losses import Accumulated
+from trainlint.facts.model.events.operations import Attended, AttentionCall, Operation, ToHost
+from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.values import Constant, Op
 from trainlint.facts.seen.blind_spots import Numbered
 from trainlint.finding import Place
@@ -75,7 +72,7 @@ class Operations:
         self._result(name, op, args, kwargs, result, frame)
         if name.text in _TO_HOST and op.inputs:
             recorder.emit(
-                ev.ToHost,
+                ToHost,
                 frame,
                 None,
                 name=_TO_HOST[name.text],
@@ -87,7 +84,7 @@ class Operations:
             self._overwritten(name.text, op, args, frame)
         if name.text == "+" and frame is not None and recorder.own.is_augmented(frame) and _starts_over(op):
             value = op.inputs[1] if isinstance(op.inputs[1], Op) else op.inputs[0]
-            recorder.emit(ev.Accumulated, frame, None, value=value, result=op)
+            recorder.emit(Accumulated, frame, None, value=value, result=op)
         if name.text in ("requires_grad_", "set requires_grad") and op.inputs:
             self._gradient_wanted(name.text, op, args, kwargs, frame)
         elif name.text in ("data", "detach") and isinstance(result, torch.Tensor):
@@ -156,7 +153,7 @@ class Operations:
         at = next((n for n in (1, 2) if isinstance(args[n], int) and args[n] == IGNORED), None)
         if at is not None:
             labels, where = (3 - at, 0) if name == "where" else (0, 1)
-            self._recorder.emit(ev.Ignored, frame, None, labels=op.inputs[labels], where=op.inputs[where])
+            self._recorder.emit(Ignored, frame, None, labels=op.inputs[labels], where=op.inputs[where])
 
     def _gradient_wanted(
         self, name: str, op: Op, args: Sequence[Any], kwargs: Mapping[str, Any], frame: FrameType | None
@@ -165,7 +162,7 @@ class Operations:
         wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
         if wanted or isinstance(args[0], torch.nn.Parameter):
             self._recorder.emit(
-                ev.RequiresGrad,
+                RequiresGrad,
                 frame,
                 target=op.inputs[0],
                 wanted=Constant(value=wanted),
@@ -195,11 +192,11 @@ class Operations:
         elif name in DROPOUTS and op.owner is None:
             self._dropped(op, frame)
         elif name == "batch_norm" and op.owner is not None:
-            recorder.emit(ev.Normalised, frame, op.owner, output=op)
+            recorder.emit(Normalised, frame, op.owner, output=op)
         if name in ASKED and name not in _UNASKED and (name not in VIEWS or len(result.shape) > 2):
-            recorder.emit(ev.Operation, frame, None, output=op)
+            recorder.emit(Operation, frame, None, output=op)
         elif name in MIXES and (weights := weights_in(op)) is not None:
-            recorder.emit(ev.Attended, frame, None, weights=weights, output=op)
+            recorder.emit(Attended, frame, None, weights=weights, output=op)
         elif name in ATTENTION_MASKS:
             self._attention_called(name, op, frame)
         recorder.masks.operation(name, op, args, kwargs, result)
@@ -213,7 +210,7 @@ class Operations:
         call = self._recorder.modules.own_call()
         if call is not None:
             self._recorder.emit(
-                ev.Dropped,
+                Dropped,
                 frame,
                 call.object,
                 function=op.name,
@@ -226,7 +223,7 @@ class Operations:
     def _attention_called(self, name: str, op: Op, frame: FrameType | None) -> None:
         """Attention is called, by the program or by a layer of torch's that the program calls: there it gives the masks."""
         recorder = self._recorder
-        called = recorder.emit(ev.AttentionCall, frame, None, name=name, output=op)
+        called = recorder.emit(AttentionCall, frame, None, name=name, output=op)
         if called is not None and frame is not None:
             called.at = recorder.own.place(frame)
             recorder.lines.add((called.at.path, called.at.line))

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from trainlint.facts.api.torch_api import PARAMETER
+from trainlint.facts.api.classes import PARAMETER
 from trainlint.facts.model.values import Object, Op
 from trainlint.facts.seen.gradients import Gradient
 from trainlint.facts.seen.tensors import Spread

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 import torch
 from torch.overrides import TorchFunctionMode
 
-from trainlint.facts.api.torch_api import OPTIMIZER
-from trainlint.facts.model import events as ev
+from trainlint.facts.api.classes import OPTIMIZER
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.values import Object
 from trainlint.finding import Place
 from trainlint.trace.measure.batches import BatchSize
@@ -43,7 +44,7 @@ from trainlint.trace.watch.steps import Steps
 from trainlint.trace.watch.texts import Texts
 from trainlint.trace.watch.timeline import Timeline
 
-E = TypeVar("E", bound=ev.Event)
+E = TypeVar("E", bound=Event)
 
 _UNSEEDED = 67280421310721
 """What torch's generator begins with where nobody has set a seed."""
@@ -200,7 +201,7 @@ class Recorder:
     # Events and facts
 
     @property
-    def events(self) -> list[ev.Event]:
+    def events(self) -> list[Event]:
         """What has happened, in order, as far as it is kept."""
         return [event for event in self.log.events if event is not None]
 
@@ -212,7 +213,7 @@ class Recorder:
         event = kind(at=place, calls=self.own.calls(frame), autocast=self.autocast.open, **fields)
         self.lines.update((call.path, call.line) for call in event.calls)
         subject: object = id(about)
-        if isinstance(about, Object) and about.is_a(OPTIMIZER) and kind is not ev.Built:
+        if isinstance(about, Object) and about.is_a(OPTIMIZER) and kind is not Built:
             subject = about.at  # those that one place builds, one after the other, act as one
         self.log.add((kind, place, subject), event)
         return event

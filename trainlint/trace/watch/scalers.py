@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.ask.precision import may_be_disabled
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.values import Constant, Object, Op, Value
 from trainlint.facts.seen.scalers import ScalerSeen
 from trainlint.trace.watch.graph import seen
@@ -43,7 +43,7 @@ class Scalers:
         recorder = self._recorder
         made = recorder.objects.made(scaler, recorder.at(frame))
         made.options["enabled"] = Constant(value=enabled)
-        recorder.emit(ev.Built, frame, made, object=made)
+        recorder.emit(Built, frame, made, object=made)
 
     def scaled(self, scaler: Any, before: Value, result: torch.Tensor, frame: FrameType | None) -> None:
         """A scaler has scaled a loss."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from trainlint.facts.model.events import Called, StateLoaded, StateTaken
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.modules import StateLoaded, StateTaken
 from trainlint.facts.model.values import Constant, Op, Unknown, Value
 from trainlint.trace.watch.objects import unwrapped
 

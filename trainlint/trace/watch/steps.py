@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.modules import Built
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
 from trainlint.facts.model.values import Constant, Op, Value
 from trainlint.facts.seen.blind_spots import Elsewhere
 from trainlint.finding import Place
@@ -87,7 +89,7 @@ class Steps:
         made = recorder.objects.made(optimizer, place)
         known = self.optimizers[id(optimizer)] = Optimizer(optimizer, made, len(self.optimizers))
         known.names = names_in(frame, {id(one) for one in parameters_of(optimizer)})
-        recorder.emit(ev.Built, frame, made, object=made)
+        recorder.emit(Built, frame, made, object=made)
         recorder.phase("the first backward pass")
 
     def of(self, optimizer: torch.optim.Optimizer) -> Optimizer:
@@ -132,7 +134,7 @@ class Steps:
             return  # the one inside has stepped and was heard
         frame = recorder.frame(3)
         event = recorder.emit(
-            ev.OptimizerStep,
+            OptimizerStep,
             frame,
             known.object,
             optimizer=known.object,
@@ -186,12 +188,12 @@ class Steps:
         recorder = self._recorder
         made = recorder.objects.made(scheduler, recorder.at(frame))
         made.args = (self.of(scheduler.optimizer).object,)
-        recorder.emit(ev.Built, frame, made, object=made)
+        recorder.emit(Built, frame, made, object=made)
 
     def scheduler_stepped(self, scheduler: Any, told: object, frame: FrameType) -> None:
         made = self._recorder.objects.of(scheduler)
         self._recorder.emit(
-            ev.SchedulerStep,
+            SchedulerStep,
             frame,
             made,
             scheduler=made,
@@ -237,7 +239,7 @@ class Steps:
                 value = recorder.graph.of(loss)
                 note_value(value, loss)
                 told = Constant(value=retains) if retains is not None else None
-                event = recorder.emit(ev.Backward, frame, None, loss=value, accumulates=True, retains=told)
+                event = recorder.emit(Backward, frame, None, loss=value, accumulates=True, retains=told)
                 recorder.losses.run_back(value, event.at if event is not None else None)
         with recorder.aside():
             for known in self.optimizers.values():
@@ -388,7 +390,7 @@ class Steps:
             self._changed_by_hand = True
             if self.by_hand_at is None:
                 self.by_hand_at = self._recorder.at(frame)
-                self._recorder.emit(ev.ParametersRead, frame, None, target=target)
+                self._recorder.emit(ParametersRead, frame, None, target=target)
 
 
 def _trains(optimizer: torch.optim.Optimizer) -> bool:

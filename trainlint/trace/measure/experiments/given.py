@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.forwards import Forward
 from trainlint.finding import Place
 from trainlint.trace.measure.again import LOST, had_again, leaves
 from trainlint.trace.watch.recorder import Recorder
@@ -33,7 +33,7 @@ def models_given(recorder: Recorder) -> Iterator[Given]:
     places = {
         id(event.module): event.at
         for event in recorder.events
-        if isinstance(event, ev.Forward) and event.records
+        if isinstance(event, Forward) and event.records
     }
     for key, held in recorder.models.called.items():
         model, inputs = held(), recorder.models.inputs.get(key)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Clip, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Object
 from trainlint.trace.watch.failed import note_failed
 from trainlint.trace.watch.graph import tensors
@@ -35,11 +36,11 @@ def _cleared(recorder: Recorder, _: None, target: Any, /, *args: Any, **kwargs: 
     about = recorder.steps.of(target).object if is_optimizer else recorder.objects.of(target)
     told = args[0] if args else kwargs.get("set_to_none")
     to_none = Constant(value=told) if told is not None else None
-    recorder.emit(ev.ZeroGrad, recorder.frame(), about, target=about, to_none=to_none)
+    recorder.emit(ZeroGrad, recorder.frame(), about, target=about, to_none=to_none)
 
 
 def _asked_for(recorder: Recorder, outputs: Any, *args: Any, **kwargs: Any) -> None:
-    recorder.emit(ev.ParametersRead, recorder.frame(), None, target=recorder.graph.value(outputs))
+    recorder.emit(ParametersRead, recorder.frame(), None, target=recorder.graph.value(outputs))
 
 
 def _going_back(recorder: Recorder) -> Wrap:
@@ -91,7 +92,7 @@ def _clipping(recorder: Recorder) -> Wrap:
 def _clipped(recorder: Recorder, parameters: list[torch.Tensor]) -> None:
     held = Items(items=[recorder.graph.value(one) for one in parameters])
     holder = _holder(recorder, parameters)
-    recorder.emit(ev.Clip, recorder.frame(), None, parameters=held, optimizer=holder)
+    recorder.emit(Clip, recorder.frame(), None, parameters=held, optimizer=holder)
 
 
 def _holder(recorder: Recorder, tensors: list[torch.Tensor]) -> Object | None:

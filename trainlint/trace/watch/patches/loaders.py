@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils.data import dataloader
 
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.calls import Called
 from trainlint.trace.watch.graph import tensors
 from trainlint.trace.watch.patches.replacing import replace
 from trainlint.trace.watch.patches.telling import Wrap, after
@@ -70,7 +70,7 @@ def _drawing(recorder: Recorder) -> Wrap:
 
 
 def _told_of_epoch(recorder: Recorder, _: None, /, *args: Any, **kwargs: Any) -> None:
-    recorder.emit(ev.Called, recorder.frame(), name="set_epoch")
+    recorder.emit(Called, recorder.frame(), name="set_epoch")
 
 
 def _samples_of(iterator: Any) -> int | None:

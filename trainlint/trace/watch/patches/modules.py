@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.api.torch_api import CONVERSIONS
-from trainlint.facts.model import events as ev
+from trainlint.facts.api.precision import CONVERSIONS
+from trainlint.facts.model.events.modules import Converted, ModeChange, Moved
 from trainlint.facts.model.values import Constant, Named
 from trainlint.trace.watch.patches.compiled import call_unwatched, is_compiled
 from trainlint.trace.watch.patches.replacing import replace
@@ -64,7 +64,7 @@ def _made(recorder: Recorder, _: None, module: torch.nn.Module, /, *args: Any, *
 
 def _switched(recorder: Recorder, _: Any, module: torch.nn.Module, mode: bool = True) -> None:
     about = recorder.models.handle(module)
-    recorder.emit(ev.ModeChange, recorder.frame(), about, module=about, training=bool(mode))
+    recorder.emit(ModeChange, recorder.frame(), about, module=about, training=bool(mode))
 
 
 def _moved(recorder: Recorder, _: Any, module: torch.nn.Module, /, *args: Any, **kwargs: Any) -> None:
@@ -73,15 +73,15 @@ def _moved(recorder: Recorder, _: Any, module: torch.nn.Module, /, *args: Any, *
     device = next((one for one in given if isinstance(one, (str, torch.device))), None)
     if device is not None:
         where = Constant(value=str(device))
-        recorder.emit(ev.Moved, recorder.frame(), about, what=about, device=where)
+        recorder.emit(Moved, recorder.frame(), about, what=about, device=where)
     dtype = next((one for one in given if isinstance(one, torch.dtype)), None)
     if dtype is not None:
-        recorder.emit(ev.Converted, recorder.frame(), about, module=about, dtype=Named(name=str(dtype)))
+        recorder.emit(Converted, recorder.frame(), about, module=about, dtype=Named(name=str(dtype)))
 
 
 def _converted(dtype: str, recorder: Recorder, _: Any, module: torch.nn.Module) -> None:
     about, wanted = recorder.models.handle(module), Named(name=f"torch.{dtype}")
-    recorder.emit(ev.Converted, recorder.frame(), about, module=about, dtype=wanted)
+    recorder.emit(Converted, recorder.frame(), about, module=about, dtype=wanted)
 
 
 def _listed(recorder: Recorder, module: torch.nn.Module, recurse: bool = True) -> None:

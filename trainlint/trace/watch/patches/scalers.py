@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.steps import ScaleUpdate, Unscale
 from trainlint.trace.watch.graph import tensors
 from trainlint.trace.watch.patches.replacing import replace
 from trainlint.trace.watch.patches.telling import Wrap, after
@@ -51,7 +51,7 @@ def _scaling(recorder: Recorder) -> Wrap:
 
 def _unscaled(recorder: Recorder, _: None, scaler: Any, optimizer: Any) -> None:
     made, held = recorder.objects.of(scaler), recorder.steps.of(optimizer).object
-    recorder.emit(ev.Unscale, recorder.frame(), None, scaler=made, optimizer=held)
+    recorder.emit(Unscale, recorder.frame(), None, scaler=made, optimizer=held)
 
 
 def _stepping(recorder: Recorder) -> Wrap:
@@ -79,4 +79,4 @@ def _stepping(recorder: Recorder) -> Wrap:
 def _updated(recorder: Recorder, _: None, scaler: Any, new_scale: Any = None) -> None:
     to = recorder.graph.value(new_scale) if new_scale is not None else None
     about = recorder.objects.of(scaler)
-    recorder.emit(ev.ScaleUpdate, recorder.frame(), about, scaler=about, to=to)
+    recorder.emit(ScaleUpdate, recorder.frame(), about, scaler=about, to=to)

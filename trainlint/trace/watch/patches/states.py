@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from trainlint.facts.model import events as ev
+from trainlint.facts.model.events.modules import ModuleChanged
 from trainlint.trace.watch.patches.replacing import replace
 from trainlint.trace.watch.patches.telling import after, after_outermost
 
@@ -24,7 +24,7 @@ def patch(recorder: Recorder, undo: ExitStack) -> None:
 
 def _loaded(recorder: Recorder, result: Any, module: torch.nn.Module, /, *args: Any, **kwargs: Any) -> None:
     about, frame = recorder.models.handle(module), recorder.frame()
-    recorder.emit(ev.ModuleChanged, frame, about, module=about, what="load_state_dict")
+    recorder.emit(ModuleChanged, frame, about, module=about, what="load_state_dict")
     recorder.states.loaded(module, args, kwargs, result, frame)
 
 

@@ -8,8 +8,8 @@ import warnings
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from trainlint.facts.api.torch_api import DEPRECATED_AMP
-from trainlint.facts.model import events as ev
+from trainlint.facts.api.second_names import DEPRECATED_AMP
+from trainlint.facts.model.events.calls import Called, LibraryCall
 from trainlint.facts.seen.raised import Warned
 from trainlint.trace.watch.patches.replacing import replace
 from trainlint.trace.watch.patches.telling import Wrap
@@ -55,7 +55,7 @@ def _warned(recorder: Recorder, message: Any) -> None:
     place, text = recorder.at(frame), str(message.message)
     recorder.fact(Warned(place, message.category.__name__, text), (place, text))
     if text.startswith("torch.utils.checkpoint: the use_reentrant"):
-        recorder.emit(ev.Called, frame, text, name="torch.utils.checkpoint.checkpoint")
+        recorder.emit(Called, frame, text, name="torch.utils.checkpoint.checkpoint")
     deprecated = _DEPRECATED.search(text)
     if deprecated and deprecated[1] in DEPRECATED_AMP:
-        recorder.emit(ev.LibraryCall, frame, deprecated[1], name=deprecated[1], text=deprecated[1])
+        recorder.emit(LibraryCall, frame, deprecated[1], name=deprecated[1], text=deprecated[1])

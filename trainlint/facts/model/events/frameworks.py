@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from trainlint.facts.model.events import Event
+from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.values import Object, Value
 
 

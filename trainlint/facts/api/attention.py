@@ -1,0 +1,43 @@
+"""What attends, and what masks it takes. Data.
+
+Source: PyTorch's documentation, and measurements on torch 2.13.
+"""
+
+from __future__ import annotations
+
+NOTHING_LEFT = -50.0
+"""A number this low, in the place of a score or added to it, leaves it no weight."""
+
+
+SDPA = "scaled_dot_product_attention"
+
+
+ATTENTION_MASKS: dict[str, dict[str, int]] = {
+    SDPA: {"attn_mask": 3},
+    "multi_head_attention_forward": {"key_padding_mask": 16, "attn_mask": 18},
+    "torch.nn.MultiheadAttention": {"key_padding_mask": 3, "attn_mask": 5},
+    "torch.nn.TransformerEncoder": {"mask": 1, "src_key_padding_mask": 2},
+    "torch.nn.TransformerEncoderLayer": {"src_mask": 1, "src_key_padding_mask": 2},
+    **{
+        f"torch.nn.TransformerDecoder{layer}": {
+            "tgt_mask": 2,
+            "memory_mask": 3,
+            "tgt_key_padding_mask": 4,
+            "memory_key_padding_mask": 5,
+        }
+        for layer in ("", "Layer")
+    },
+    "torch.nn.Transformer": {
+        "src_mask": 2,
+        "tgt_mask": 3,
+        "memory_mask": 4,
+        "src_key_padding_mask": 5,
+        "tgt_key_padding_mask": 6,
+        "memory_key_padding_mask": 7,
+    },
+}
+"""What takes attention masks: the names of its arguments, and their positions. True attends in `SDPA` alone."""
+
+
+MIXES = frozenset("@ matmul mm bmm einsum baddbmm".split())
+"""Operations by which attention's weights mix values, and queries meet keys."""

@@ -1,0 +1,86 @@
+"""Classes of torch and of other libraries that training is made of, and how they are told. Data."""
+
+from __future__ import annotations
+
+METRICS = ("torchmetrics.", "lightning.metrics.", "pytorch_lightning.metrics.")
+"""Libraries whose metrics run `update` without gradients."""
+
+
+SOME_MODULE = "torch.nn.Module?"
+
+
+SOME_LOSS = "torch.nn.Loss?"
+
+
+SOME_OPTIMIZER = "torch.optim.Optimizer?"
+"""A trained model, what compares its output with targets, and what steps it, where only their use shows what they are."""
+
+
+MODULE = "torch.nn.Module"
+
+
+OPTIMIZER = "torch.optim.Optimizer"
+
+
+SCHEDULER = "torch.optim.lr_scheduler.LRScheduler"
+
+
+LOADER = "torch.utils.data.DataLoader"
+
+
+SAMPLER = "torch.utils.data.Sampler"
+
+
+SCALER = "torch.amp.GradScaler"
+
+
+AUTOCAST = "torch.autocast"
+
+
+PARAMETER = "torch.nn.Parameter"
+
+
+OPTIMIZER_MODULES = (
+    "torch.optim.",
+    "torch_optimizer.",
+    "bitsandbytes.optim.",
+    "apex.optimizers.",
+    "transformers.optimization.",
+)
+
+
+OPTIMIZER_CLASSES = frozenset(
+    (
+        "transformers.AdamW",
+        "transformers.Adafactor",
+        "timm.optim.create_optimizer",
+        "timm.optim.create_optimizer_v2",
+    )
+)
+
+
+MODULE_MAKERS = (
+    "torchvision.models.",
+    "timm.create_model",
+    "timm.models.create_model",
+    "torch.hub.load",
+    "segmentation_models_pytorch.create_model",
+    "efficientnet_pytorch.EfficientNet.",
+)
+"""Libraries' functions and classes, by prefix, whose result is a module."""
+
+
+NO_MODULES = ("ImageList", "Weights", "WeightsEnum", "list_models", "get_model_weights", "get_weight")
+"""Ends of names among them that are something else."""
+
+
+MODULE_CLASSES = ("segmentation_models_pytorch.", "torch_geometric.nn.")
+"""Where libraries keep classes of modules, by prefix; functions stand beside them."""
+
+
+PRETRAINED = (".from_pretrained", ".from_config")
+"""Endings of library constructors that give a module, where the class is a model."""
+
+
+NOT_TORCH = ("paddle", "tensorflow", "keras", "flax", "jax", "mindspore", "mlx")
+"""Beginnings of libraries whose models are no modules of torch's."""

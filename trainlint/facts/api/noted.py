@@ -1,0 +1,75 @@
+"""Functions and methods of libraries whose calls rules ask about. Data."""
+
+from __future__ import annotations
+
+from trainlint.facts.api.gradients import CHECKPOINTS
+
+CLOCKS = frozenset(
+    (
+        *(f"time.{name}{unit}" for name in ("time", "perf_counter", "monotonic") for unit in ("", "_ns")),
+        "timeit.default_timer",
+    )
+)
+"""Functions that read the clock of the host."""
+
+
+SYNCHRONISES = frozenset(
+    ("torch.cuda.synchronize", "torch.accelerator.synchronize", "torch.cuda.current_stream")
+)
+"""Functions that wait for the device, or give what a program waits with."""
+
+
+SIZED_BY_DATA = frozenset(
+    "torch.nonzero torch.argwhere torch.masked_select torch.unique torch.unique_consecutive torchvision.ops.nms "
+    "torchvision.ops.batched_nms torchvision.ops.boxes.nms torchvision.ops.boxes.batched_nms".split()
+)
+"""Functions that wait for the device, because the size of what they give depends on what is in a tensor."""
+
+
+EMPTY_CACHES = frozenset(f"torch.{name}.empty_cache" for name in ("cuda", "cuda.memory", "mps", "xpu"))
+
+
+MATMUL_PRECISION = "torch.set_float32_matmul_precision"
+
+
+PACK = "torch.nn.utils.rnn.pack_padded_sequence"
+
+
+PAD_PACKED = "torch.nn.utils.rnn.pad_packed_sequence"
+
+
+NOTED = (
+    CHECKPOINTS
+    | CLOCKS
+    | SYNCHRONISES
+    | SIZED_BY_DATA
+    | frozenset(
+        (
+            "torch.load",
+            "torch.hub.load_state_dict_from_url",
+            "torch.utils.model_zoo.load_url",
+            "torch.save",
+            "torch.where",
+            "torch.distributed.init_process_group",
+            "torch.set_default_device",
+            "torch.set_default_tensor_type",
+            "torch.utils.data.random_split",
+            "sklearn.model_selection.train_test_split",
+            "random.shuffle",
+            "numpy.random.shuffle",
+            "transformers.DataCollatorForLanguageModeling",
+            *EMPTY_CACHES,
+            MATMUL_PRECISION,
+            PACK,
+        )
+    )
+)
+"""Functions of libraries that rules ask about, beside those that seed."""
+
+
+FITS = frozenset(("fit_transform", "transform"))
+"""Methods by which scikit-learn's transformers make data."""
+
+
+NOTED_METHODS = frozenset(("set_epoch", "fit", "nonzero", "masked_select", "unique", "add_batch", "update"))
+"""Methods that rules ask about, whatever they are called on."""

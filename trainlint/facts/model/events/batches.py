@@ -1,0 +1,62 @@
+"""Where batches come from, and what becomes of their labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.values import Object, Value
+
+
+@dataclass(eq=False)
+class Drawn(Event):
+    """A loader hands out a batch, in a loop over it or by `next`."""
+
+    loader: Object = field(default_factory=Object)
+    batch: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class WorkersStart(Event):
+    """What each worker process of a loader does first, by `worker_init_fn`; `worker` is the number it is given."""
+
+    loader: Object = field(default_factory=Object)
+    worker: Value = field(default_factory=Value)
+    done: tuple[Called, ...] = ()
+
+
+@dataclass(eq=False)
+class ItemsMade(Event):
+    """A loader is made over a dataset of the program's own, whose `__getitem__` uses these names.
+
+    Args:
+        by_index: whether it looks at the index that it is given.
+    """
+
+    loader: Object = field(default_factory=Object)
+    names: frozenset[str] = frozenset()
+    by_index: bool = True
+
+
+@dataclass(eq=False)
+class Batched(Event):
+    """A loader is made whose batches are known: what the dataset's `__getitem__` and `collate_fn` make of one item."""
+
+    loader: Object = field(default_factory=Object)
+    batch: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class Ignored(Event):
+    """Labels are set to the value that losses ignore, where a condition holds: `labels[labels == 0] = -100`."""
+
+    labels: Value = field(default_factory=Value)
+    where: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class PadIsEnd(Event):
+    """The padding token of a tokenizer is made the same as its end-of-sequence token."""
+
+    tokenizer: Value = field(default_factory=Value)

@@ -1,0 +1,94 @@
+"""What happens to modules, and to other objects with a state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.values import Object, Op, Value
+
+
+@dataclass(eq=False)
+class Converted(Event):
+    """The parameters of a module are converted to a floating type."""
+
+    module: Value = field(default_factory=Value)
+    dtype: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class Wrapped(Event):
+    """A module is handed to what places it, and what it is called with, on devices: `name` says which."""
+
+    module: Value = field(default_factory=Value)
+    name: str = ""
+
+
+@dataclass(eq=False)
+class ModeChange(Event):
+    """`train()` or `eval()`; `training` is None where the mode is computed."""
+
+    module: Value = field(default_factory=Value)
+    training: bool | None = True
+
+
+@dataclass(eq=False)
+class Built(Event):
+    """An object of interest is made: a module, loss, optimizer, scheduler, scaler or loader."""
+
+    object: Object = field(default_factory=Object)
+    within: Object | None = None
+    """The module in whose forward it is made, where it is."""
+
+
+@dataclass(eq=False)
+class StateTaken(Event):
+    """`state_dict()` of a module hands out its weights, not a copy of them."""
+
+    output: Op = field(default_factory=Op)
+
+
+@dataclass(eq=False)
+class StateLoaded(Event):
+    """`load_state_dict` of a module, an optimizer, or something else that has it.
+
+    Args:
+        strict: the argument of that name; None where it was not given.
+        result: the keys that it reports.
+        missing: how many keys of a module were not in the state; None where no run has shown it.
+        unexpected: how many keys of the state were not in the module.
+        keys: how many keys the state had.
+    """
+
+    target: Value = field(default_factory=Value)
+    state: Value = field(default_factory=Value)
+    strict: Value | None = None
+    result: Op = field(default_factory=Op)
+    missing: int | None = None
+    unexpected: int | None = None
+    keys: int | None = None
+
+
+@dataclass(eq=False)
+class Moved(Event):
+    """A module or tensor is moved to a device; `waits` is False where `non_blocking=True` is asked for."""
+
+    what: Value = field(default_factory=Value)
+    device: Value = field(default_factory=Value)
+    waits: bool = True
+
+
+@dataclass(eq=False)
+class ModuleChanged(Event):
+    """A module's weights are replaced; `what` is the method that does it."""
+
+    module: Value = field(default_factory=Value)
+    what: str = ""
+
+
+@dataclass(eq=False)
+class RegisteredEarly(Event):
+    """A submodule or parameter is set on a module before `nn.Module.__init__` has run."""
+
+    module: Object = field(default_factory=Object)
+    attribute: str = ""

@@ -1,0 +1,43 @@
+"""What is done to parameters, and to what autograd keeps of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.values import Op, Value
+
+
+@dataclass(eq=False)
+class Overwritten(Event):
+    """A parameter, or what an operation has kept for the backward pass, is changed in place.
+
+    Args:
+        records: whether autograd watches.
+    """
+
+    tensor: Op = field(default_factory=Op)
+    records: bool | None = True
+
+
+@dataclass(eq=False)
+class RequiresGrad(Event):
+    """`requires_grad` is set: by `assignment`, or by `requires_grad_()` or a constructor's argument."""
+
+    target: Value = field(default_factory=Value)
+    wanted: Value = field(default_factory=Value)
+    assignment: bool = True
+
+
+@dataclass(eq=False)
+class ParametersRead(Event):
+    """Gradients are read or parameters written by hand, past any optimizer."""
+
+    target: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class ParametersListed(Event):
+    """The parameters of something are listed: it hands them on to whoever asked."""
+
+    target: Value = field(default_factory=Value)

@@ -1,0 +1,76 @@
+"""Lists and dicts that a program fills."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trainlint import limits
+from trainlint.facts.model.values import (
+    Constant,
+    Items,
+    Table,
+    Value,
+    one_of,
+)
+from trainlint.program.api.lists import bounded, repeated
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def without_entry(ev: Evaluator, table: Table, key: Any) -> Value:
+    """Remove what a dict holds for a key, and return it."""
+    ev.store.touch(table)
+    found = table.entries.pop(key)
+    if ev.guards:  # on another way it may still be there
+        table.entries[key] = ev.unknown(str(key))
+    return found
+
+
+def tabled(keys: list[Value], values: list[Value]) -> Table:
+    """A dict from keys, of which some may not be known, and values."""
+    table = Table()
+    for key, value in zip(keys, values, strict=True):
+        if isinstance(key, Constant) and is_hashable(key.value):
+            table.entries[key.value] = value
+        else:
+            table.others.append(value)
+    return table
+
+
+def append(ev: Evaluator, target: Items, value: Value) -> None:
+    """`list.append(value)`. In a loop or on a branch, nobody can say how often, or whether at all."""
+    ev.store.touch(target)
+    certain = ev.certainly_once(target)
+    target.items.append(value)
+    target.exact = target.exact and certain and len(target.items) < limits.MAX_ITEMS
+    target.open_end = not certain
+
+
+def extend(ev: Evaluator, target: Items, value: Value) -> None:
+    """`list += value`."""
+    ev.store.touch(target)
+    if isinstance(value, Items):
+        certain = ev.certainly_once(target)
+        items, exact = bounded(ev, [*target.items, *value.items], exact=target.exact and value.exact)
+        target.repeated = repeated(target, value)
+        target.items, target.exact = items, exact and certain
+        target.open_end = not certain or value.open_end
+    else:
+        target.items.append(value)
+        target.exact, target.open_end = False, True
+
+
+def put(ev: Evaluator, table: Table, key: object, value: Value) -> None:
+    """`table[key] = value`, under the conditions that hold here."""
+    guards = ev.guards
+    before = table.entries.get(key)
+    if guards:
+        value = one_of(((guards, value), ((), before if before is not None else ev.unknown("missing"))))
+    ev.store.touch(table)
+    table.entries[key] = value
+
+
+def is_hashable(value: object) -> bool:
+    """Whether a constant can be the key of a dict."""
+    return isinstance(value, (str, int, float, bool, bytes, type(None)))

@@ -1,0 +1,80 @@
+"""Arithmetic and comparison of constants."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from trainlint import limits
+from trainlint.facts.ask.numbers import is_whole
+from trainlint.facts.model.values import (
+    Constant,
+    Value,
+)
+from trainlint.program.evaluate import conditions
+
+if TYPE_CHECKING:
+    pass
+
+
+_FOLDED: dict[str, Callable[..., Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def fold(name: str, operands: tuple[Value, ...]) -> Value | None:
+    """Arithmetic and comparison of constants; None where it cannot be done."""
+    if name in ("is", "is not", "==", "!=") and len(operands) == 2:
+        same = _identical(operands[0], operands[1])
+        if same is not None:
+            return Constant(value=same == (name in ("is", "==")))
+    values = [one.value for one in operands if isinstance(one, Constant) and not one.is_default]
+    if name == "%" and len(operands) == 2 and values[-1:] == [1] and is_whole(operands[0]):
+        return Constant(value=0)
+    if len(values) != len(operands):
+        return None
+    if name == "not":
+        return Constant(value=not values[0])
+    if name in ("in", "not in") and isinstance(values[1], str) and isinstance(values[0], str):
+        return Constant(value=(values[0] in values[1]) == (name == "in"))
+    if (
+        name not in _FOLDED
+        or len(values) != 2
+        or not all(isinstance(one, (int, float, str)) for one in values)
+    ):
+        return None
+    if any(map(_is_large, values)) or (
+        name in "*%" and not all(isinstance(one, (int, float)) for one in values)
+    ):
+        return None
+    try:
+        return Constant(value=_FOLDED[name](*values))
+    except (TypeError, ValueError, ArithmeticError):
+        return None
+
+
+def _is_large(value: object) -> bool:
+    """Whether a constant is too large to be a setting."""
+    if isinstance(value, str):
+        return len(value) > limits.MAX_TEXT
+    return isinstance(value, int) and value.bit_length() > limits.MAX_BITS
+
+
+def _identical(first: Value, second: Value) -> bool | None:
+    """Whether two values certainly are, or certainly are not, the same; None where that is open."""
+    for one, other in ((first, second), (second, first)):
+        if conditions.is_none(one):
+            return conditions.is_none(other)
+    return None

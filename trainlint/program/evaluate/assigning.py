@@ -1,0 +1,104 @@
+"""What assignments bind, fill and remove."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts.model.values import (
+    Choice,
+    Constant,
+    Items,
+    Op,
+    Table,
+    Value,
+    one_of,
+)
+from trainlint.program.api import filling, noting, subscripts
+from trainlint.program.evaluate import (
+    attributes,
+    declared,
+    expressions,
+    running_sums,
+    standing_in,
+)
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def delete_statement(ev: Evaluator, node: s.Delete) -> None:
+    for target in node.targets:
+        _delete(ev, target)
+
+
+def _delete(ev: Evaluator, target: s.Expr) -> None:
+    """`del table[key]`."""
+    if not isinstance(target, s.Subscript):
+        return
+    table, key = ev.unseen(target.value), ev.expr(target.index)
+    if isinstance(table, Table) and isinstance(key, Constant) and key.value in table.entries:
+        filling.without_entry(ev, table, key.value)
+
+
+def assign_statement(ev: Evaluator, node: s.Assign) -> None:
+    if node.value is None:
+        return
+    value = declared.instead(ev, node.annotation, ev.env, ev.expr(node.value))
+    for target in node.targets:
+        running_sums.note_assigned(ev, target, node.value, value)
+        assign(ev, target, standing_in.known(ev, target, value) if isinstance(target, s.Name) else value)
+
+
+def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:
+    match target:
+        case s.Name():
+            ev.bind(target.name, value)
+        case s.Attribute():
+            ev.set_attribute(ev.expr(target.value), target.name, value, target.at)
+        case s.Subscript():
+            container = ev.unseen(target.value)
+            subscripts.store_item(ev, container, ev.expr(target.index), value, target.at)
+        case s.Collection():
+            for item, part in zip(target.items, _unpacked(ev, target, value), strict=False):
+                if isinstance(item, s.Starred):
+                    item = item.value
+                assign(ev, item, part)
+        case s.Starred():
+            assign(ev, target.value, value)
+
+
+def _unpacked(ev: Evaluator, target: s.Collection, value: Value) -> list[Value]:
+    """As many values as a tuple of targets needs."""
+    count = len(target.items)
+    if isinstance(value, Choice):
+        fitting = [one for one in value.options if isinstance(one[1], Items) and len(one[1].items) == count]
+        value = one_of(fitting) if fitting else value
+    starred = next((i for i, item in enumerate(target.items) if isinstance(item, s.Starred)), None)
+    if isinstance(value, Items) and value.exact and starred is not None and len(value.items) >= count - 1:
+        after = count - starred - 1
+        middle = value.items[starred : len(value.items) - after]
+        return [
+            *value.items[:starred],
+            Items(items=list(middle)),
+            *value.items[len(value.items) - after :],
+        ]
+    return [
+        ev.settle(subscripts.item(ev, value, Constant(value=number), target.at)) for number in range(count)
+    ]
+
+
+def augmented_statement(ev: Evaluator, node: s.AugmentedAssign) -> None:
+    before = ev.expr(node.target)
+    value = ev.expr(node.value)
+    if isinstance(before, Items) and node.operator == "+":
+        filling.extend(ev, before, value)
+        return
+    result = expressions.arithmetic(ev, node.operator, (before, value), node.at)
+    running_sums.note_augmented(ev, node, before, value, result)
+    if isinstance(node.target, s.Attribute):
+        attributes.written_by_hand(ev, ev.expr(node.target.value), node.target.name, node.at)
+    elif isinstance(before, Op):
+        attributes.written_by_hand(ev, before, "", node.at)
+    noting.note_overwritten(ev, before, node.at)
+    assign(ev, node.target, result)

@@ -1,0 +1,131 @@
+"""Both ways of a branch, and what each leaves behind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts.model.nodes import Branch, Exit, Node
+from trainlint.facts.model.values import (
+    Unknown,
+    Value,
+)
+from trainlint.program.evaluate import (
+    conditions,
+    narrowing,
+)
+from trainlint.program.evaluate.blocks import Signal, block, decided
+from trainlint.program.evaluate.managers import trying
+from trainlint.program.evaluate.store import Layer
+from trainlint.program.source import shape
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+_NEAREST = ("continue", "break", "return", "raise")
+"""Where two branches end in different ways, the program may go on where the first of these leads."""
+
+
+def if_statement(ev: Evaluator, node: s.If) -> Signal:
+    test = ev.expr(node.test)
+    outcome = conditions.truth(test, ev.known)
+    if outcome is None and shape.is_main_guard(node.test):
+        outcome = True
+    if ev.loops and shape.is_lazy(node):
+        with ev.inside(loops=()):  # what it makes is made once, on the first iteration
+            return _decide(ev, node, test, None)
+    return _decide(ev, node, test, outcome)
+
+
+def _decide(ev: Evaluator, node: s.If, test: Value, outcome: bool | None) -> Signal:
+    if outcome is not None:
+        return decided(ev, node.body if outcome else node.orelse)
+    if not shape.names_version(node.test):
+        return _fork(ev, node, test)
+    with ev.inside(asking=ev.here.asking + 1):
+        return _fork(ev, node, test)
+
+
+def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
+    guard = conditions.guard(test)
+    varies = ev.varying.setdefault(guard[0], conditions.varies(test))
+    branch = Branch(guard[0], tuple(sorted(varies)))
+    yes, no = (_branch(ev, node, test, guard, outcome) for outcome in (True, False))
+    branch.then, branch.otherwise = (yes[0], no[0]) if guard[1] else (no[0], yes[0])
+    ev.nodes.append(branch)
+    if yes[1] is not None and no[1] is not None:
+        ev.merge(guard, yes[2], no[2])
+        return min(yes[1], no[1], key=_NEAREST.index)
+    if yes[1] is not None or no[1] is not None:
+        gone = yes[1] is not None
+        ev.store.write(no[2] if gone else yes[2])
+        ev.assume(conditions.implied(test, not gone, guard))
+    else:
+        ev.merge(guard, yes[2], no[2])
+    return None
+
+
+def _branch(
+    ev: Evaluator, node: s.If, test: Value, guard: conditions.Guard, outcome: bool
+) -> tuple[list[Node], Signal, Layer]:
+    ev.store.push()
+    with ev.inside("known", "guards", "records", nodes=[]):
+        ev.assume(conditions.implied(test, outcome, guard))
+        narrowing.narrow(ev, node.test, outcome)
+        signal = decided(ev, node.body if outcome else node.orelse)
+        return ev.nodes, signal, ev.store.pop()
+
+
+def try_statement(ev: Evaluator, node: s.Try) -> Signal:
+    ev.store.push()
+    with trying(ev, 1):
+        signal = block(ev, node.body)
+    if signal is None:
+        signal = block(ev, node.orelse)
+    done = ev.store.pop()
+    ended: list[Signal] = [signal]
+    outcome = done
+    for handler in node.handlers:
+        if handler.catches is not None:
+            ev.expr(handler.catches)
+        caught = Unknown(text="exception", loops=ev.loops)
+        branch = Branch(None, ())
+        condition = ("import fails" if shape.is_import_error(handler.catches) else "handler", caught.uid)
+        ev.store.push()
+        with ev.inside(nodes=branch.then, guards=(*ev.guards, (condition, True))):
+            if handler.name is not None:
+                ev.bind(handler.name, caught)
+            left = block(ev, handler.body)
+        layer = ev.store.pop()
+        ev.nodes.append(branch)
+        ended.append(left)
+        if left is None:
+            ev.store.push()
+            ev.merge((condition, True), layer, outcome)
+            outcome = ev.store.pop()
+    if signal is None or any(left is None for left in ended):
+        ev.store.write(outcome)
+    left_by = ev.nodes.pop() if ev.nodes and isinstance(ev.nodes[-1], Exit) else None
+    last = decided(ev, node.final)
+    if left_by is not None:
+        ev.nodes.append(left_by)
+    if last is not None:
+        return last
+    return None if any(left is None for left in ended) else signal
+
+
+def match_statement(ev: Evaluator, node: s.Match) -> Signal:
+    ev.expr(node.subject)
+    for names, body in node.cases:
+        branch = Branch(None, ())
+        ev.store.push()
+        with ev.inside(nodes=branch.then):
+            for name in names:
+                ev.bind(name, ev.unknown(name))
+            left = block(ev, body)
+        layer = ev.store.pop()
+        ev.nodes.append(branch)
+        if left is None:
+            ev.merge(None, layer, {})
+    return None

@@ -1,0 +1,31 @@
+"""Under which names the engine keeps what it knows of an object, beside the attributes of the program's.
+
+Each begins with a character that no attribute begins with, not even one that `setattr` sets.
+"""
+
+from __future__ import annotations
+
+_MARK = "\0"
+
+INITIALISED = f"{_MARK}initialised"
+"""`nn.Module.__init__` has run."""
+
+WRAPPED = f"{_MARK}wrapped"
+"""A module stands behind a wrapper, which calls it."""
+
+_OPTION = f"{_MARK}option "
+
+
+def asked(text: str) -> str:
+    """What `get(text)` has given."""
+    return f"{_MARK}get({text})"
+
+
+def option(name: str) -> str:
+    """What an option of a parser is if the user does not give it."""
+    return _OPTION + name
+
+
+def option_of(key: str) -> str | None:
+    """The name of the option that is kept under a key; None where that is something else."""
+    return key[len(_OPTION) :] if key.startswith(_OPTION) else None

@@ -1,0 +1,113 @@
+"""A loop as one iteration of many, or item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from trainlint import limits
+from trainlint.facts.model.nodes import Loop
+from trainlint.facts.model.values import (
+    Carried,
+    Items,
+    Value,
+)
+from trainlint.program.api import elements
+from trainlint.program.api.lists import numbered
+from trainlint.program.evaluate import assigning
+from trainlint.program.evaluate.blocks import Signal, block, decided
+from trainlint.program.source import shape
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def for_statement(ev: Evaluator, node: s.For) -> Signal:
+    iterable = elements.listed(ev.expr(node.iterable))
+    if isinstance(iterable, Items) and is_unrolled(ev, iterable):
+        with unrolled(ev, iterable):
+            signal = _item_by_item(ev, node, iterable)
+        if signal is None:
+            return decided(ev, node.orelse)
+        return None if signal == "break" else signal
+
+    def bind() -> None:
+        assigning.assign(ev, node.target, elements.element(ev, iterable, node.iterable.at))
+
+    signal = _loop(ev, node, node.body, bind, iterable)
+    decided(ev, node.orelse)
+    return signal
+
+
+def _item_by_item(ev: Evaluator, node: s.For, iterable: Items) -> Signal:
+    """How the loop was left before its end, if it was."""
+    for one in tuple(iterable.items):  # the body may append to it
+        assigning.assign(ev, node.target, one)
+        signal = block(ev, node.body)
+        if signal in ("return", "raise", "break"):
+            return signal
+    return None
+
+
+def is_unrolled(ev: Evaluator, iterable: Items) -> bool:
+    """Whether a loop over this is followed item by item."""
+    count = len(iterable.items)
+    is_short = iterable.exact and count <= limits.MAX_UNROLLED
+    return is_short and ev.here.unrolled * count <= limits.MAX_UNROLLED_TOGETHER
+
+
+@contextmanager
+def unrolled(ev: Evaluator, iterable: Items) -> Iterator[None]:
+    """What happens inside is gone through for each item."""
+    with ev.inside(unrolled=ev.here.unrolled * max(1, len(iterable.items))):
+        yield
+
+
+def while_statement(ev: Evaluator, node: s.While) -> Signal:
+    _loop(ev, node, node.body, lambda: ev.expr(node.test))
+    endless = isinstance(node.test, s.Constant) and bool(node.test.value)
+    if not endless:
+        decided(ev, node.orelse)
+    return None
+
+
+def _loop(
+    ev: Evaluator, node: s.For | s.While, body: s.Block, start: Callable[[], Any], over: Value | None = None
+) -> Signal:
+    """One iteration that stands for many: names that the body assigns are carried into it."""
+    carried: dict[str, Carried] = {}
+    with loop(ev, node.at, over, body) as number:
+        for name in _names_assigned(ev, node, body):
+            before = ev.store.get((ev.env.declared.get(name, ev.env).uid, name))
+            if before is not None:
+                carried[name] = Carried(start=before, loop=number)
+                ev.bind(name, carried[name])
+        start()
+        signal = block(ev, body)
+    for name, value in carried.items():
+        after = ev.store.get((ev.env.declared.get(name, ev.env).uid, name))
+        if after is value:
+            ev.bind(name, value.start)
+        else:
+            value.back = after
+    return signal if signal in ("return", "raise") and isinstance(node, s.While) else None
+
+
+@contextmanager
+def loop(ev: Evaluator, at: s.Span, over: Value | None = None, body: s.Block = ()) -> Iterator[int]:
+    """What happens inside happens in every iteration of a loop, which has this number."""
+    number = next(ev.loop_numbers)
+    ev.uses.begin(number, body, len(ev.frames))
+    loop = Loop(number, ev.place(at), over=numbered(over))
+    with ev.inside("known", "guards", nodes=loop.body, loops=(*ev.loops, number)):
+        yield number
+    ev.nodes.append(loop)
+
+
+def _names_assigned(ev: Evaluator, node: s.For | s.While, body: s.Block) -> frozenset[str]:
+    found = ev.assigned_names.get(id(node))
+    if found is None:
+        found = ev.assigned_names[id(node)] = frozenset(shape.assigned(body))
+    return found

@@ -1,0 +1,95 @@
+"""`with`: what context managers make of what is done inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api.classes import AUTOCAST
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.values import (
+    Items,
+    Object,
+    Op,
+    Value,
+    alternatives,
+)
+from trainlint.program.api import elements, frameworks, grad_modes
+from trainlint.program.evaluate import (
+    assigning,
+    classes,
+)
+from trainlint.program.evaluate.blocks import Signal, block
+from trainlint.program.evaluate.values import Arguments, FunctionValue
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def with_statement(ev: Evaluator, node: s.With) -> Signal:
+    with ExitStack() as contexts:
+        for context, target in node.items:
+            contexts.enter_context(_with_one(ev, context, target))
+        awaits = sum("raises" in ev.label(context).lower() for context, _ in node.items)
+        if not awaits:
+            return block(ev, node.body)
+        with ev.inside(nodes=[]), trying(ev, awaits):  # what is meant to fail is no training
+            return block(ev, node.body)
+
+
+@contextmanager
+def _with_one(ev: Evaluator, context: s.Expr, target: s.Expr | None) -> Iterator[None]:
+    """What is done inside is done under `with context as target`."""
+    value = ev.expr(context)
+    records, regions = _records_in(ev, value, ev.records), _autocast_in(ev, value)
+    entered = ev.here.regions + frameworks.regions_in(value)
+    with ev.inside(records=records, autocast=ev.here.autocast + regions, regions=entered):
+        if isinstance(value, Op) and value.name == "device":
+            ev.emit(Called, context.at, name="torch.set_default_device", args=(value,))
+        if target is not None:
+            assigning.assign(ev, target, _entered(ev, value, context))
+        yield
+
+
+@contextmanager
+def trying(ev: Evaluator, blocks: int) -> Iterator[None]:
+    """So many blocks that wait for an exception stand around what is done inside."""
+    frame = ev.frames[-1]
+    frame.trying += blocks
+    try:
+        yield
+    finally:
+        frame.trying -= blocks
+
+
+def _autocast_in(ev: Evaluator, context: Value) -> tuple[Value, ...]:
+    """The regions of autocast that `with context` begins, or may begin."""
+    if context.uid in ev.contexts:
+        return ev.contexts[context.uid][1]
+    is_region = any(isinstance(one, Object) and one.is_a(AUTOCAST) for one in alternatives(context))
+    return (context,) if is_region else ()
+
+
+def _entered(ev: Evaluator, value: Value, context: s.Expr) -> Value:
+    """What `with value as name` binds."""
+    if isinstance(value, Items):
+        return elements.element(ev, value, context.at)
+    if isinstance(value, Object) and value.definition is not None:
+        method = classes.class_attribute(ev, value.definition, "__enter__")
+        if isinstance(method, FunctionValue):
+            return ev.call_function(method, Arguments((value,)), context.at, value)
+    return value
+
+
+def _records_in(ev: Evaluator, context: Value, outer: bool | None) -> bool | None:
+    """Whether autograd records inside `with context`."""
+    found: set[bool | None] = set()
+    for one in alternatives(context):
+        if one.uid in ev.contexts:
+            found.add(ev.contexts[one.uid][0])
+        else:
+            change = grad_modes.records_inside(one)
+            found.add(outer if change == "same" else change)  # type: ignore[arg-type]
+    return found.pop() if len(found) == 1 else None
