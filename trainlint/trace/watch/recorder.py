@@ -40,6 +40,7 @@ from trainlint.trace.watch.scalers import Scalers
 from trainlint.trace.watch.shifts import Shifts
 from trainlint.trace.watch.states import States
 from trainlint.trace.watch.steps import Steps
+from trainlint.trace.watch.tape import Tape
 from trainlint.trace.watch.texts import Texts
 from trainlint.trace.watch.timeline import Timeline
 
@@ -120,6 +121,7 @@ class Recorder:
         self.batch = BatchSize(self.graph)
         self.texts = Texts(self)
         self.timeline = Timeline(self)
+        self.tape = Tape(self)
 
     # The state of the recording
 
