@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.test_run import CLEAN, FOUND, python, report, run, write
+from tests.test_run import CLEAN, FAILED, FOUND, found, python, report, run, write
+from trainlint.facts.seen.tried import QUESTIONS
 
 CLASSIFIER = """\
 import torch
@@ -32,6 +33,47 @@ for step in range(4):
     optimizer.step()
 """
 AVERAGED = CLASSIFIER.replace("return self.last(x)", "return self.last(x.mean(0, keepdim=True).expand_as(x))")
+BLIND = CLASSIFIER.replace("return self.last(x)", "return self.last(x.clamp(max=0))")
+HOT = CLASSIFIER.replace(
+    "torch.optim.Adam(model.parameters(), lr=1e-2)", "torch.optim.SGD(model.parameters(), lr=300)"
+)
+LOUD = CLASSIFIER.replace("return self.last(x)", "return self.last(x) * 100")
+LANGUAGE_MODEL = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tokens = nn.Embedding(20, 32)
+        self.mixer = nn.GRU(32, 16, batch_first=True, bidirectional=False)
+        self.head = nn.Linear(16, 20)
+        self.scale = torch.ones(1)
+    def forward(self, tokens):
+        x = self.mixer(self.tokens(tokens))[0]
+        return self.head(x) * self.scale
+model = Model()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for step in range(4):
+    tokens = torch.randint(20, (8, 13))
+    optimizer.zero_grad()
+    logits = model(tokens[:, :-1])
+    loss = nn.functional.cross_entropy(logits.reshape(-1, 20), tokens[:, 1:].reshape(-1))
+    loss.backward()
+    optimizer.step()
+    print(loss.item(), torch.rand(1).item())
+"""
+LOOKS_AHEAD = LANGUAGE_MODEL.replace(
+    "16, batch_first=True, bidirectional=False", "8, batch_first=True, bidirectional=True"
+)
+COUNTS = LANGUAGE_MODEL.replace(
+    "        return self.head", "        self.scale = self.scale * 1.01\n        return self.head"
+)
+BUFFER = COUNTS.replace("self.scale = torch.ones(1)", "self.register_buffer('scale', torch.ones(1))")
+GAN = (
+    CLASSIFIER.replace("for step", "other = torch.optim.SGD(model.parameters(), lr=1e-3)\nfor step")
+    + "    other.step()\n"
+)
 
 
 def tried(folder: Path, program: str, probe: str, *options: str) -> dict[str, Any]:
@@ -48,10 +90,25 @@ def tried(folder: Path, program: str, probe: str, *options: str) -> dict[str, An
     [
         ("overfit", CLASSIFIER, "passed", "falls from"),
         ("overfit", AVERAGED, "failed", "tell the samples of the batch apart"),
+        ("overfit", GAN, "not possible", "several optimizers step"),
+        ("depends-on-input", CLASSIFIER, "passed", "the output changes by"),
+        ("depends-on-input", BLIND, "failed", "the same output"),
+        ("samples-independent", CLASSIFIER, "passed", "changes by 0,"),
+        ("samples-independent", AVERAGED, "failed", "other samples in the batch"),
+        ("causal", LANGUAGE_MODEL, "passed", "changes by 0,"),
+        ("causal", LOOKS_AHEAD, "failed", "later inputs change earlier outputs"),
+        ("causal", CLASSIFIER, "not possible", "targets"),
+        ("resume", LANGUAGE_MODEL, "passed", "differ by up to 0,"),
+        ("resume", BUFFER, "passed", "differ by up to 0,"),
+        ("resume", COUNTS, "failed", "no `state_dict()`"),
+        ("learning-rate", CLASSIFIER, "passed", "the program has 0.01"),
+        ("learning-rate", HOT, "failed", "the program has 3e+02"),
+        ("chance", CLASSIFIER, "passed", "guessing gives 1.39"),
+        ("chance", LOUD, "failed", "sure of what is wrong"),
     ],
 )
 def test_what_a_probe_says(probe: str, program: str, verdict: str, word: str, tmp_path: Path) -> None:
-    said = tried(tmp_path, program, probe)
+    said = tried(tmp_path, program, probe, "--probe-seconds", "5")
     assert (said["verdict"], word in said["said"]) == (verdict, True), said
 
 
@@ -64,3 +121,37 @@ def test_a_failed_probe_is_told_and_drawn_and_counts(tmp_path: Path) -> None:
     assert "Loss of one batch, step by step" in (tmp_path / "step.html").read_text()
     write(tmp_path, {"train.py": CLASSIFIER})
     assert python(tmp_path, *command, "train.py").returncode == CLEAN
+
+
+def test_what_a_step_uses_beside_its_state_is_a_finding(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": COUNTS})
+    assert run(tmp_path, "--probe", "resume", "--select", "TL917", "train.py").returncode == FOUND
+    assert found(tmp_path) == [("TL917", 14, "observed")]
+
+
+def test_a_program_is_the_same_with_probes(tmp_path: Path) -> None:
+    """Up to where the recording ends it says, draws and writes what it does without; saves on disk stay as they are."""
+    program = (
+        LANGUAGE_MODEL
+        + """\
+    if step == 0:
+        torch.save(model.state_dict(), "saved.pt")
+"""
+    )
+    write(tmp_path, {"train.py": program})
+    plain = python(tmp_path, "train.py")
+    saved = (tmp_path / "saved.pt").read_bytes()
+    (tmp_path / "saved.pt").unlink()
+    options = ("--steps", "3", "--probe", "all", "--probe-seconds", "1")
+    ran = run(tmp_path, *options, "train.py")
+    lines = ran.stdout.splitlines()
+    assert len(lines) == 3 and lines == plain.stdout.splitlines()[:3]
+    assert (tmp_path / "saved.pt").read_bytes() == saved
+    assert {one["name"] for one in report(tmp_path)["run"]["tried"]} == set(QUESTIONS)
+
+
+def test_a_probe_that_does_not_exist(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": CLASSIFIER})
+    ran = run(tmp_path, "--probe", "overfitt", "train.py")
+    assert ran.returncode == FAILED
+    assert "there is no probe overfitt: choose from all, overfit, " in ran.stderr

@@ -94,7 +94,8 @@ class Launch:
             skip_steps=self._skip_steps,
             phase=self._phase,
         )
-        self._session.recorder.tape.is_on = bool(self._probes)
+        tape = self._session.recorder.tape
+        tape.is_on, tape.keeps_begun = bool(self._probes), "resume" in self._probes
 
     def waits_for(self, text: str) -> None:
         with contextlib.suppress(OSError):  # a full disk must not end the program

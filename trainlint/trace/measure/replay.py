@@ -77,7 +77,16 @@ class Replay:
                     one.p = 0.0
 
     def loss(self) -> torch.Tensor:
-        """Go the way from the inputs to the loss. Raises Impossible where the copies cannot."""
+        """Go the way from the inputs to the loss. Raises Impossible where the copies cannot, or nothing can be trained."""
+        total = self._gone()
+        if not total.requires_grad:
+            raise Impossible("the loss has no way back to a parameter")
+        return total
+
+    def value(self) -> float:
+        return float(self._gone().detach())
+
+    def _gone(self) -> torch.Tensor:
         given: dict[Slot, Any] = {}
         for number, one in self._taped.calls:
             try:
@@ -92,8 +101,6 @@ class Replay:
             )
         except KeyError:
             raise Impossible("called again, the model gives something else") from None
-        if not total.requires_grad:
-            raise Impossible("the loss has no way back to a parameter")
         return total
 
     def gradients(self) -> float:
@@ -157,4 +164,5 @@ def _stand_in(module: torch.nn.Module, earlier: torch.nn.Module, memo: dict[int,
     now, then = dict(module.named_parameters()), dict(made.named_parameters())
     if now.keys() != then.keys():
         raise Impossible("the model has other parameters than when it was called first")
-    memo.update((id(one), then[name]) for name, one in now.items())
+    for name, one in now.items():
+        memo[id(one)] = then[name].requires_grad_(one.requires_grad)

@@ -82,6 +82,8 @@ class Recorder:
     ) -> None:
         self.is_on = False
         self.how = ""
+        self.has_forgotten = False
+        """Whether the recording begins later than the training."""
         self._thread = threading.get_ident()
         self._ended = ended
         self._waiting = waiting
@@ -155,6 +157,7 @@ class Recorder:
 
     def forget(self) -> None:
         """Start again, after steps or a phase that nobody wants to see."""
+        self.has_forgotten = True
         self.log.forget()
         self.facts.clear()
         self._fact_counts.clear()

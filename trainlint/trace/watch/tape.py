@@ -66,6 +66,7 @@ class Tape:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self.is_on = False
+        self.keeps_begun = False
         self.unusable = ""
         """Why the latest way cannot be gone again."""
         self.begun: dict[int, tuple[torch.nn.Module, torch.nn.Module | None]] = {}
@@ -92,7 +93,7 @@ class Tape:
             return None
         if self._roots and any(one.function is module for one in self._calls):
             self._finish()
-        if id(module) not in self.begun:
+        if self.keeps_begun and id(module) not in self.begun:
             self.begun[id(module)] = module, _copied(module)
         self._inside = module
         modes = tuple(one.training for one in module.modules())

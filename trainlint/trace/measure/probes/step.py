@@ -55,6 +55,13 @@ class Step(NamedTuple):
             raise Impossible("no call of a model leads to the loss")
         return found
 
+    @property
+    def module(self) -> torch.nn.Module:
+        """The model that is called first on the way. Raises Impossible where there is none."""
+        found = self.model.function
+        assert isinstance(found, torch.nn.Module)
+        return found
+
     def until(self, share: float = 1.0) -> float:
         return time.monotonic() + self.seconds * share
 
