@@ -34,7 +34,7 @@ def learning_rate(step: Step) -> Tried:
     highest = max(own, default=0.0)
     if not highest > 0:
         raise Impossible("the learning rate is 0 at this step")
-    curve = _swept(copy, optimizer, [one / highest for one in own], step.until())
+    curve = _swept(copy, optimizer, own, step.until())
     first = curve[0][1]
     if len(curve) < _FEWEST and not _has_exploded(curve[-1][1], first):
         raise Impossible("there was no time for enough steps")
@@ -56,15 +56,16 @@ def learning_rate(step: Step) -> Tried:
 
 
 def _swept(
-    copy: Replay, optimizer: torch.optim.Optimizer, shares: list[float], until: float
+    copy: Replay, optimizer: torch.optim.Optimizer, own: list[float], until: float
 ) -> list[tuple[float, float]]:
-    """Each rate with the loss after the step at it."""
+    """Each rate of the group with the largest, and the loss after the step at it."""
+    highest = max(own)
     curve: list[tuple[float, float]] = []
-    factor = (_HIGHEST / _LOWEST) ** (1 / _RATES)
+    factor = (max(_HIGHEST, 10 * highest) / _LOWEST) ** (1 / _RATES)
     for turn in range(_RATES + 1):
         rate = _LOWEST * factor**turn
-        for group, share in zip(optimizer.param_groups, shares, strict=True):
-            group["lr"] = rate * share
+        for group, one in zip(optimizer.param_groups, own, strict=True):
+            group["lr"] = rate * one / highest
         copy.step(optimizer)
         with torch.no_grad():
             value = copy.value()
