@@ -81,12 +81,12 @@ def _goal(first: float, guess: Guess | None) -> float:
 
 def _undecided(tries: list[Tries], best: float, guess: Guess | None, size: int) -> str:
     """Why a loss that has not fallen far enough is no proof; empty where it is one."""
+    if any(len(one.losses) < _FEWEST_STEPS for one in tries[1:]):
+        return "there was no time for enough steps"
     if guess is None:
         return "nothing says how far this loss can fall"
     if size < 2 * guess.targets:
         return f"{size} weights are too few to learn {guess.targets} targets by heart"
-    if any(len(one.losses) < _FEWEST_STEPS for one in tries[1:]):
-        return "there was no time for enough steps"
     return "" if best > _NOT_LEARNT * guess.loss else "it has learnt a part of the batch"
 
 
