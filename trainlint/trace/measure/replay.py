@@ -74,7 +74,7 @@ class Replay:
         for root in self.modules:
             for one in root.modules():
                 if isinstance(one, torch.nn.modules.dropout._DropoutNd):
-                    one.p = 0.0
+                    one.eval()
 
     def loss(self) -> torch.Tensor:
         """Go the way from the inputs to the loss. Raises Impossible where the copies cannot, or nothing can be trained."""
