@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.seen.tried import QUESTIONS, VERDICTS
 
 if TYPE_CHECKING:
     import torch
@@ -157,3 +158,96 @@ def _called(model: torch.nn.Module, inputs: Any) -> Any:
     if isinstance(inputs, Mapping):
         return model(**inputs)
     return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
+
+
+def assert_overfits(
+    model: torch.nn.Module, batch: Any, loss_fn: Callable[[Any, Any], torch.Tensor], *, seconds: float = 10.0
+) -> None:
+    """Train copies of a model on one batch, and fail if its loss does not fall far below what a constant would give.
+
+    The arguments are those of `assert_trains`. Raises AssertionError also where that cannot be told, with the reason.
+    """
+    __tracebackhide__ = True
+    inputs, targets = (batch, batch) if isinstance(batch, Mapping) else batch
+    _assert_passes("overfit", model, inputs, lambda output: loss_fn(output, targets), seconds=seconds)
+
+
+def assert_resumes(
+    model: torch.nn.Module,
+    batch: Any,
+    loss_fn: Callable[[Any, Any], torch.Tensor],
+    *,
+    optimizer: Callable[[Any], torch.optim.Optimizer] | None = None,
+) -> None:
+    """Take a step with a copy of a model, save and load it, and fail if the next step is not that of the copy.
+
+    Args:
+        optimizer: makes an optimizer of parameters; AdamW if it is not given.
+
+    The others are those of `assert_trains`. Raises AssertionError also where that cannot be told, with the reason.
+    """
+    __tracebackhide__ = True
+    inputs, targets = (batch, batch) if isinstance(batch, Mapping) else batch
+    _assert_passes("resume", model, inputs, lambda output: loss_fn(output, targets), optimizer=optimizer)
+
+
+def assert_depends_on_input(model: torch.nn.Module, inputs: Any) -> None:
+    """Fail if the model gives the same output for other inputs.
+
+    Args:
+        inputs: a tensor, a tuple of arguments, or a mapping of keyword arguments, without targets.
+    """
+    __tracebackhide__ = True
+    _assert_passes("depends-on-input", model, inputs)
+
+
+def assert_samples_independent(model: torch.nn.Module, inputs: Any) -> None:
+    """Fail if, in evaluation mode, the output of one sample depends on the others of its batch.
+
+    Args:
+        inputs: as for `assert_depends_on_input`, with the batch in front, of two samples or more.
+    """
+    __tracebackhide__ = True
+    _assert_passes("samples-independent", model, inputs)
+
+
+def assert_causal(model: torch.nn.Module, inputs: Any, *, axis: int = 1) -> None:
+    """Fail if, in evaluation mode, an output depends on a later input.
+
+    Args:
+        inputs: as for `assert_depends_on_input`; the first of them goes on in time.
+        axis: along which one it does: 1, or 0 for models that have the batch second.
+    """
+    __tracebackhide__ = True
+    _assert_passes("causal", model, inputs, axis=axis)
+
+
+def _assert_passes(
+    name: str,
+    model: torch.nn.Module,
+    inputs: Any,
+    loss_of: Callable[[Any], torch.Tensor] | None = None,
+    *,
+    optimizer: Callable[[Any], torch.optim.Optimizer] | None = None,
+    seconds: float = 10.0,
+    axis: int = 1,
+) -> None:
+    import torch
+
+    from trainlint.trace.launch.trying import sum_of_squares, tried
+
+    __tracebackhide__ = True
+    args = inputs if isinstance(inputs, tuple) else () if isinstance(inputs, Mapping) else (inputs,)
+    kwargs = dict(inputs) if isinstance(inputs, Mapping) else {}
+    found = tried(
+        name,
+        model,
+        args,
+        kwargs,
+        loss_of or sum_of_squares,
+        optimizer or (lambda parameters: torch.optim.AdamW(parameters, lr=_LEARNING_RATE)),
+        seconds=seconds,
+        axis=axis,
+    )
+    if found.verdict != "passed":
+        raise AssertionError(f"{QUESTIONS[name]}: {VERDICTS[found.verdict]} {found.said}")

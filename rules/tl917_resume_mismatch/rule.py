@@ -1,13 +1,36 @@
 import math
 from collections.abc import Iterator
 
-from trainlint.facts.seen.resumes import Resumed
+from trainlint.facts.seen.resumes import Continued, Reloaded, Resumed
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 
-@rule(Resumed, level="error", by="T", steps=40)
-def check(resumed: Resumed) -> Iterator[Finding]:
+@rule(Continued, level="error", by="T", steps=40)
+def check(continued: Continued) -> Iterator[Finding]:
+    if isinstance(continued, Resumed):
+        yield from _resumed(continued)
+    elif isinstance(continued, Reloaded):
+        yield _reloaded(continued)
+
+
+def _reloaded(tried: Reloaded) -> Finding:
+    before, after = tried.losses
+    return Finding(
+        tried.at,
+        f"A step uses something of {tried.model} that its `state_dict()` does not hold: after saving, loading and one "
+        f"step, weights differ by up to {tried.change:.3g} from those of the run that goes on. Register tensors as "
+        "buffers, and save counters with the checkpoint.",
+        evidence={
+            "largest difference of a weight": tried.change,
+            "largest move of a weight": tried.moved,
+            "loss of the run that goes on": before,
+            "loss after loading": after,
+        },
+    )
+
+
+def _resumed(resumed: Resumed) -> Iterator[Finding]:
     name = resumed.type.rpartition(".")[2]
     if resumed.steps < 1:
         return

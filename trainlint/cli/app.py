@@ -189,6 +189,13 @@ def run(
         int,
         typer.Option(help="Which phase to record; a phase begins with an optimizer that is new.", min=1),
     ] = 1,
+    probe: Annotated[
+        str | None,
+        typer.Option(help="Try these things on copies after the step, or all.", metavar="PROBES"),
+    ] = None,
+    probe_seconds: Annotated[
+        float, typer.Option(help="How long each probe may take.", metavar="SECONDS", min=0)
+    ] = 10.0,
     timeout: Annotated[
         float | None, typer.Option(help="End the program after this many seconds.", metavar="SECONDS", min=0)
     ] = None,
@@ -246,6 +253,8 @@ def run(
                 max_wait=max_steps_wait,
                 skip_steps=skip_steps,
                 phase=phase,
+                probes=_probes(probe),
+                probe_seconds=probe_seconds,
                 timeout=timeout,
                 config_file=config,
                 select=separated(select),
@@ -294,6 +303,19 @@ def _program(script: list[str], module: str | None, from_trace: Path | None) -> 
     return Program("script", script[0], tuple(script[1:]))
 
 
+def _probes(asked: str | None) -> tuple[str, ...]:
+    """The names of probes that stand on the command line."""
+    from trainlint.facts.seen.tried import QUESTIONS
+
+    names = separated([asked] if asked else None)
+    if names == ("all",):
+        return tuple(QUESTIONS)
+    for name in names:
+        if name not in QUESTIONS:
+            raise UsageError(f"there is no probe {name}: choose from all, {', '.join(QUESTIONS)}")
+    return names
+
+
 def _say_waiting(quiet: bool) -> Callable[[str], None]:
     """Tells people at a terminal what the recording waits for."""
     if quiet or not sys.stderr.isatty():
@@ -302,13 +324,15 @@ def _say_waiting(quiet: bool) -> Callable[[str], None]:
 
 
 def _code(report: Report, outcome: Outcome, exit_zero: bool) -> int:
+    from trainlint.facts.seen.tried import Tried
+
     run = report.run
     assert run is not None
     if outcome.interrupted:
         return INTERRUPTED
     if run.ending.how in ("failed", "exited") and run.ending.error:
         return PROGRAM_FAILED
-    if report.standing:
+    if report.standing or any(one.verdict == "failed" for one in run.facts(Tried)):
         return CLEAN if exit_zero else FOUND
     if report.problems or not run.ending.trained:
         return FAILED

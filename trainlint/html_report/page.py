@@ -18,6 +18,7 @@ from trainlint.html_report.panels.losses import losses_panel
 from trainlint.html_report.panels.lost import lost_panel
 from trainlint.html_report.panels.masks import masks_panel
 from trainlint.html_report.panels.modules import modules_panel
+from trainlint.html_report.panels.probes import probes_panel
 from trainlint.html_report.panels.ranks import ranks_panel
 from trainlint.html_report.panels.time import time_panel
 from trainlint.html_report.summary import summary, title_of
@@ -41,6 +42,7 @@ def page(report: Report, lines: Lines) -> str:
         batch_panel(run),
         time_panel(run),
         ranks_panel(run),
+        probes_panel(run),
         checks_panel(report),
     )
     panels = [one for one in found if one is not None]

@@ -18,6 +18,7 @@ from trainlint.facts.seen.probes import Probe
 from trainlint.facts.seen.raised import Failure, Warned
 from trainlint.facts.seen.ranks import Disagreement
 from trainlint.facts.seen.scalers import ScalerSeen
+from trainlint.facts.seen.tried import Tried
 from trainlint.output.as_json import as_json
 
 
@@ -33,6 +34,7 @@ def run_as_json(run: Recorded, not_checked: tuple[str, ...]) -> dict[str, Any]:
         "scalers": ScalerSeen,
         "autocast": AutocastSeen,
         "probes": Probe,
+        "tried": Tried,
         "pictures": Picture,
         "warnings": Warned,
         "failures": Failure,

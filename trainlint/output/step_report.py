@@ -15,6 +15,7 @@ from trainlint.facts.seen.pictures import Picture
 from trainlint.facts.seen.probes import Probe
 from trainlint.facts.seen.raised import Warned
 from trainlint.facts.seen.ranks import Disagreement
+from trainlint.facts.seen.tried import VERDICTS, Tried
 from trainlint.output.printable import printable
 from trainlint.output.step_tables import MOST_ROWS, Row, gradient_rows, loss_rows, mask_rows
 from trainlint.output.style import Piece
@@ -30,6 +31,7 @@ def step_report(run: Recorded, not_checked: Sequence[str]) -> Iterator[Piece]:
     yield from _lost_ways(run.facts(ParameterSeen), run.facts(Picture))
     yield from _masks(run.facts(MaskSeen), run.facts(MasksMet))
     yield from _passed(run.facts(Probe))
+    yield from _tried(run.facts(Tried))
     yield from _unused(run.facts(ModuleSeen), run.facts(ParameterSeen))
     yield from _warnings(run.facts(Warned))
     yield from _disagreements(run.facts(Disagreement))
@@ -111,6 +113,17 @@ def _passed(probes: Sequence[Probe]) -> Iterator[Piece]:
         yield Piece("Tried and passed\n", "strong")
         for one in passed:
             yield Piece(f"  {printable(one.model)}: {said[one.kind]}\n")
+        yield Piece("\n")
+
+
+def _tried(probes: Sequence[Tried]) -> Iterator[Piece]:
+    """Probes that somebody asked for."""
+    if probes:
+        yield Piece("Probes, on copies of the model\n", "strong")
+        for one in probes:
+            yield Piece(f"  {printable(one.name)}: ")
+            yield Piece(VERDICTS.get(one.verdict, one.verdict), "error" if one.verdict == "failed" else "")
+            yield Piece(f" {printable(one.said)}\n")
         yield Piece("\n")
 
 

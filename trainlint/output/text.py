@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from trainlint.facts.seen.tried import Tried
 from trainlint.finding import Finding, Place
 from trainlint.output.excerpt import excerpt
 from trainlint.output.printable import printable
@@ -41,7 +42,9 @@ def closing(report: Report) -> str:
     ending = report.run.ending if report.run is not None else None
     if ending is not None and ending.is_cut_short:
         files += ", up to where the program ended"
-    said = f"Found {_listed(found) if found else 'nothing'} in {files}{aside}{problems}.\n"
+    failed = sum(one.verdict == "failed" for one in report.run.facts(Tried)) if report.run is not None else 0
+    probes = f"; {_count(failed, 'probe')} failed" if failed else ""
+    said = f"Found {_listed(found) if found else 'nothing'} in {files}{aside}{problems}{probes}.\n"
     if ending is not None and ending.showed_nothing and not report.shown:
         said = f"Nothing could be judged: no training step was recorded{problems}.\n"
     if gone := report.withheld.gone:

@@ -41,6 +41,8 @@ class RunRequest:
     max_wait: int = 100
     skip_steps: int = 0
     phase: int = 1
+    probes: tuple[str, ...] = ()
+    probe_seconds: float = 10.0
     timeout: float | None = None
     config_file: Path | None = None
     select: tuple[str, ...] = ()
@@ -157,6 +159,8 @@ def _outcome(request: RunRequest, waiting: Callable[[str], None]) -> Outcome:
         waiting=waiting,
         skip_steps=request.skip_steps,
         phase=request.phase,
+        probes=request.probes,
+        probe_seconds=request.probe_seconds,
     )
     if outcome.recorded is None:
         return outcome

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -63,6 +63,8 @@ def run_traced(
     waiting: Callable[[str], None],
     skip_steps: int = 0,
     phase: int = 1,
+    probes: Sequence[str] = (),
+    probe_seconds: float = 10.0,
 ) -> Outcome:
     """Run a program until its recording ends. Its streams are the ones of this process.
 
@@ -82,6 +84,8 @@ def run_traced(
             str(max_wait),
             str(skip_steps),
             str(phase),
+            ",".join(probes),
+            str(probe_seconds),
             program.kind,
             program.target,
             *program.arguments,

@@ -1,4 +1,4 @@
-"""What became of the state that was loaded into an optimizer."""
+"""Training that goes on from a saved state: what became of that state, and of the step after it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,30 @@ from dataclasses import dataclass
 from trainlint.finding import Place
 
 
+class Continued:
+    """Training that goes on from a saved state."""
+
+
 @dataclass(frozen=True)
-class Resumed:
+class Reloaded(Continued):
+    """A step after saving and loading, tried on copies, that is not the step of the run that goes on.
+
+    Args:
+        at: where the model is made.
+        change: largest difference of a weight after that step.
+        moved: how far that step moves a weight at most.
+        losses: of the run that goes on, and after loading.
+    """
+
+    at: Place
+    model: str
+    change: float
+    moved: float
+    losses: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Resumed(Continued):
     """State that was loaded into an optimizer, and what had become of it at the first step after that.
 
     Args:

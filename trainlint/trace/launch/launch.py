@@ -46,6 +46,8 @@ class Launch:
         root: str | None,
         skip_steps: int = 0,
         phase: int = 1,
+        probes: Sequence[str] = (),
+        probe_seconds: float = 10.0,
     ) -> None:
         self._outcome = outcome
         self._status = status
@@ -53,6 +55,8 @@ class Launch:
         self._max_wait = max_wait
         self._skip_steps = skip_steps
         self._phase = phase
+        self._probes = probes
+        self._probe_seconds = probe_seconds
         self._root = root
         self._folder = os.getcwd()
         self._session: Session | None = None
@@ -90,6 +94,8 @@ class Launch:
             skip_steps=self._skip_steps,
             phase=self._phase,
         )
+        tape = self._session.recorder.tape
+        tape.is_on, tape.keeps_begun = bool(self._probes), "resume" in self._probes
 
     def waits_for(self, text: str) -> None:
         with contextlib.suppress(OSError):  # a full disk must not end the program
@@ -168,6 +174,21 @@ class Launch:
             extra = (*experiments(recorder), *pictures(recorder))
             self._recorded = replace(self._recorded, seen=(*self._recorded.seen, *extra))
             self._keep(self._recorded)
+        if self._probes:
+            self._probe()
+
+    def _probe(self) -> None:
+        """What somebody asked to be tried; the program's files stay as they are meanwhile."""
+        assert self._session is not None and self._recorded is not None
+        from trainlint.trace.measure.probes.all import probes
+
+        self._unsaved.begin()
+        recorder = self._session.recorder
+        with recorder.careful:
+            for tried in probes(recorder, self._probes, self._probe_seconds, self._recorded, self.waits_for):
+                self._recorded = replace(self._recorded, seen=(*self._recorded.seen, tried))
+                self._keep(self._recorded)
+        self.waits_for(ENDS)
 
     def _tell_unsaved(self) -> None:
         """What was not written while the program was ended, up to its last handlers."""
@@ -205,9 +226,19 @@ class Launch:
 
 def main(arguments: Sequence[str]) -> None:
     """Run the program that the arguments name, as `child.py` says."""
-    outcome, status, steps, max_wait, skip_steps, phase, kind, target, *rest = arguments
+    outcome, status, steps, max_wait, skip_steps, phase, probes, seconds, kind, target, *rest = arguments
     root = os.path.dirname(os.path.realpath(target)) if kind == "script" else None
-    launch = Launch(Path(outcome), Path(status), int(steps), int(max_wait), root, int(skip_steps), int(phase))
+    launch = Launch(
+        Path(outcome),
+        Path(status),
+        int(steps),
+        int(max_wait),
+        root,
+        int(skip_steps),
+        int(phase),
+        [one for one in probes.split(",") if one],
+        float(seconds),
+    )
     launch.waits_for("torch to be imported")
     arrivals = Arrivals({"torch": lambda _: launch.torch_is_here()})
     sys.addaudithook(_children(launch))

@@ -14,6 +14,8 @@ _MOST = 2**20
 """Elements of a target that are looked at."""
 
 _BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
+_LEAST = 0.3
+"""A loss of the best constant below which all targets are nearly alike."""
 _SQUARED, _ABSOLUTE = ("mse_loss",), ("l1_loss",)
 
 
@@ -46,3 +48,22 @@ def guessing(function: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> t
         entropy = -(share * share.log() + (1 - share) * (1 - share).log())
         return float(entropy.mean()), "the mean target"
     return None
+
+
+def best_constant(
+    function: str, target: torch.Tensor, rest: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[float, int] | None:
+    """The loss of the constant that fits these targets best, and how many targets there are; None where that is not known."""
+    if function == "cross_entropy":
+        weighs = kwargs.get("weight") is not None or kwargs.get("label_smoothing") or any(rest)
+        if weighs or kwargs.get("reduction", "mean") != "mean" or target.is_floating_point():
+            return None
+        kept = target[target != kwargs.get("ignore_index", -100)]
+        counts = torch.unique(kept, return_counts=True)[1].double()
+        shares = counts / counts.sum()
+        found = float(-(shares * shares.log()).sum())
+        return (found, kept.numel()) if kept.numel() and found > _LEAST else None
+    if function not in (*_SQUARED, *_ABSOLUTE, *_BINARY):
+        return None
+    guessed = guessing(function, (torch.zeros_like(target), target, *rest), kwargs)
+    return (guessed[0], target.numel()) if guessed is not None and guessed[0] > 0 else None

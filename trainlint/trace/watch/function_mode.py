@@ -48,4 +48,6 @@ class FunctionMode(TorchFunctionMode):
         if recorder.listens:
             with recorder.careful:
                 recorder.operations.returned(name, args, kwargs or {}, result)
+                if recorder.tape.is_on:
+                    recorder.tape.operation(name.text, func, args, kwargs or {}, result, name.in_place)
         return result

@@ -18,6 +18,7 @@ from trainlint.trace.watch.graph import seen, tensors
 from trainlint.trace.watch.hidden import hidden
 from trainlint.trace.watch.layouts import note_layout
 from trainlint.trace.watch.objects import is_loss, unwrapped
+from trainlint.trace.watch.tape import Called
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
@@ -132,9 +133,12 @@ class ModuleCalls:
         """Call a module, watched."""
         recorder = self._recorder
         call: Call | None = None
+        taped: Called | None = None
+        result: Any = None
         entered = time.thread_time()
         with recorder.careful:
             call = self._begun(module, args, kwargs)
+            taped = recorder.tape.enter(module, args, kwargs)
         began, seen_at = time.thread_time(), recorder.timeline.now
         try:
             if not module.training and isinstance(module, _FAST_IN_EVALUATION):
@@ -147,6 +151,9 @@ class ModuleCalls:
             path = self.path_of(module) if call is not None and recorder.timeline.has_room else ""
             if call is not None:
                 self._stack.remove(call)
+            if taped is not None:
+                with recorder.careful:
+                    recorder.tape.leave(taped, result)
         if call is not None and recorder.listens:
             with recorder.careful:
                 if call.records:

@@ -41,6 +41,7 @@ from trainlint.trace.watch.scalers import Scalers
 from trainlint.trace.watch.shifts import Shifts
 from trainlint.trace.watch.states import States
 from trainlint.trace.watch.steps import Steps
+from trainlint.trace.watch.tape import Tape
 from trainlint.trace.watch.texts import Texts
 from trainlint.trace.watch.timeline import Timeline
 
@@ -82,6 +83,8 @@ class Recorder:
     ) -> None:
         self.is_on = False
         self.how = ""
+        self.has_forgotten = False
+        """Whether the recording begins later than the training."""
         self._thread = threading.get_ident()
         self._ended = ended
         self._waiting = waiting
@@ -121,6 +124,7 @@ class Recorder:
         self.batch = BatchSize(self.graph)
         self.texts = Texts(self)
         self.timeline = Timeline(self)
+        self.tape = Tape(self)
 
     # The state of the recording
 
@@ -154,6 +158,7 @@ class Recorder:
 
     def forget(self) -> None:
         """Start again, after steps or a phase that nobody wants to see."""
+        self.has_forgotten = True
         self.log.forget()
         self.facts.clear()
         self._fact_counts.clear()

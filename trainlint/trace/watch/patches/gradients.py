@@ -54,6 +54,7 @@ def _going_back(recorder: Recorder) -> Wrap:
             with recorder.careful:
                 retains = args[1] if len(args) > 1 else kwargs.get("retain_graph")
                 recorder.steps.before_backward(losses, recorder.frame(), retains)
+                recorder.tape.runs_back(losses)
                 recorder.timeline.begin("backward")
             try:
                 original(tensors, *args, **kwargs)

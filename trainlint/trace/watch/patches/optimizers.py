@@ -30,6 +30,7 @@ def patch(recorder: Recorder, undo: ExitStack) -> None:
             with recorder.careful:
                 recorder.timeline.end("step", type(optimizer).__name__)
                 recorder.steps.after_step(optimizer, _has_closure(args, kwargs))
+                recorder.tape.stepped(optimizer)
 
     undo.callback(register_optimizer_step_pre_hook(before_step).remove)
     undo.callback(register_optimizer_step_post_hook(after_step).remove)

@@ -42,6 +42,8 @@ def _scaling(recorder: Recorder) -> Wrap:
             with recorder.careful:
                 for value, tensor in zip(before, tensors(result), strict=False):
                     recorder.scalers.scaled(scaler, value, tensor, recorder.frame())
+                for given, tensor in zip(tensors(outputs), tensors(result), strict=False):
+                    recorder.tape.is_scaled(given, tensor)
             return result
 
         return scale
