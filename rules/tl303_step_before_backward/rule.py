@@ -40,7 +40,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 def _has_other_gradients(training: Training, step: OptimizerStep) -> bool:
     """Whether code that is not known may have run backward before a step."""
-    escapes = training.inside(step.loops[0], Escape) if step.loops else training.events(Escape)
+    escapes = training.inside(step.loops[-1], Escape) if step.loops else training.events(Escape)
     return may_touch_anything(training, step.loops) or any(
         training.is_after(step, escape) and may_run_backward(escape) for escape in escapes
     )

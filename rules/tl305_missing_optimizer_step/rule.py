@@ -3,7 +3,7 @@ from dataclasses import replace
 
 from trainlint.facts.api.torch_api import OPTIMIZER
 from trainlint.facts.ask.evidence import Evidence, of_idle
-from trainlint.facts.ask.interference import may_touch
+from trainlint.facts.ask.interference import may_step
 from trainlint.facts.ask.stepped import same_parameters
 from trainlint.facts.model.events import Backward, Event, OptimizerStep, ParametersRead, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
@@ -20,8 +20,6 @@ ENOUGH = 20
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding | Open]:
-    if training.events(ParametersRead):
-        return
     judged: set[int] = set()
     backwards = _backwards_after(training)
     for zero in training.events(ZeroGrad):
@@ -33,7 +31,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
             backward is None
             or optimizer.at is None
             or any(same_parameters(optimizer, step.optimizer) for step in training.events(OptimizerStep))
-            or may_touch(training, optimizer, None)
+            or may_step(training, optimizer, backward.loops[0])
+            or training.inside(backward.loops[0], ParametersRead)
         ):
             continue
         if training.leaves_steps_out:

@@ -13,7 +13,7 @@ from trainlint.rule import rule
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
-    if training.events(ParametersRead) or any(not one.loops for one in training.events(Backward)):
+    if any(not one.loops for one in training.events(Backward)):
         return
     for step in training.events(OptimizerStep):
         forward = _trained_with(training, step)
@@ -21,8 +21,9 @@ def check(training: Training) -> Iterator[Finding]:
             forward is None
             or not training.is_optimizer(step.optimizer)
             or training.inside(step.loops[0], Backward)
+            or training.inside(step.loops[0], ParametersRead)
             or may_touch_anything(training, step.loops)
-            or _goes_elsewhere(training, forward, step.loops[0])
+            or _goes_elsewhere(training, forward, step.loops[-1])
         ):
             continue
         evidence = of_gradients(training, step.optimizer)
