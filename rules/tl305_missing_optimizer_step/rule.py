@@ -3,9 +3,9 @@ from dataclasses import replace
 
 from trainlint.facts.api.torch_api import OPTIMIZER
 from trainlint.facts.ask.evidence import Evidence, of_idle
-from trainlint.facts.ask.interference import may_step
+from trainlint.facts.ask.interference import may_step, uses_gradients
 from trainlint.facts.ask.stepped import same_parameters
-from trainlint.facts.model.events import Backward, Event, OptimizerStep, ParametersRead, ZeroGrad
+from trainlint.facts.model.events import Backward, Event, OptimizerStep, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
@@ -32,7 +32,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             or optimizer.at is None
             or any(same_parameters(optimizer, step.optimizer) for step in training.events(OptimizerStep))
             or may_step(training, optimizer, backward.loops[0])
-            or training.inside(backward.loops[0], ParametersRead)
+            or uses_gradients(training, backward.loops[0])
         ):
             continue
         if training.leaves_steps_out:

@@ -2,9 +2,9 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import of_gradients
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.ask.interference import may_touch_anything
+from trainlint.facts.ask.interference import may_touch_anything, uses_gradients
 from trainlint.facts.ask.stepped import modules_stepped
-from trainlint.facts.model.events import Backward, Escape, Forward, OptimizerStep, ParametersRead
+from trainlint.facts.model.events import Backward, Escape, Forward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import alternatives
 from trainlint.finding import Because, Finding
@@ -21,7 +21,7 @@ def check(training: Training) -> Iterator[Finding]:
             forward is None
             or not training.is_optimizer(step.optimizer)
             or training.inside(step.loops[0], Backward)
-            or training.inside(step.loops[0], ParametersRead)
+            or uses_gradients(training, step.loops[0])
             or may_touch_anything(training, step.loops)
             or _goes_elsewhere(training, forward, step.loops[-1])
         ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.holding import held_in
 from trainlint.facts.ask.stepped import modules_held, same_parameters
-from trainlint.facts.model.events import Escape, ModuleChanged, OptimizerStep, ZeroGrad
+from trainlint.facts.model.events import Escape, ModuleChanged, OptimizerStep, ParametersRead, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Open
@@ -25,7 +25,9 @@ def may_touch(training: Training, optimizer: Value, loop: int | None) -> bool:
 def may_step(training: Training, optimizer: Value, loop: int) -> bool:
     """Whether unknown code may take the steps of an optimizer: it is handed it anywhere, and may keep it, or in this loop
     what it steps. What is handed a model alone behind a loop, as to save it, takes no step in it."""
-    return _are_handed(training.events(Escape), optimizer, (optimizer,)) or may_touch(training, optimizer, loop)
+    return _are_handed(training.events(Escape), optimizer, (optimizer,)) or may_touch(
+        training, optimizer, loop
+    )
 
 
 def _are_handed(
@@ -41,6 +43,11 @@ def _are_handed(
         for value in escape.values
         for one in handed_over(value)
     )
+
+
+def uses_gradients(training: Training, loop: int) -> bool:
+    """Whether code in a loop reads or sets gradients itself: without them, what it writes in place is no training step."""
+    return any(one.of_gradients for one in training.inside(loop, ParametersRead))
 
 
 def may_touch_anything(training: Training, loops: tuple[int, ...]) -> bool:

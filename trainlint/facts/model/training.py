@@ -141,6 +141,11 @@ class Training:
             return ()
         return tuple(guard for guard in inside[0].guards if all(guard in one.guards for one in inside))
 
+    def shared_guards(self, event: ev.Event) -> set[tuple[Any, bool]]:
+        """The conditions under which something happens, whichever of several things it is done to."""
+        same = [one for one in self.events(type(event)) if one.at == event.at and one.calls == event.calls]
+        return set(event.guards).intersection(*(one.guards for one in same))
+
     def is_own_choice(self, mode: ev.ModeChange, forward: ev.Forward) -> bool:
         """Whether evaluation mode is switched on in the same function and loop as the step: on purpose."""
         return mode.calls == forward.calls and mode.loops == forward.loops and mode.guards == forward.guards
