@@ -35,7 +35,9 @@ class Mutant(NamedTuple):
 
     @property
     def diff(self) -> str:
-        lines = difflib.unified_diff(self.before.splitlines(), self.after.splitlines(), self.path, lineterm="", n=0)
+        lines = difflib.unified_diff(
+            self.before.splitlines(), self.after.splitlines(), self.path, lineterm="", n=0
+        )
         return "\n".join([*lines][2:])
 
     @property
@@ -115,7 +117,10 @@ def table(tried: dict[str, bool]) -> str:
     for key, found in tried.items():
         counts[key.partition(": ")[0]].append(found)
     counts = {name: each for name, each in counts.items() if each} | {"all": list(tried.values())}
-    rows = [f"| {name} | {len(each)} | {sum(each)} | {sum(each) / max(1, len(each)):.0%} |" for name, each in counts.items()]
+    rows = [
+        f"| {name} | {len(each)} | {sum(each)} | {sum(each) / max(1, len(each)):.0%} |"
+        for name, each in counts.items()
+    ]
     return "\n".join(["| bug | tried | found | share |", "|---|---:|---:|---:|", *rows])
 
 

@@ -119,7 +119,9 @@ def backward_dropped(module: cst.Module) -> Iterator[Edit]:
 
 def zero_grad_before_step(module: cst.Module) -> Iterator[Edit]:
     for one in _loops(module):
-        yield one.step.replaced([one.clear.block.body[one.clear.position], one.step.block.body[one.step.position]])  # type: ignore[list-item]
+        yield one.step.replaced(
+            [one.clear.block.body[one.clear.position], one.step.block.body[one.step.position]]
+        )
 
 
 def step_before_backward(module: cst.Module) -> Iterator[Edit]:
@@ -142,14 +144,16 @@ def _before_backward(template: str) -> Callable[[cst.Module], Iterator[Edit]]:
             name = _loss(one.backward.call)
             if name:
                 backward = one.backward.block.body[one.backward.position]
-                yield one.backward.replaced([*_parsed(template.format(name)), backward])  # type: ignore[list-item]
+                yield one.backward.replaced([*_parsed(template.format(name)), backward])
 
     return edits
 
 
 def _losses(module: cst.Module, kinds: tuple[str, ...]) -> Iterator[cst.Call]:
     """Calls of losses with two positional arguments, by the names that the file binds to losses of a kind."""
-    names = {f"F.{kind[1]}" for kind in map(_both, kinds)} | {f"nn.functional.{kind[1]}" for kind in map(_both, kinds)}
+    names = {f"F.{kind[1]}" for kind in map(_both, kinds)} | {
+        f"nn.functional.{kind[1]}" for kind in map(_both, kinds)
+    }
     for one in m.findall(module, m.Assign()):
         value = cst.ensure_type(one, cst.Assign).value
         made = get_full_name_for_node(value.func) if isinstance(value, cst.Call) else None
@@ -165,9 +169,10 @@ def _losses(module: cst.Module, kinds: tuple[str, ...]) -> Iterator[cst.Call]:
 
 
 def _both(kind: str) -> tuple[str, str]:
-    return kind, {"CrossEntropyLoss": "cross_entropy", "BCEWithLogitsLoss": "binary_cross_entropy_with_logits"}.get(
-        kind, "nll_loss"
-    )
+    return kind, {
+        "CrossEntropyLoss": "cross_entropy",
+        "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    }.get(kind, "nll_loss")
 
 
 def _around(kinds: tuple[str, ...], template: str) -> Callable[[cst.Module], Iterator[Edit]]:
@@ -196,7 +201,9 @@ def no_grad_dropped(module: cst.Module) -> Iterator[Edit]:
         text = module.code_for_node(block)
         if "for " in text and ".data" not in text and "param" not in text:
             yield found, cst.If(test=cst.Name("True"), body=block)
-    for found in m.findall(module, m.FunctionDef(decorators=[m.Decorator(m.Call(m.Attribute(attr=m.Name("no_grad"))))])):
+    for found in m.findall(
+        module, m.FunctionDef(decorators=[m.Decorator(m.Call(m.Attribute(attr=m.Name("no_grad"))))])
+    ):
         if "for " in module.code_for_node(found):
             yield found, found.with_changes(decorators=())
 
@@ -206,7 +213,8 @@ def _mode_dropped(method: str) -> Callable[[cst.Module], Iterator[Edit]]:
 
     def edits(module: cst.Module) -> Iterator[Edit]:
         found = {
-            name: [one for function in _functions(module) for one in _calls(function, name)] for name in ("train", "eval")
+            name: [one for function in _functions(module) for one in _calls(function, name)]
+            for name in ("train", "eval")
         }
         if found["train"] and found["eval"] and len(found[method]) == 1:
             yield found[method][0].replaced([])
@@ -222,7 +230,10 @@ def shuffle_off(module: cst.Module) -> Iterator[Edit]:
         call = cst.ensure_type(one, cst.Call)
         text = module.code_for_node(call).lower()
         if _on(call).endswith("DataLoader") and "train" in text:
-            args = [arg.with_changes(value=cst.Name("False")) if m.matches(arg, _SHUFFLED) else arg for arg in call.args]
+            args = [
+                arg.with_changes(value=cst.Name("False")) if m.matches(arg, _SHUFFLED) else arg
+                for arg in call.args
+            ]
             yield call, call.with_changes(args=args)
 
 
@@ -251,9 +262,13 @@ def mask_diagonal(module: cst.Module) -> Iterator[Edit]:
 
 
 def mask_filled_with_zero(module: cst.Module) -> Iterator[Edit]:
-    for one in m.findall(module, m.Call(m.Attribute(attr=m.OneOf(m.Name("masked_fill"), m.Name("masked_fill_"))))):
+    for one in m.findall(
+        module, m.Call(m.Attribute(attr=m.OneOf(m.Name("masked_fill"), m.Name("masked_fill_"))))
+    ):
         call = cst.ensure_type(one, cst.Call)
-        if len(call.args) == 2 and any(sign in module.code_for_node(call.args[1]) for sign in ("inf", "e9", "-1e", "min")):
+        if len(call.args) == 2 and any(
+            sign in module.code_for_node(call.args[1]) for sign in ("inf", "e9", "-1e", "min")
+        ):
             yield call.args[1], call.args[1].with_changes(value=cst.Integer("0"))
 
 
@@ -277,7 +292,9 @@ OPERATORS = {
     "step before backward": Operator(step_before_backward, ("TL303", "TL302")),
     "loss detached": Operator(_before_backward("{0} = {0}.detach().requires_grad_()"), _CUT),
     "loss rebuilt": Operator(_before_backward("{0} = torch.tensor({0}.item(), requires_grad=True)"), _CUT),
-    "outputs detached": Operator(_around(("CrossEntropyLoss", "MSELoss", "BCELoss", "BCEWithLogitsLoss"), "({0}).detach()"), _CUT),
+    "outputs detached": Operator(
+        _around(("CrossEntropyLoss", "MSELoss", "BCELoss", "BCEWithLogitsLoss"), "({0}).detach()"), _CUT
+    ),
     "softmax at the loss": Operator(_around(("CrossEntropyLoss",), "({0}).softmax(dim=1)"), ("TL101",)),
     "sigmoid at the loss": Operator(_around(("BCEWithLogitsLoss",), "torch.sigmoid({0})"), ("TL104",)),
     "loss arguments swapped": Operator(loss_arguments_swapped, ("TL110",)),

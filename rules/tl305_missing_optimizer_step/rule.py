@@ -31,8 +31,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
             backward is None
             or optimizer.at is None
             or any(same_parameters(optimizer, step.optimizer) for step in training.events(OptimizerStep))
-            or may_step(training, optimizer, backward.loops[0])
-            or uses_gradients(training, backward.loops[0])
+            or may_step(training, optimizer, backward.loops[-1])
+            or uses_gradients(training, backward.loops[-1])
         ):
             continue
         if training.leaves_steps_out:

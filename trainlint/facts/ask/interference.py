@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trainlint.facts.api.torch_api import LOADER
 from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.holding import held_in
 from trainlint.facts.ask.stepped import modules_held, same_parameters
@@ -55,7 +56,10 @@ def may_touch_anything(training: Training, loops: tuple[int, ...]) -> bool:
     between its rounds has no part in them."""
     escapes = training.inside(loops[-1], Escape) if loops else training.events(Escape)
     return any(
-        isinstance(one, Object) for escape in escapes for value in escape.values for one in leaves(value)
+        isinstance(one, Object) and not one.is_a(LOADER)
+        for escape in escapes
+        for value in escape.values
+        for one in leaves(value)
     )
 
 
