@@ -185,6 +185,17 @@ def _around(kinds: tuple[str, ...], template: str) -> Callable[[cst.Module], Ite
     return edits
 
 
+def outputs_detached(module: cst.Module) -> Iterator[Edit]:
+    """Only in functions that run backward: nothing is lost in an evaluation."""
+    kinds = ("CrossEntropyLoss", "MSELoss", "BCELoss", "BCEWithLogitsLoss")
+    trained = {
+        id(one) for function in _functions(module) if _calls(function, "backward") for one in _body(function)
+    }
+    for old, new in _around(kinds, "({0}).detach()")(module):
+        if id(old) in trained:
+            yield old, new
+
+
 def loss_arguments_swapped(module: cst.Module) -> Iterator[Edit]:
     for call in _losses(module, ("CrossEntropyLoss", "NLLLoss")):
         first, second, *more = call.args
@@ -292,9 +303,7 @@ OPERATORS = {
     "step before backward": Operator(step_before_backward, ("TL303", "TL302")),
     "loss detached": Operator(_before_backward("{0} = {0}.detach().requires_grad_()"), _CUT),
     "loss rebuilt": Operator(_before_backward("{0} = torch.tensor({0}.item(), requires_grad=True)"), _CUT),
-    "outputs detached": Operator(
-        _around(("CrossEntropyLoss", "MSELoss", "BCELoss", "BCEWithLogitsLoss"), "({0}).detach()"), _CUT
-    ),
+    "outputs detached": Operator(outputs_detached, _CUT),
     "softmax at the loss": Operator(_around(("CrossEntropyLoss",), "({0}).softmax(dim=1)"), ("TL101",)),
     "sigmoid at the loss": Operator(_around(("BCEWithLogitsLoss",), "torch.sigmoid({0})"), ("TL104",)),
     "loss arguments swapped": Operator(loss_arguments_swapped, ("TL110",)),
