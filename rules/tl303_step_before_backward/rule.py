@@ -2,10 +2,12 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.escapes import may_run_backward
 from trainlint.facts.ask.evidence import of_gradients
+from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.interference import may_touch_anything
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -24,12 +26,12 @@ def check(training: Training) -> Iterator[Finding]:
                     fine.add(id(event))
                 continue
             later = next((one for one in run[position:] if isinstance(one, Backward)), None)
-            if later is None or later.loops != event.loops or later.guards != event.guards:
+            if later is None or later.loops != event.loops or not _is_as_often(training, event, later):
                 fine.add(id(event))
             else:
                 early.setdefault(id(event), (event, later))
     for number, (step, backward) in early.items():
-        if number not in fine and not _has_other_gradients(training, step):
+        if number not in fine and not _has_other_gradients(training, step, backward):
             yield Finding(
                 step.at,
                 f"`{training.name_of(step)}` runs before the gradients of this batch are computed, so it "
@@ -39,9 +41,16 @@ def check(training: Training) -> Iterator[Finding]:
             )
 
 
-def _has_other_gradients(training: Training, step: OptimizerStep) -> bool:
-    """Whether code that is not known may have run backward before a step."""
-    escapes = training.inside(step.loops[0], Escape) if step.loops else training.events(Escape)
+def _is_as_often(training: Training, step: OptimizerStep, backward: Backward) -> bool:
+    """Whether a step is taken whenever its backward runs: the optimizer may be one of several, and the loss."""
+    return training.shared_guards(step) <= training.shared_guards(backward)
+
+
+def _has_other_gradients(training: Training, step: OptimizerStep, backward: Backward) -> bool:
+    """Whether code that is not known may have run backward before a step. What has computed this batch's loss has not."""
+    escapes = training.inside(step.loops[-1], Escape) if step.loops else training.events(Escape)
+    makers = {one.at for one in made_of(backward.loss) if isinstance(one, Op)}
     return may_touch_anything(training, step.loops) or any(
-        training.is_after(step, escape) and may_run_backward(escape) for escape in escapes
+        escape.at not in makers and training.is_after(step, escape) and may_run_backward(escape)
+        for escape in escapes
     )

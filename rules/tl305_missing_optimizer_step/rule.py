@@ -3,10 +3,9 @@ from dataclasses import replace
 
 from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.ask.evidence import Evidence, of_idle
-from trainlint.facts.ask.interference import may_touch
+from trainlint.facts.ask.interference import may_step, uses_gradients
 from trainlint.facts.ask.stepped import same_parameters
 from trainlint.facts.model.events.event import Event
-from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
@@ -22,8 +21,6 @@ ENOUGH = 20
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding | Open]:
-    if training.events(ParametersRead):
-        return
     judged: set[int] = set()
     backwards = _backwards_after(training)
     for zero in training.events(ZeroGrad):
@@ -35,7 +32,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
             backward is None
             or optimizer.at is None
             or any(same_parameters(optimizer, step.optimizer) for step in training.events(OptimizerStep))
-            or may_touch(training, optimizer, None)
+            or may_step(training, optimizer, backward.loops[-1])
+            or uses_gradients(training, backward.loops[-1])
         ):
             continue
         if training.leaves_steps_out:

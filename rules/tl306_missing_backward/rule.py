@@ -2,11 +2,10 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import of_gradients
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.ask.interference import may_touch_anything
+from trainlint.facts.ask.interference import may_touch_anything, uses_gradients
 from trainlint.facts.ask.stepped import modules_stepped
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward
-from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import alternatives
@@ -16,7 +15,7 @@ from trainlint.rule import rule
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
-    if training.events(ParametersRead) or any(not one.loops for one in training.events(Backward)):
+    if any(not one.loops for one in training.events(Backward)):
         return
     for step in training.events(OptimizerStep):
         forward = _trained_with(training, step)
@@ -24,8 +23,9 @@ def check(training: Training) -> Iterator[Finding]:
             forward is None
             or not training.is_optimizer(step.optimizer)
             or training.inside(step.loops[0], Backward)
+            or uses_gradients(training, step.loops[0])
             or may_touch_anything(training, step.loops)
-            or _goes_elsewhere(training, forward, step.loops[0])
+            or _goes_elsewhere(training, forward, step.loops[-1])
         ):
             continue
         evidence = of_gradients(training, step.optimizer)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.holding import held_in
 from trainlint.facts.ask.stepped import modules_held, same_parameters
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import ModuleChanged
+from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
@@ -20,23 +22,47 @@ def may_touch(training: Training, optimizer: Value, loop: int | None) -> bool:
         loop: None asks of the whole program.
     """
     modules, complete = modules_held(optimizer)
-    held = {one.uid for value in (optimizer, *modules) for one in alternatives(value)}
-    made_at = {one.at for one in alternatives(optimizer) if isinstance(one, Object)}
     escapes = training.events(Escape) if loop is None else training.inside(loop, Escape)
+    return _are_handed(escapes, optimizer, (optimizer, *modules), any_parameters=not complete)
+
+
+def may_step(training: Training, optimizer: Value, loop: int) -> bool:
+    """Whether unknown code may take the steps of an optimizer: it is handed it anywhere, and may keep it, or in this loop
+    what it steps. What is handed a model alone behind a loop, as to save it, takes no step in it."""
+    return _are_handed(training.events(Escape), optimizer, (optimizer,)) or may_touch(
+        training, optimizer, loop
+    )
+
+
+def _are_handed(
+    escapes: list[Escape], optimizer: Value, values: tuple[Value, ...], *, any_parameters: bool = False
+) -> bool:
+    """Whether unknown code is handed one of some values, but by what makes the optimizer: that is given what it steps."""
+    held = {one.uid for value in values for one in alternatives(value)}
+    made_at = {one.at for one in alternatives(optimizer) if isinstance(one, Object)}
     return any(
-        one.uid in held or (not complete and isinstance(one, Op) and one.name == "parameters")
+        one.uid in held or (any_parameters and isinstance(one, Op) and one.name == "parameters")
         for escape in escapes
-        if escape.at not in made_at  # what makes an optimizer is given what it steps
+        if escape.at not in made_at
         for value in escape.values
         for one in handed_over(value)
     )
 
 
+def uses_gradients(training: Training, loop: int) -> bool:
+    """Whether code in a loop reads or sets gradients itself: without them, what it writes in place is no training step."""
+    return any(one.of_gradients for one in training.inside(loop, ParametersRead))
+
+
 def may_touch_anything(training: Training, loops: tuple[int, ...]) -> bool:
-    """Whether unknown code is called with a module, optimizer or loss inside these loops."""
-    escapes = training.inside(loops[0], Escape) if loops else training.events(Escape)
+    """Whether unknown code is called with a module, optimizer or loss in the innermost of these loops: what is called
+    between its rounds has no part in them."""
+    escapes = training.inside(loops[-1], Escape) if loops else training.events(Escape)
     return any(
-        isinstance(one, Object) for escape in escapes for value in escape.values for one in leaves(value)
+        isinstance(one, Object) and not one.is_a(LOADER)
+        for escape in escapes
+        for value in escape.values
+        for one in leaves(value)
     )
 
 

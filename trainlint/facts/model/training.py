@@ -164,6 +164,11 @@ class Training:
             if one.key is not None and one.key not in varying and not measures(one.key)
         )
 
+    def shared_guards(self, event: Event) -> set[tuple[Any, bool]]:
+        """The conditions under which something happens, whichever of several things it is done to."""
+        same = [one for one in self.events(type(event)) if one.at == event.at and one.calls == event.calls]
+        return set(event.guards).intersection(*(one.guards for one in same))
+
     def is_own_choice(self, mode: ModeChange, forward: Forward) -> bool:
         """Whether evaluation mode is switched on in the same function and loop as the step: on purpose."""
         return mode.calls == forward.calls and mode.loops == forward.loops and mode.guards == forward.guards

@@ -100,7 +100,7 @@ def written_by_hand(ev: Evaluator, target: Value, name: str, at: s.Span) -> None
     """`p.data -= ...`, `p.data = ...`, `p -= lr * p.grad`: an update past any optimizer."""
     holder = holder_of(target)
     if holder is not target or name in ("data", "grad"):
-        ev.emit(ParametersRead, at, target=holder)
+        ev.emit(ParametersRead, at, target=holder, of_gradients=name == "grad")
 
 
 def is_end_token(value: Value) -> bool:

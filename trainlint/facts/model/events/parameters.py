@@ -31,9 +31,14 @@ class RequiresGrad(Event):
 
 @dataclass(eq=False)
 class ParametersRead(Event):
-    """Gradients are read or parameters written by hand, past any optimizer."""
+    """Gradients are read or parameters written by hand, past any optimizer.
+
+    Args:
+        of_gradients: whether it is gradients that are read or set; otherwise something is written in place.
+    """
 
     target: Value = field(default_factory=Value)
+    of_gradients: bool = True
 
 
 @dataclass(eq=False)
