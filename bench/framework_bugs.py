@@ -75,7 +75,7 @@ BUGS = (
     bug("trl_sft.py", "updates lost to rounding", "model = LlamaForCausalLM(config)",
         "model = LlamaForCausalLM(config).bfloat16()", "TL421", ("learning_rate=1e-3", "learning_rate=1e-6")),
     bug("trl_sft.py", "learning rate 0", "learning_rate=1e-3", "learning_rate=0.0", "TL315"),
-    bug("trl_sft.py", "embedding frozen before tying to nothing", "    rows = [",
+    bug("trl_sft.py", "embedding frozen at zero", "    rows = [",
         "    model.model.embed_tokens = model.model.embed_tokens.from_pretrained("
         "model.model.embed_tokens.weight.detach() * 0, freeze=True)\n    rows = [", "TL211 TL907 TL210"),
     bug("accelerate_loop.py", "backward outside of the accelerator", "accelerator.backward(loss)", "loss.backward()", "TL330"),

@@ -130,3 +130,28 @@ def test_gradients_that_a_closure_clears_or_not(tmp_path: Path) -> None:
     script.write_text(CLOSURE.replace("CLEAR", "pass"))
     assert [one.cleared for one in recorded(script, steps=3).remains] == [False]
     assert "TL301" in {one.code for one in findings_of_run(script)}
+
+
+WARM_UP = """
+import torch
+
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
+schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(step / 10, 1))
+for _ in range(3):
+    optimizer.zero_grad()
+    model(torch.ones(1, 2)).square().sum().backward()
+    optimizer.step()
+    if FOLLOWED:
+        schedule.step()
+"""
+
+
+@pytest.mark.parametrize(("rate", "found"), [("0.0", True), ("1e-3", False)])
+@pytest.mark.parametrize("followed", ["True", "False"])
+def test_a_rate_of_0_that_a_schedule_of_trainer_multiplies(
+    rate: str, found: bool, followed: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(WARM_UP.replace("RATE", rate).replace("FOLLOWED", followed))
+    assert ("TL315" in {one.code for one in findings_of_run(script)}) is found
