@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.in_process import findings_of_run, recorded
+from trainlint.judging import judged
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "fixtures/frameworks"
@@ -130,6 +131,17 @@ def test_gradients_that_a_closure_clears_or_not(tmp_path: Path) -> None:
     script.write_text(CLOSURE.replace("CLEAR", "pass"))
     assert [one.cleared for one in recorded(script, steps=3).remains] == [False]
     assert "TL301" in {one.code for one in findings_of_run(script)}
+
+
+def test_gradients_of_a_loop_out_of_sight(tmp_path: Path) -> None:
+    loop = "def fit(closure, optimizer):\n    for _ in range(4):\n        optimizer.step(closure)\n"
+    script = tmp_path / "program.py"
+    body, found = CLOSURE.partition("for _ in range")[0], {}
+    for clear in ("pass", "optimizer.zero_grad()"):
+        script.write_text(f"{body.replace('CLEAR', clear)}\nexec({loop!r})\nfit(closure, optimizer)\n")
+        run = recorded(script, steps=2)
+        found[clear] = [one.code for one in judged(run, {}).findings if one.code == "TL301"]
+    assert found == {"pass": ["TL301"], "optimizer.zero_grad()": []}
 
 
 WARM_UP = """
