@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.interference import is_cleared
 from trainlint.facts.ask.stepped import is_made_inside
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
@@ -13,6 +14,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
     for step in training.events(OptimizerStep):
         if not training.is_optimizer(step.optimizer):
             continue
+        if isinstance(training, Recorded) and not step.loops:
+            yield from _of_a_loop_out_of_sight(training, step)
         for number in reversed(step.loops):
             backwards = [one for one in training.inside(number, Backward) if one.accumulates]
             if not backwards:
@@ -33,3 +36,15 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     clues={"scaled": step.scaler is not None},
                 )
             break
+
+
+def _of_a_loop_out_of_sight(recorded: Recorded, step: OptimizerStep) -> Iterator[Finding]:
+    """What a run has seen of a loop that a framework owns."""
+    if recorded.was_cleared(step) is False:
+        yield Finding(
+            step.at,
+            "This step uses the gradients of the step before as well, because nothing clears them in between. Call "
+            "`zero_grad()` once per step, and let overridden methods of a framework, such as "
+            "`optimizer_zero_grad`, do so.",
+            evidence=recorded.left_over(step),
+        )

@@ -13,6 +13,8 @@ _RESOLUTION = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "f
 _HALF = ("float16", "bfloat16")
 _MULTIPLIES = frozenset("StepLR MultiStepLR ExponentialLR PolynomialLR ReduceLROnPlateau".split())
 """Schedulers that multiply the current rate, so that 0 stays 0."""
+_OF_BASE = frozenset("LambdaLR LinearLR ConstantLR".split())
+"""Schedulers that multiply the rate which the optimizer was given: 0 now may be the start of a warm-up."""
 
 
 @rule(Recorded, level="error", by="T")
@@ -24,7 +26,7 @@ def check(recorded: Recorded) -> Iterator[Finding]:
             continue
         mine = [one for one in parameters if optimizer.number in one.optimizers and _has_gradient(one)]
         if mine and not any(optimizer.learning_rates) and all(one.rate == 0 for one in mine):
-            if not _is_scheduled(recorded):
+            if not _is_scheduled(recorded, optimizer):
                 yield _without_rate(at, mine)
             continue
         still = [one for one in mine if one.unchanged and one.rate and len(one.optimizers) == 1]
@@ -41,10 +43,12 @@ def _has_gradient(one: ParameterSeen) -> bool:
     return one.trainable and one.stepped and seen is not None and seen.norm > 0 and not seen.non_finite
 
 
-def _is_scheduled(recorded: Recorded) -> bool:
+def _is_scheduled(recorded: Recorded, optimizer: OptimizerSeen) -> bool:
     """Whether there is a scheduler that may raise a rate of 0."""
+    base_is_0 = bool(optimizer.base_rates) and not any(optimizer.base_rates)
+    cannot = _MULTIPLIES | _OF_BASE if base_is_0 else _MULTIPLIES
     return any(
-        "lr_scheduler" in base and built.object.type.rpartition(".")[2] not in _MULTIPLIES
+        "lr_scheduler" in base and built.object.type.rpartition(".")[2] not in cannot
         for built in recorded.events(Built)
         for base in built.object.bases
     )

@@ -63,6 +63,9 @@ class _Survey:
                     step_at=known.step_at,
                     steps=known.steps,
                     learning_rates=tuple(number(group.get("lr")) for group in optimizer.param_groups),
+                    base_rates=tuple(
+                        number(group.get("initial_lr", group.get("lr"))) for group in optimizer.param_groups
+                    ),
                     parameters=len(held),
                     elsewhere=sum(id(one) not in belonging for one in held),
                     skipped=known.skipped,

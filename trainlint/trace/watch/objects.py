@@ -135,12 +135,14 @@ def is_loss(module: torch.nn.Module) -> bool:
     )
 
 
+_HOLDS = {"DistributedDataParallel": "module", "DataParallel": "module", "_FabricModule": "_forward_module"}
+"""Where a class that only stands around a model keeps it; `torch.compile` has a place of its own."""
+
+
 def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
     """The model inside what distributes or compiles it."""
     for _ in range(4):
-        inner = getattr(module, "_orig_mod", None)
-        if inner is None and type(module).__name__ in ("DistributedDataParallel", "DataParallel"):
-            inner = getattr(module, "module", None)
+        inner = getattr(module, _HOLDS.get(type(module).__name__, "_orig_mod"), None)
         if not isinstance(inner, torch.nn.Module):
             break
         module = inner

@@ -151,6 +151,8 @@ class Steps:
                 self._compare(optimizer)
             if known.steps == 0:
                 known.idle = sum(one.grad is None for one in parameters_of(optimizer))
+            if has_closure and known.steps and known.seen_between:
+                self._judge(known)  # it has computed its gradients inside the step
             known.checksums = self._checksums(optimizer)
         known.steps += 1
         if self._phases.skips_step():
