@@ -11,11 +11,17 @@ from trainlint.rule import rule
 def check(attribute: AttributeSet) -> Iterator[Finding]:
     is_module = isinstance(attribute.target, Object) and attribute.target.is_a(MODULE)
     wanted = "requires_grad_(…)" if is_module else "requires_grad"
+    if attribute.name.startswith("_"):
+        return  # a note of the program's own, such as transformers' `_requires_grad`
     if is_module or not isinstance(attribute.target, Object):
+        what = (
+            f"this replaces the method `{attribute.name}` of the module by a value that nothing reads"
+            if is_module and attribute.name == "requires_grad_"
+            else f"there is no attribute `{attribute.name}`: Python creates a new one that nothing reads"
+        )
         yield Finding(
             attribute.at,
-            f"there is no attribute `{attribute.name}`: Python creates a new one that nothing reads, and "
-            f"gradients are computed as before. Use `{wanted}`.",
+            f"{what}, and gradients are computed as before. Use `{wanted}`.",
             clues={
                 "name": attribute.name,
                 "of_module": is_module,

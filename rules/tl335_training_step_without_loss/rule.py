@@ -18,6 +18,8 @@ def check(training: Training) -> Iterator[Finding]:
         nothing = [one for one in results if isinstance(one, Constant) and one.value is None]
         if not nothing or any(one.at is not None for one in nothing):
             continue  # a plain `return None` is the documented way to leave a batch out
+        if _chooses_among_cases(method):
+            continue
         if len(nothing) == len(results):
             yield Finding(
                 losses[0].at,
@@ -34,3 +36,17 @@ def check(training: Training) -> Iterator[Finding]:
                 "warning. Return a loss on every path, or `return None` where batches are left out on purpose.",
                 (Because(loss.at, "the loss is returned on another path"),),
             )
+
+
+def _chooses_among_cases(method: StepMethod) -> bool:
+    """Whether a loss is returned for each of several values of one thing, such as `optimizer_idx`: there may be no others."""
+    compared = [
+        {
+            condition[1]
+            for condition, outcome in guards
+            if outcome and isinstance(condition, tuple) and condition[:1] == ("==",)
+        }
+        for guards, one in ways(method.returns)
+        if not isinstance(one, Constant)
+    ]
+    return len(compared) > 1 and bool(set.intersection(*compared))

@@ -87,7 +87,9 @@ def _by_pattern(name: str) -> _Call | None:
         return _namespace
     if name.startswith("torch.nn.utils.clip_grad_"):
         return _clipped
-    if name.endswith("Module.__init__") or (name.startswith("torch.nn.") and name.endswith(".__init__")):
+    if name.endswith("Module.__init__") or (
+        name.endswith(".__init__") and MODULE in torch_names.bases_of_class(name.removesuffix(".__init__"))
+    ):
         return _initialised
     if name.startswith(("torch.nn.init.", "torch.manual_seed", "torch.cuda.")):
         return _plain

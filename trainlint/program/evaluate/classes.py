@@ -113,7 +113,12 @@ def methods(ev: Evaluator, cls: ClassValue) -> list[s.Function]:
 
 def class_attribute(ev: Evaluator, cls: ClassValue, name: str) -> Value | None:
     """What the class or one of its bases holds under a name."""
-    found = _inherited(ev, cls, name)
+    return _attribute(ev, cls, (cls,), name)
+
+
+def _attribute(ev: Evaluator, cls: ClassValue, classes: tuple[Value, ...], name: str) -> Value | None:
+    """The same, as some classes hold or inherit it."""
+    found = _inherited(ev, classes, name)
     if found is None:
         return None
     found = ev.settle(found)
@@ -124,12 +129,20 @@ def class_attribute(ev: Evaluator, cls: ClassValue, name: str) -> Value | None:
     return found
 
 
-def _inherited(ev: Evaluator, cls: ClassValue, name: str) -> Value | None:
-    """The first that `ancestry` would lead to: this is asked too often for a generator."""
-    pending: list[Value] = [cls]
+def _inherited(ev: Evaluator, classes: tuple[Value, ...], name: str) -> Value | None:
+    """The first that `ancestry` would lead to: this is asked too often for a generator.
+
+    `nn.Module` has an `__init__` of its own: those of plain classes that come after it are not called.
+    """
+    pending: list[Value] = [*reversed(classes)]
     seen: set[int] = set()
+    is_past_module = False
     while pending:
         one = pending.pop()
+        if name == "__init__" and isinstance(one, Library) and MODULE in bases_of_class(one.name):
+            is_past_module = True
+        if is_past_module and isinstance(one, ClassValue) and MODULE not in one.library_bases:
+            continue
         if isinstance(one, ClassValue) and one.uid not in seen:
             seen.add(one.uid)
             found = ev.store.get((one.env.uid, name))
@@ -154,14 +167,10 @@ def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Val
 def super_attribute(ev: Evaluator, value: Super, name: str) -> Value:
     """A method of the next class after the one whose code says `super()`."""
     assert value.owner is not None
-    for base in value.owner.bases:
-        if isinstance(base, ClassValue):
-            found = class_attribute(ev, base, name)
-            if isinstance(found, FunctionValue):
-                return Bound(receiver=value.receiver, name=name, function=found)
-            if found is not None:
-                return found
-    return Bound(receiver=value.receiver, name=f"super.{name}")
+    found = _attribute(ev, value.owner, value.owner.bases, name)
+    if isinstance(found, FunctionValue):
+        return Bound(receiver=value.receiver, name=name, function=found)
+    return found if found is not None else Bound(receiver=value.receiver, name=f"super.{name}")
 
 
 def _bound(ev: Evaluator, receiver: Object, function: FunctionValue, at: s.Span) -> Value:
