@@ -29,6 +29,7 @@ class Judged(NamedTuple):
     level: str
     judgement: str
     cause: str
+    confidence: str = ""
 
 
 def table(title: str, document: dict[str, Any]) -> str:
@@ -49,6 +50,12 @@ def table(title: str, document: dict[str, Any]) -> str:
             "|---|---:|---:|---:|---:|---:|",
             *(_row(level, [one for one in found if one.level == level]) for level in LEVELS),
             _row("all", found),
+            *(
+                _row(f"{level}, {sure}", same)
+                for level in LEVELS
+                for sure in ("certain", "likely")
+                if (same := [one for one in found if (one.level, one.confidence) == (level, sure)])
+            ),
             "",
             "Rules with a finding that is not right: " + _rules(found) + ".",
             "",
