@@ -3,31 +3,22 @@ from collections.abc import Iterator
 from trainlint.facts.api.second_names import DEPRECATED_VARIABLE
 from trainlint.facts.ask.clues import has_no_graph
 from trainlint.facts.model.events.calls import LibraryCall
-from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="warning", refutable=False, by="S", words="Variable")
-def check(training: Training) -> Iterator[Finding]:
-    lines: set[tuple[str, int]] = set()
-    for call in training.events(LibraryCall):
-        if call.name in DEPRECATED_VARIABLE and not call.is_fallback:
-            if (call.at.path, call.at.line) not in lines:  # one is enough for a line
-                yield _found(call)
-            lines.add((call.at.path, call.at.line))
-
-
-def _found(call: LibraryCall) -> Finding:
-    wants_gradient = constant(call.options.get("requires_grad")) is True
-    instead = "the tensor itself, with `requires_grad_()`" if wants_gradient else "the tensor itself"
-    return Finding(
-        call.at,
-        "`Variable` has been deprecated since torch 0.4, which merged it with `Tensor`: `volatile=True` "
-        f"has no effect, and a tensor with a graph loses it here. Use {instead}.",
-        clues={
-            "has_no_graph": bool(call.args) and has_no_graph(call.args[0]),
-            "wants_gradient": wants_gradient,
-        },
-    )
+@rule(LibraryCall, level="warning", refutable=False, by="S", words="Variable")
+def check(call: LibraryCall) -> Iterator[Finding]:
+    if call.name in DEPRECATED_VARIABLE and not call.is_fallback:
+        wants_gradient = constant(call.options.get("requires_grad")) is True
+        instead = "the tensor itself, with `requires_grad_()`" if wants_gradient else "the tensor itself"
+        yield Finding(
+            call.at,
+            "`Variable` has been deprecated since torch 0.4, which merged it with `Tensor`: `volatile=True` "
+            f"has no effect, and a tensor with a graph loses it here. Use {instead}.",
+            clues={
+                "has_no_graph": bool(call.args) and has_no_graph(call.args[0]),
+                "wants_gradient": wants_gradient,
+            },
+        )

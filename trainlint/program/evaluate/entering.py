@@ -32,6 +32,8 @@ class Entering:
     def __init__(self, ev: Evaluator) -> None:
         self._ev = ev
         self._prototypes: dict[int, _Prototype] = {}
+        self._listed: dict[str, list[tuple[FunctionValue, ClassValue | None]]] = {}
+        """The functions of files whose bodies are done."""
 
     def body(self, path: str) -> None:
         """Evaluate the body of a file, unless another one has needed it before."""
@@ -83,7 +85,7 @@ class Entering:
 
     def call(self, path: str, number: int) -> Root:
         """Call a function that nothing in the program calls."""
-        function, cls = _functions(self._ev, path)[number]
+        function, cls = self._functions(path)[number]
         before = _Prototype(None, {}, Trace())
         if cls is not None and function.kind in ("function", "property"):
             if cls.uid not in self._prototypes:
@@ -102,8 +104,13 @@ class Entering:
 
     def strangers(self, path: str, number: int) -> tuple[str, ...]:
         """What a function that nothing calls trains with, as far as nothing says what it is."""
-        function, _ = _functions(self._ev, path)[number]
+        function, _ = self._functions(path)[number]
         return unclear(function.code.body)
+
+    def _functions(self, path: str) -> list[tuple[FunctionValue, ClassValue | None]]:
+        if path not in self._listed:
+            self._listed[path] = _functions(self._ev, path)
+        return self._listed[path]
 
     def _describe(self, receiver: Object) -> None:
         """Say what an object that was made before holds now, and all that it holds."""

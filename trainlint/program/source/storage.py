@@ -13,6 +13,8 @@ from trainlint.program.source import syntax
 _ALLOWED = {name: found for name, found in vars(syntax).items() if isinstance(found, type)}
 _BUILTINS = {"frozenset": frozenset, "object": object, "complex": complex, "Ellipsis": Ellipsis}
 
+for _kind in _ALLOWED.values():
+    copyreg._slotnames(_kind)  # type: ignore[attr-defined]  # which notes them on the class: so it does when one is packed
 _BEFORE = {kind: dict(vars(kind)) for kind in _ALLOWED.values()}
 
 
