@@ -112,7 +112,6 @@ class _Users:
     """Which steps use what forwards and backwards leave; each is worked out once."""
 
     def __init__(self, training: Training, steps: list[OptimizerStep]) -> None:
-        self._training = training
         self._steps = [(one, self._stepped(one)) for one in steps]
         self.runs = [_Run.of(events) for events in training.runs(Forward, OptimizerStep, Backward)]
         self._forwards = _outputs(training)

@@ -22,7 +22,6 @@ class Helper(NamedTuple):
     Args:
         counts: it counts batches inside its region of accumulation, divides each loss of its own backward by their
             number, and leaves out the steps of the optimizers that it has prepared until their number is reached.
-        needs_all: model, optimizer and loader have to go through its `prepare` to take part in that.
         steps: where it is told how many batches make a step: the position and name of the argument.
         plugin: an argument that may say the same, and the argument of its class that does.
         precision: the argument that says in which precision it trains.
@@ -30,7 +29,6 @@ class Helper(NamedTuple):
     """
 
     counts: bool = False
-    needs_all: bool = False
     steps: tuple[int, str] | None = None
     plugin: tuple[str, int, str] | None = None
     precision: tuple[int, str] | None = None
@@ -40,7 +38,6 @@ class Helper(NamedTuple):
 HELPERS: dict[str, Helper] = {
     ACCELERATOR: Helper(
         counts=True,
-        needs_all=True,
         steps=(3, "gradient_accumulation_steps"),
         plugin=("gradient_accumulation_plugin", 0, "num_steps"),
         precision=(2, "mixed_precision"),
@@ -162,8 +159,3 @@ CONFIGURES = frozenset(
 
 OWNED = frozenset(name for methods in METHODS.values() for name in methods)
 """The names of all of these."""
-
-SCHEDULE_KEYS = frozenset(
-    "scheduler name interval frequency reduce_on_plateau monitor strict opt_idx".split()
-)
-"""What Lightning reads of the dict around a schedule."""
