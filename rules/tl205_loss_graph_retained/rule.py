@@ -11,11 +11,12 @@ from trainlint.facts.model.events.losses import Accumulated, LossCall
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives
+from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
 _OF_BATCHES = (Backward, Drawn, LossCall, OptimizerStep)
+_OF_DICTS = frozenset(("items", "values", "keys"))
 _ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
 
@@ -29,7 +30,7 @@ def check(training: Training) -> Iterator[Finding]:
             training, event
         ):
             continue
-        if any(is_no_tensor(one, event.guards) for one in alternatives(event.value)):
+        if any(is_no_tensor(one, event.guards) or _may_be_number(one) for one in alternatives(event.value)):
             continue
         found = attachment(event.value)
         if not found.attached or found.uncertain or is_recurrence(event) or not has_graph(event.value):
@@ -45,11 +46,13 @@ def check(training: Training) -> Iterator[Finding]:
 
 def _is_over_batches(training: Training, event: Accumulated) -> bool:
     """Whether an iteration may be a batch: not if each is one layer or parameter of a model, or only a number, with no loss
-    and no batch in sight. Then the sum is part of one step."""
+    and no batch in sight, nor an entry of a dict, if none is trained on. Then the sum is part of one step."""
     loop = training.loops.get(event.loops[-1]) if event.loops else None
-    if loop is None or loop.over is None:
+    if loop is None:
         return True
-    if isinstance(loop.over, Op) and loop.over.name == "range":
+    if isinstance(loop.over, Op) and loop.over.name in _OF_DICTS:
+        return any(training.inside(loop.number, kind) for kind in (Backward, OptimizerStep))
+    if loop.over is None or (isinstance(loop.over, Op) and loop.over.name == "range"):
         return any(training.inside(loop.number, kind) for kind in _OF_BATCHES)
     held = (one for value in reached([loop.over], _gone_through) for one in contained(value))
     return not any(
@@ -63,6 +66,19 @@ def _is_of_parameters(value: Op) -> bool:
     return value.name == "parameters" or (
         value.name == "iterate" and isinstance(value.inputs[0], Op) and value.inputs[0].name == "parameters"
     )
+
+
+def _may_be_number(value: Value) -> bool:
+    """Whether a value is a gradient, or anything of several things that a module gives beside its loss."""
+    is_chosen = False
+    while isinstance(value, Op) and value.inputs and value.name != "output":
+        if value.name == "getattr" and constant(value.options.get("name")) == "grad":
+            return True
+        key = value.options.get("index")
+        is_chosen = is_chosen or value.name in _OF_DICTS or value.name == "iterate"
+        is_chosen = is_chosen or (value.name == "getitem" and key is not None and constant(key) is None)
+        value = value.inputs[0]
+    return is_chosen and isinstance(value, Op) and value.name == "output"
 
 
 def _gone_through(value: Value) -> tuple[Value, ...]:
