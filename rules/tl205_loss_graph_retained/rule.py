@@ -11,7 +11,7 @@ from trainlint.facts.model.events.losses import Accumulated, LossCall
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -69,11 +69,9 @@ def _is_of_parameters(value: Op) -> bool:
 
 
 def _may_be_number(value: Value) -> bool:
-    """Whether a value is a gradient, or anything of several things that a module gives beside its loss."""
+    """Whether a value is any of several things that a module gives beside its loss."""
     is_chosen = False
     while isinstance(value, Op) and value.inputs and value.name != "output":
-        if value.name == "getattr" and constant(value.options.get("name")) == "grad":
-            return True
         key = value.options.get("index")
         is_chosen = is_chosen or value.name in _OF_DICTS or value.name == "iterate"
         is_chosen = is_chosen or (value.name == "getitem" and key is not None and constant(key) is None)
@@ -83,4 +81,6 @@ def _may_be_number(value: Value) -> bool:
 
 def _gone_through(value: Value) -> tuple[Value, ...]:
     """What a loop iterates over: directly, enumerated, sliced, or zipped with something else."""
+    if isinstance(value, Choice):
+        return value.parts()
     return value.inputs if isinstance(value, Op) and value.name in _ORDERS else ()
