@@ -17,6 +17,7 @@ from trainlint.rule import rule
 
 _OF_BATCHES = (Backward, Drawn, LossCall, OptimizerStep)
 _OF_DICTS = frozenset(("items", "values", "keys"))
+_ENTRIES = tuple(f".{one}(…)" for one in sorted(_OF_DICTS))
 _ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
 
@@ -50,7 +51,7 @@ def _is_over_batches(training: Training, event: Accumulated) -> bool:
     loop = training.loops.get(event.loops[-1]) if event.loops else None
     if loop is None:
         return True
-    if isinstance(loop.over, Op) and loop.over.name in _OF_DICTS:
+    if isinstance(loop.over, Op) and _is_of_dict(loop.over):
         return any(training.inside(loop.number, kind) for kind in (Backward, OptimizerStep))
     if loop.over is None or (isinstance(loop.over, Op) and loop.over.name == "range"):
         return any(training.inside(loop.number, kind) for kind in _OF_BATCHES)
@@ -59,6 +60,11 @@ def _is_over_batches(training: Training, event: Accumulated) -> bool:
         one.is_a(MODULE) if isinstance(one, Object) else isinstance(one, Op) and _is_of_parameters(one)
         for one in held
     )
+
+
+def _is_of_dict(over: Op) -> bool:
+    """Whether a loop is over the entries of a dict, which may be one batch."""
+    return over.name in _OF_DICTS or (over.name == "call" and over.text.endswith(_ENTRIES))
 
 
 def _is_of_parameters(value: Op) -> bool:
