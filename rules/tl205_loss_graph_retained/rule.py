@@ -88,5 +88,5 @@ def _may_be_number(value: Value) -> bool:
 def _gone_through(value: Value) -> tuple[Value, ...]:
     """What a loop iterates over: directly, enumerated, sliced, or zipped with something else."""
     if isinstance(value, Choice):
-        return value.parts()
+        return tuple(value.parts())
     return value.inputs if isinstance(value, Op) and value.name in _ORDERS else ()
