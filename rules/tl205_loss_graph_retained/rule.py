@@ -11,11 +11,13 @@ from trainlint.facts.model.events.losses import Accumulated, LossCall
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives
+from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
 _OF_BATCHES = (Backward, Drawn, LossCall, OptimizerStep)
+_OF_DICTS = frozenset(("items", "values", "keys"))
+_ENTRIES = tuple(f".{one}(…)" for one in sorted(_OF_DICTS))
 _ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
 
@@ -29,7 +31,7 @@ def check(training: Training) -> Iterator[Finding]:
             training, event
         ):
             continue
-        if any(is_no_tensor(one, event.guards) for one in alternatives(event.value)):
+        if any(is_no_tensor(one, event.guards) or _may_be_number(one) for one in alternatives(event.value)):
             continue
         found = attachment(event.value)
         if not found.attached or found.uncertain or is_recurrence(event) or not has_graph(event.value):
@@ -45,17 +47,24 @@ def check(training: Training) -> Iterator[Finding]:
 
 def _is_over_batches(training: Training, event: Accumulated) -> bool:
     """Whether an iteration may be a batch: not if each is one layer or parameter of a model, or only a number, with no loss
-    and no batch in sight. Then the sum is part of one step."""
+    and no batch in sight, nor an entry of a dict, if none is trained on. Then the sum is part of one step."""
     loop = training.loops.get(event.loops[-1]) if event.loops else None
-    if loop is None or loop.over is None:
+    if loop is None:
         return True
-    if isinstance(loop.over, Op) and loop.over.name == "range":
+    if isinstance(loop.over, Op) and _is_of_dict(loop.over):
+        return any(training.inside(loop.number, kind) for kind in (Backward, OptimizerStep))
+    if loop.over is None or (isinstance(loop.over, Op) and loop.over.name == "range"):
         return any(training.inside(loop.number, kind) for kind in _OF_BATCHES)
     held = (one for value in reached([loop.over], _gone_through) for one in contained(value))
     return not any(
         one.is_a(MODULE) if isinstance(one, Object) else isinstance(one, Op) and _is_of_parameters(one)
         for one in held
     )
+
+
+def _is_of_dict(over: Op) -> bool:
+    """Whether a loop is over the entries of a dict, which may be one batch."""
+    return over.name in _OF_DICTS or (over.name == "call" and over.text.endswith(_ENTRIES))
 
 
 def _is_of_parameters(value: Op) -> bool:
@@ -65,6 +74,19 @@ def _is_of_parameters(value: Op) -> bool:
     )
 
 
+def _may_be_number(value: Value) -> bool:
+    """Whether a value is any of several things that a module gives beside its loss."""
+    is_chosen = False
+    while isinstance(value, Op) and value.inputs and value.name != "output":
+        key = value.options.get("index")
+        is_chosen = is_chosen or value.name in _OF_DICTS or value.name == "iterate"
+        is_chosen = is_chosen or (value.name == "getitem" and key is not None and constant(key) is None)
+        value = value.inputs[0]
+    return is_chosen and isinstance(value, Op) and value.name == "output"
+
+
 def _gone_through(value: Value) -> tuple[Value, ...]:
     """What a loop iterates over: directly, enumerated, sliced, or zipped with something else."""
+    if isinstance(value, Choice):
+        return tuple(value.parts())
     return value.inputs if isinstance(value, Op) and value.name in _ORDERS else ()

@@ -1,19 +1,26 @@
+import re
 from collections.abc import Iterator
 
 from trainlint.facts.api.torch_names import shifts_labels
+from trainlint.facts.ask.flow import made_of
 from trainlint.facts.model.events.batches import Ignored, PadIsEnd
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Guards, Op, Value, alternatives, constant
 from trainlint.facts.seen.targets import Padding
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 COLLATOR = "transformers.DataCollatorForLanguageModeling"
 HARM = "the model never learns to emit the end token, and generation does not stop"
+_WITHOUT_PADDING = re.compile(
+    r"gpt-?[2j]|gpt-?neo|dialogpt|pythia|llama|vicuna|alpaca|mistral|mixtral|falcon|phi-?[12]|mpt-|codegen|starcoder|santacoder",
+    re.IGNORECASE,
+)
+"""Models whose tokenizer comes without a padding token."""
 ADVICE = "Mask by `attention_mask == 0`, or use a separate padding token."
 
 
@@ -22,7 +29,12 @@ def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
         return
-    same = {one.uid: event for event in training.events(PadIsEnd) for one in alternatives(event.tokenizer)}
+    same = {
+        one.uid: event
+        for event in training.events(PadIsEnd)
+        for one in alternatives(event.tokenizer)
+        if not (_is_if_missing(event.guards) and _has_padding(one))
+    }
     if same:
         for at, tokenizer, how in _masked(training):
             event = same.get(tokenizer.uid)
@@ -32,6 +44,24 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     f"The padding token is the end-of-sequence token, and {how}: {HARM}. {ADVICE}",
                     (Because(event.at, "the padding token is set to the end token here"),),
                 )
+
+
+def _is_if_missing(guards: Guards) -> bool:
+    """Whether something is only done where a tokenizer has no padding token: `if tokenizer.pad_token is None`."""
+    return any(_names_padding(condition) for condition, _ in guards)
+
+
+def _names_padding(condition: object) -> bool:
+    if isinstance(condition, tuple):
+        return any(map(_names_padding, condition))
+    return isinstance(condition, str) and condition.strip("'\"") in ("pad_token", "pad_token_id")
+
+
+def _has_padding(tokenizer: Value) -> bool:
+    """Whether a tokenizer may be of a model that comes with a padding token: it is named, and not as one without."""
+    given = made_of(tokenizer, lambda op: op.name == "getattr")
+    names = [one.value for one in given if isinstance(one, Constant) and isinstance(one.value, str)]
+    return bool(names) and not any(_WITHOUT_PADDING.search(name) for name in names)
 
 
 def _masked(training: Training) -> Iterator[tuple[Place, Value, str]]:

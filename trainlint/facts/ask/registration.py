@@ -14,7 +14,7 @@ from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.parameters import ParametersListed
 from trainlint.facts.model.modules import Unregistered
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, alternatives
+from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives
 
 
 def unregistered(training: Training) -> Iterator[Unregistered]:
@@ -26,7 +26,7 @@ def unregistered(training: Training) -> Iterator[Unregistered]:
 
 def _lost(training: Training, module: Object) -> Iterator[Unregistered]:
     for name, value in module.attributes.items():
-        if not isinstance(value, (Items, Table)) or (module.uid, name) in training.unread_containers:
+        if not isinstance(value, (Items, Table)) or (module.uid, name) in training.harmless_containers:
             continue
         layers = [
             one
@@ -90,21 +90,12 @@ def _modules_of(value: Value) -> Iterator[Object]:
 @question(start=frozenset(), unknown=frozenset())
 def _registered(module: Object) -> frozenset[int]:
     """Every object that a module reaches through attributes that are modules."""
-    layers = [one for one in reached(_layers_of(module), _layers_of) if isinstance(one, Object)]
+    layers = [one for one in reached(_modules_of(module), _modules_of) if isinstance(one, Object)]
     return frozenset(
         inner.uid
         for layer in layers
         for inner in (layer, *(one for held in layer.attributes.values() for one in _objects(held)))
     )
-
-
-def _layers_of(module: Value) -> Iterator[Object]:
-    """The modules that are attributes of a module."""
-    attributes = module.attributes.values() if isinstance(module, Object) else ()
-    for value in attributes:
-        for one in value.parts() if isinstance(value, Choice) else (value,):
-            if isinstance(one, Object) and one.is_a(MODULE):
-                yield one
 
 
 def registry_of(value: Value) -> Object | None:

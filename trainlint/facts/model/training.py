@@ -35,7 +35,8 @@ class Training:
         nodes: events in order, with the branches and loops around them.
         objects: everything made on the way.
         unread: layers among what was made that no code reads.
-        unread_containers: plain lists and dicts of modules that no code reads: the number of the module, and the attribute.
+        harmless_containers: plain lists and dicts of modules that no code reads, or of which code may register what they
+            hold: the number of the module, and the attribute.
         is_test: a function or class of a file of tests; what it does to a model or a file is over with the test.
         name: the entry point as people name it: `train`, `Net.forward`; empty for a module's own code.
     """
@@ -45,7 +46,7 @@ class Training:
     nodes: list[Node] = field(default_factory=list)
     objects: tuple[Object, ...] = ()
     unread: tuple[Unread, ...] = ()
-    unread_containers: frozenset[tuple[int, str]] = frozenset()
+    harmless_containers: frozenset[tuple[int, str]] = frozenset()
     is_test: bool = False
     name: str = ""
 

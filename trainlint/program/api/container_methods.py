@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint.facts.model.values import Constant, Items, Table, Value
+from trainlint.facts.model.values import Constant, Items, Table, Value, one_of
 from trainlint.program.api import filling, subscripts
 from trainlint.program.api.lists import once
 from trainlint.program.evaluate.values import Arguments
@@ -106,6 +106,17 @@ def _entry(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value |
     return subscripts.item(ev, value, given.args[0], at) if given.args else None
 
 
+def _set_if_absent(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value | None:
+    """`setdefault`: certainly there afterwards."""
+    match given.args:
+        case (Constant(value=key), *rest) if filling.is_hashable(key) and key not in value.entries:
+            default = rest[0] if rest else Constant(value=None)
+            held = one_of((((), default), ((), ev.unknown(str(key))))) if value.others else default
+            filling.put(ev, value, key, held)
+            return held
+    return _entry(ev, value, given, at)
+
+
 def _dict_copied(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value:
     return Table(entries=dict(value.entries), others=list(value.others))
 
@@ -122,6 +133,6 @@ _OF_DICTS: dict[str, Callable[[Evaluator, Table, Arguments, s.Span], Value | Non
     "keys": _keys,
     "update": _update,
     "pop": _entry_taken,
-    "setdefault": _entry,
+    "setdefault": _set_if_absent,
     "copy": _dict_copied,
 }

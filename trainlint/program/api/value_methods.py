@@ -21,6 +21,7 @@ from trainlint.program.api.module_methods import state_loaded
 from trainlint.program.evaluate import attributes
 from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
+from trainlint.program.source.roles import is_named_scheduler
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
@@ -90,6 +91,8 @@ def _mode(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, 
 def _step(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     first = given.args[0] if given.args else None
     if first is not None and not isinstance(first, (FunctionValue, Constant)):
+        return None
+    if is_named_scheduler(text.partition(".step(")[0].rpartition(".")[2]):
         return None
     result: Value = Constant(value=None)
     if isinstance(first, FunctionValue):

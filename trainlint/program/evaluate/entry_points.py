@@ -19,7 +19,7 @@ from trainlint.finding import Finding, Problem
 from trainlint.program.evaluate.collecting import collected
 from trainlint.program.evaluate.entering import Entering
 from trainlint.program.evaluate.evaluator import Evaluator, Root
-from trainlint.program.evaluate.unread import unread, unread_containers
+from trainlint.program.evaluate.unread import harmless_containers, unread
 from trainlint.program.evaluate.uses import Code
 from trainlint.program.incremental.helpers import Helpers, helpers
 from trainlint.program.incremental.outcome import Defined, DefinedFunction, Entry, Outcome, Turn
@@ -174,10 +174,10 @@ class Roots:
             self._ev.work.trace = root.trace
             with answered_by(Answers()):
                 lost = tuple(unread(self._ev, root.objects))
-                idle = unread_containers(self._ev, root.objects)
+                harmless = harmless_containers(self._ev, root.objects)
             limited = {of_evaluator(path, name, one): None for one in sorted(root.trace.limits)}
             is_test = kind != "program" and _is_test(path)
-            training = Training(path, kind, root.nodes, tuple(root.objects), lost, idle, is_test, name)
+            training = Training(path, kind, root.nodes, tuple(root.objects), lost, harmless, is_test, name)
             findings = tuple(self._judge(training, limited))
             if strangers and not any(any(concerned(one)) for one in training.events(Event)):
                 limited[of_stranger(path, name, strangers)] = None

@@ -81,6 +81,7 @@ from trainlint.program.evaluate.values import (
 from trainlint.program.incremental.project_files import Project
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
+from trainlint.program.source.keeping import keeps_what_it_makes
 
 
 class Root(NamedTuple):
@@ -302,10 +303,15 @@ class Evaluator:
         return ()
 
     def building_in(self) -> Object | None:
-        """The module whose forward makes something, and not only as a part of a module that it makes."""
+        """The module whose forward makes something, and neither as a part of a module that it makes nor to keep it."""
+        making: list[s.Function] = []
         for frame in reversed(self.frames):
-            if frame.code is not None and frame.code.name in ("__init__", "forward"):
-                return self.forwarding() if frame.code.name == "forward" else None
+            if frame.code is not None and frame.code.name == "__init__":
+                return None
+            if frame.code is not None:
+                making.append(frame.code)
+            if frame.code is not None and frame.code.name == "forward":
+                return None if any(keeps_what_it_makes(one) for one in making) else self.forwarding()
         return None
 
     def in_fallback(self) -> bool:

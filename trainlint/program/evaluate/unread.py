@@ -14,6 +14,7 @@ from trainlint.program.evaluate.values import ClassValue
 
 _PLAIN_BASES = frozenset((MODULE, "lightning.LightningModule"))
 """Classes of libraries that use no layer by a name of their own."""
+_ADD_MODULES = frozenset(("add_module", "register_module", "setattr"))
 
 
 def unread(ev: Evaluator, objects: Iterable[Object]) -> Iterator[Unread]:
@@ -24,13 +25,26 @@ def unread(ev: Evaluator, objects: Iterable[Object]) -> Iterator[Unread]:
             yield Unread(layer.at, module.type, name, layer.type.removeprefix("torch."))
 
 
-def unread_containers(ev: Evaluator, objects: Iterable[Object]) -> frozenset[tuple[int, str]]:
-    """Plain lists and dicts of modules that no code reads: the number of the module, and the attribute."""
+def harmless_containers(ev: Evaluator, objects: Iterable[Object]) -> frozenset[tuple[int, str]]:
+    """Plain lists and dicts of modules that no code reads, or of which a method may register what they hold: the number
+    of the module, and the attribute."""
+    objects = tuple(objects)
     return frozenset(
         (module.uid, name)
-        for module, name in _unread_names(ev, objects)
+        for module, name in (*_unread_names(ev, objects), *_added_names(ev, objects))
         if isinstance(module.attributes[name], (Items, Table))
     )
+
+
+def _added_names(ev: Evaluator, objects: Iterable[Object]) -> Iterator[tuple[Object, str]]:
+    """Attributes of modules that stand in a method that adds modules by other names: `add_module(one.name, one)`."""
+    for module in objects:
+        cls = module.definition
+        if isinstance(cls, ClassValue) and MODULE in module.bases:
+            adding = [one for one in classes.methods(ev, cls) if not _ADD_MODULES.isdisjoint(one.names)]
+            for name in module.attributes:
+                if any(name in one.names for one in adding):
+                    yield module, name
 
 
 def _unread_names(ev: Evaluator, objects: Iterable[Object]) -> Iterator[tuple[Object, str]]:

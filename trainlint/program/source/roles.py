@@ -69,6 +69,11 @@ def roles(block: s.Block) -> Mapping[str, Part]:
     return found
 
 
+def is_named_scheduler(name: str) -> bool:
+    """Whether a name is one of a scheduler, as far as a name can tell."""
+    return _SCHEDULER.search(name) is not None
+
+
 def unclear(block: s.Block) -> tuple[str, ...]:
     """Names that are used as parts of training are, and of which nothing says what part."""
     uses = _Uses()
@@ -101,7 +106,7 @@ def _role(name: str, use: _Use) -> Role | None:
     if use.methods & {"scale", "unscale_"} and use.methods & _OF_SCALERS:
         return "scaler"
     if "step" in use.methods and not use.calls:
-        if use.methods & _OF_SCHEDULERS or _SCHEDULER.search(name):
+        if use.methods & _OF_SCHEDULERS or is_named_scheduler(name):
             return "scheduler"
         return "optimizer" if _OPTIMIZER.search(name.lower()) else None
     if (use.calls and use.methods & _OF_MODULES) or use.methods & _OF_MODULES_ALONE:
