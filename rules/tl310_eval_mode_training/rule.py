@@ -111,6 +111,8 @@ def _are_together(backward: Backward, step: OptimizerStep) -> bool:
 def _switched_off(training: Training, module: Object) -> dict[int, ModeChange]:
     """The last `eval()` before the forwards of a module, on some path through the program, by their identity."""
     found: dict[int, ModeChange] = {}
+    if all(one.training is True for one in training.events(ModeChange)):
+        return found
     for run in training.runs(ModeChange, Forward):
         for event, last in training.modes(run, module):
             if last is not None and last.training is False and isinstance(event, Forward):

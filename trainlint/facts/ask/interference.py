@@ -57,7 +57,7 @@ def uses_gradients(training: Training, loop: int) -> bool:
 
 def may_touch_anything(training: Training, loops: tuple[int, ...]) -> bool:
     """Whether unknown code is called with a module, optimizer or loss in the innermost of these loops: what is called
-    between its rounds has no part in them."""
+    outside of its iterations has no part in them."""
     escapes = training.inside(loops[-1], Escape) if loops else training.events(Escape)
     given = (value for escape in escapes for value in escape.values)
     return any(isinstance(one, Object) and not one.is_a(LOADER) for one in reached(given, taken_apart))

@@ -114,6 +114,8 @@ def _is_ignored(forward: Forward) -> bool:
 
 def in_evaluation(training: Training, forward: Forward) -> bool:
     """Whether every switch of a module's mode before its forward is to evaluation, on all ways there."""
+    if all(one.training is True for one in training.events(ModeChange)):
+        return False
     modes = [training.mode_at(run, forward) for run in training.runs(ModeChange, Forward) if forward in run]
     return bool(modes) and all(one is not None and one.training is False for one in modes)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -118,7 +117,7 @@ class Training:
         return None
 
     def rounds_of(self, drawn: Drawn) -> Place | Open | None:
-        """The loop in each round of which a loop over a loader begins anew; None where there is none, and open where a
+        """The loop on each iteration of which a loop over a loader starts again; None where there is none, and open where a
         run has not gone on for long enough."""
         if len(drawn.loops) < 2 or drawn.loops[-2] in drawn.loader.loops:
             return None
@@ -178,10 +177,11 @@ class Training:
         """The last switch of a module's mode before one of its forwards, in one run."""
         return next((last for event, last in self.modes(run, forward.module) if event is forward), None)
 
-    def modes(self, run: list[Event], module: Value) -> Iterator[tuple[Event, ModeChange | None]]:
-        """Each event of a run, with the last switch of a module's mode before it. A module that is made anew in each
-        round of a loop begins each without any."""
+    def modes(self, run: list[Event], module: Value) -> list[tuple[Event, ModeChange | None]]:
+        """Each event of a run, with the last switch of a module's mode before it. A module that is re-created on
+        each iteration of a loop begins each without any."""
         made_in = module.loops if isinstance(module, Object) else ()
+        found: list[tuple[Event, ModeChange | None]] = []
         before: Event | None = None
         last: ModeChange | None = None
         for event in run:
@@ -192,10 +192,11 @@ class Training:
                 and self._began_anew(before, event) in made_in
             ):
                 last = None
-            yield event, last
+            found.append((event, last))
             if isinstance(event, ModeChange) and event.module is module:
                 last = event
             before = event
+        return found
 
     def _began_anew(self, before: Event, event: Event) -> int | None:
         """The loop of which a new round began between two events of a run that follow each other."""

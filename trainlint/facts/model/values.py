@@ -37,7 +37,7 @@ new_uid = itertools.count().__next__
 
 @dataclass(eq=False, repr=False)
 class Value:
-    """Anything a program can hold. `loops` are the loops inside which it is made anew each time."""
+    """Anything a program can hold. `loops` are the loops on each iteration of which it is re-created."""
 
     uid: int = field(init=False, default_factory=new_uid)
 

@@ -60,7 +60,7 @@ def _lives_on(ev: Evaluator, total: Value) -> bool:
 
 
 def _attribute_lives_on(ev: Evaluator, target: s.Attribute) -> bool:
-    """Whether an attribute goes from one round to the next: not if what has it is made anew in each, and not if it is
+    """Whether an attribute lasts from one iteration to the next: not if its object is re-created on each, and not if it is
     the `data` of a tensor, which never has a graph."""
     found = list(alternatives(ev.expr(target.value)))
     if target.name == "data" and not any(isinstance(one, Object) for one in found):

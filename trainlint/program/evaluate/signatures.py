@@ -8,11 +8,19 @@ from trainlint.program.evaluate.values import Arguments, FunctionValue
 
 def raises_at_once(func: FunctionValue, given: Arguments) -> bool:
     """Whether Python refuses a call: more arguments than parameters, or one of a name that there is not."""
-    parameters = func.code.parameters
-    if func.code.decorators or any(isinstance(one, Items) and one.kind == "star" for one in given.args):
+    if func.code.decorators:
         return False
-    stars = {one.star for one in parameters}
-    plain = [one for one in parameters if not one.star and not one.keyword_only]
-    has_too_many = "*" not in stars and len(given.args) > len(plain)
-    names = {one.name for one in parameters}
-    return has_too_many or ("**" not in stars and not names.issuperset(given.options))
+    room, unknown = 0, set(given.options)
+    for (
+        one
+    ) in func.code.parameters:  # of every call of the program: no comprehensions, which are calls as well
+        if one.star:
+            room = room if one.star == "**" else len(given.args)
+            unknown = unknown if one.star == "*" else set()
+        else:
+            room += not one.keyword_only
+            unknown.discard(one.name)
+    for value in given.args:
+        if isinstance(value, Items) and value.kind == "star":
+            return False
+    return len(given.args) > room or bool(unknown)
