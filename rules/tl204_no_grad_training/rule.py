@@ -1,9 +1,11 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.attachment import unrecorded
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.attachment import terms, unrecorded
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -12,7 +14,7 @@ from trainlint.rule import rule
 def check(training: Training) -> Iterator[Finding]:
     for backward in training.events(Backward):
         for op in unrecorded(backward.loss):
-            if op.at is not None:
+            if op.at is not None and not _is_held_against(backward, op):
                 yield Finding(
                     op.at,
                     f"`{op.text}` runs with gradients disabled, but the loss is computed from its result: "
@@ -20,3 +22,11 @@ def check(training: Training) -> Iterator[Finding]:
                     (Because(backward.at, "`backward()` starts here"),),
                     evidence=of_cut(training, op),
                 )
+
+
+def _is_held_against(backward: Backward, still: Op) -> bool:
+    """Whether the loss holds what the same module gives with gradients against it: `fake.mean() - real.mean()`."""
+    return any(
+        isinstance(one, Op) and one.name == "output" and one.owner is still.owner and one.records is not False
+        for one in reached(terms(backward.loss), lambda value: value.parts())
+    )

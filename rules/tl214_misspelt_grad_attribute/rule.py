@@ -1,8 +1,10 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.meanings import KEEPS
+from trainlint.facts.api.operations import CREATES
 from trainlint.facts.model.events.calls import AttributeSet
-from trainlint.facts.model.values import Object, Op
+from trainlint.facts.model.values import Object, Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -19,12 +21,22 @@ def check(attribute: AttributeSet) -> Iterator[Finding]:
             if is_module and attribute.name == "requires_grad_"
             else f"there is no attribute `{attribute.name}`: Python creates a new one that nothing reads"
         )
+        is_so_anyway = constant(attribute.value) is False and _is_fresh(attribute.target)
+        so = "nothing changes: a new tensor does not require grad" if is_so_anyway else "gradients are computed as before"
         yield Finding(
             attribute.at,
-            f"{what}, and gradients are computed as before. Use `{wanted}`.",
+            f"{what}, and {so}. Use `{wanted}`.",
+            level="info" if is_so_anyway else None,
             clues={
                 "name": attribute.name,
                 "of_module": is_module,
                 "of_tensor": isinstance(attribute.target, Op),
             },
         )
+
+
+def _is_fresh(value: Value) -> bool:
+    """Whether a tensor was just made, of no other."""
+    while isinstance(value, Op) and value.name in KEEPS and value.inputs:
+        value = value.inputs[0]
+    return isinstance(value, Op) and value.name in CREATES

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.classes import OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.evidence import of_rebuilding
 from trainlint.facts.ask.interference import is_replaced
 from trainlint.facts.ask.precision import may_be_disabled
@@ -8,7 +9,7 @@ from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Object, Value, alternatives
+from trainlint.facts.model.values import Choice, Constant, Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding, Level, Open
 from trainlint.rule import rule
 
@@ -42,7 +43,7 @@ def _optimizer(training: Training, built: Built, loop: int) -> Iterator[Finding]
         )
     )
     steps = any(_is(one.optimizer, optimizer) for one in training.inside(loop, OptimizerStep))
-    if steps and lives_on and _has_state(optimizer):
+    if steps and lives_on and _has_state(optimizer) and not _is_for_others(optimizer, loop):
         yield _finding(training, built, "so its momentum and all other state are lost each time")
 
 
@@ -78,6 +79,21 @@ def _finding(training: Training, built: Built, why: str, level: Level = "error")
         level=level,
         evidence=of_rebuilding(training, built.at),
     )
+
+
+def _is_for_others(optimizer: Object, loop: int) -> bool:
+    """Whether each iteration may give it other parameters: those of the layer at hand."""
+    given = optimizer.argument(0, "params")
+    return given is not None and any(
+        _is_drawn(one, loop) for one in reached([given], lambda value: value.parts())
+    )
+
+
+def _is_drawn(value: Value, loop: int) -> bool:
+    """Whether a value is one element of several, another on each iteration."""
+    if isinstance(value, Choice):
+        return not any(guards for guards, _ in value.options)
+    return isinstance(value, Op) and value.name == "iterate" and loop in value.loops
 
 
 def _is(value: Value, wanted: Object) -> bool:

@@ -9,7 +9,7 @@ from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
-from .zeros import RELUS, zeros
+from .zeros import RELUS, unwrapped, zeros
 
 LOGS = ("log", "log2", "log10")
 ROOTS = ("sqrt", "rsqrt", "reciprocal")
@@ -18,6 +18,7 @@ ROOTS = ("sqrt", "rsqrt", "reciprocal")
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
     losses = [backward.loss for backward in training.events(Backward)]
+    operations = [event.output for event in training.events(Operation)]
     for event in training.events(Operation):
         op = event.output
         found = zeros(_asked(op))
@@ -26,6 +27,8 @@ def check(training: Training) -> Iterator[Finding]:
         maker, why = found
         if op.name == "sqrt" and maker.name in RELUS:  # which passes no gradient where its output is 0
             continue
+        if op.name in LOGS and any(_is_unstable_log(one) and _is_beside(one, op) for one in operations):
+            continue  # which TL412 reports, and its advice mends both
         because = (Because(maker.at, why),) if maker.at is not None else ()
         what = {"/": "a division by 0", "div": "a division by 0"}.get(op.name, f"`{op.name}` of 0")
         yield Finding(
@@ -35,6 +38,19 @@ def check(training: Training) -> Iterator[Finding]:
             because,
             evidence={key: one for key, one in numbers_of(op).items() if key == "not finite"},
         )
+
+
+def _is_unstable_log(op: Op) -> bool:
+    """Whether it is the log of a sigmoid or softmax."""
+    if op.name != "log" or not op.inputs:
+        return False
+    inner = unwrapped(op.inputs[0])
+    return isinstance(inner, Op) and inner.name in ("sigmoid", "softmax")
+
+
+def _is_beside(one: Op, other: Op) -> bool:
+    """Whether two operations stand on one line: `log(p) + log(1 - q)`."""
+    return one.at is not None and other.at is not None and one.at[:2] == other.at[:2]
 
 
 def _asked(op: Op) -> Value | None:

@@ -16,18 +16,18 @@ RELUS = ("relu", "torch.nn.ReLU", "torch.nn.ReLU6")
 @question(start=None, unknown=None)
 def zeros(value: Value | None) -> tuple[Op, str] | None:
     """Why a value can be exactly 0, and the operation that makes it so; None where that is not certain."""
-    value = _unwrapped(value)
+    value = unwrapped(value)
     if not isinstance(value, Op) or value.written:
         return None
     if value.name in RELUS:
         return value, "everything below 0 becomes 0 here"
     match value:
         case Op(name="-" | "sub", inputs=(Constant(value=1 | 1.0), other)):
-            return _ones(_unwrapped(other))
+            return _ones(unwrapped(other))
         case Op(name="+" | "add", inputs=(other, Constant(value=float(small)))) if (
             small and _single(small) == 0
         ):
-            found = _unwrapped(other)
+            found = unwrapped(other)
             if isinstance(found, Op) and (found.name in ("softmax", "sigmoid") or zeros(found)):
                 return found, f"{small} is 0 in float32"
     return None
@@ -58,7 +58,7 @@ def _single(number: float) -> float:
         return number
 
 
-def _unwrapped(value: Value | None) -> Value | None:
+def unwrapped(value: Value | None) -> Value | None:
     """What a value was before operations that keep what it means, as far back as nothing was written into it."""
     while isinstance(value, Op) and (value.name in KEEPS or value.name == "output") and value.inputs:
         spend()

@@ -42,7 +42,7 @@ def _read(training: Training) -> Iterator[Finding]:
         if not isinstance(model, Object) or not forward.inputs or has_parameters(model) is False:
             continue
         batch = device_of(forward.inputs[0])
-        homes = homes_of(training, model, accelerated=True) if batch else frozenset()
+        homes = homes_of(training, model, forward, accelerated=True) if batch else frozenset()
         if len(homes) == 1 and batch not in homes and not _moves_itself(training, forward):
             home = next(iter(homes))
             yield Finding(

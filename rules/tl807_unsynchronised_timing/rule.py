@@ -2,6 +2,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.noted import CLOCKS, SIZED_BY_DATA, SYNCHRONISES
 from trainlint.facts.ask.devices import ways_to_be_on
+from trainlint.facts.ask.flow import made_of
+from trainlint.facts.ask.placement import device_of
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape, Event
@@ -10,7 +12,7 @@ from trainlint.facts.model.events.modules import Moved
 from trainlint.facts.model.events.operations import Operation, ToHost
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value
+from trainlint.facts.model.values import Constant, Object, Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -65,6 +67,8 @@ def _unfinished(between: list[Event], loops: tuple[int, ...]) -> Event | None:
     """The last work of a model that nothing waits for; None where there is none, or it is not known."""
     last: Event | None = None
     for event in between:
+        if isinstance(event, Backward) and _is_on_host(event.loss):
+            continue
         if isinstance(event, (Forward, Backward, OptimizerStep)) and not _waits(event):
             is_repeated = event.loops != loops
             if is_repeated and not isinstance(event, Forward):
@@ -83,6 +87,15 @@ def _inside(call: Event, between: list[Event]) -> list[Event]:
     """What happens in the forward that is called there."""
     depth = len(call.calls)
     return [one for one in between if one.calls[: depth + 1] == (*call.calls, call.at)]
+
+
+def _is_on_host(loss: Value) -> bool:
+    """Whether a loss is certainly computed from tensors on the CPU alone."""
+    parts = list(made_of(loss))
+    ends = [one for one in parts if not one.parts() and not isinstance(one, Constant)]
+    return all(device_of(one) == "cpu" for one in ends) and not any(
+        isinstance(one, Op) and one.name in ("to", "cuda") for one in parts
+    )
 
 
 def _waits(event: Event) -> bool:

@@ -28,9 +28,11 @@ def has_default_device(training: Training) -> bool:
     return any(one.name in DEFAULT for one in training.events(Called))
 
 
-def homes_of(training: Training, module: Object, *, accelerated: bool = False) -> frozenset[str]:
-    """The kinds of device on which a module may be in the course of the program; empty where that is not known,
-    or where it holds no weights.
+def homes_of(
+    training: Training, module: Object, forward: Event, *, accelerated: bool = False
+) -> frozenset[str]:
+    """The kinds of device on which a module may be when it is called; empty where that is not known, or where it holds
+    no weights.
 
     A module is made on the CPU, unless it is told otherwise. It may go elsewhere in the hands of code that is not known.
 
@@ -42,7 +44,7 @@ def homes_of(training: Training, module: Object, *, accelerated: bool = False) -
     parts = {one.uid for one in contained(module)}
     if not _is_plainly_built(training, module) or has_default_device(training) or _is_handed(training, parts):
         return frozenset()
-    moves = list(_moves(training, parts))
+    moves = [one for one in _moves(training, parts) if not _only_follows(training, one, forward)]
     is_moved_first = any(not one.guards and not _is_later(training, one, module) for one in moves)
     homes = {kind for one in moves for kind in _ends(one, accelerated=accelerated)}
     if not is_moved_first:
@@ -70,6 +72,11 @@ def _moves(training: Training, parts: set[int]) -> Iterator[Moved]:
     for move in training.events(Moved):
         if any(one.uid in parts for what in alternatives(move.what) for one in contained(what)):
             yield move
+
+
+def _only_follows(training: Training, move: Moved, forward: Event) -> bool:
+    """Whether a move comes after a call, and in no loop that brings the call again."""
+    return training.is_after(move, forward) and set(move.loops).isdisjoint(forward.loops)
 
 
 def _ends(move: Moved, *, accelerated: bool) -> set[str]:

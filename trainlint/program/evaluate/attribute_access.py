@@ -74,7 +74,7 @@ def set_attribute(
     is_layer = isinstance(target, Object) and MODULE in target.bases and target.definition is None
     is_misspelt = is_like_requires_grad(name) and not ev.is_read(name)
     if is_misspelt or (is_layer and is_certain and name == "requires_grad"):
-        ev.emit(AttributeSet, at, target=target, name=name)
+        ev.emit(AttributeSet, at, target=target, name=name, value=value)
     if name in ("pad_token", "pad_token_id") and attributes.is_end_token(value):
         ev.emit(PadIsEnd, at, tokenizer=target)
     if name == "grad" and isinstance(value, Constant) and value.value is None:

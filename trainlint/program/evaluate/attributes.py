@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.classes import LOADER, MODULE, SCHEDULER
 from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Unknown, Value
 from trainlint.program.api import elements
@@ -13,6 +13,9 @@ from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
+
+_GIVEN_TO = {"dataset": LOADER, "optimizer": SCHEDULER}
+"""Attributes in which an object keeps its first argument."""
 
 GRADIENT_FUNCTIONS = frozenset(
     "_grad_fn grad_fn _backward _ctx _prev creator _op creation_op _parents".split()
@@ -64,6 +67,8 @@ def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Val
         return Constant(value=True)
     if name == "__class__" and isinstance(value.definition, ClassValue):
         return value.definition
+    if name in _GIVEN_TO and value.is_a(_GIVEN_TO[name]) and value.argument(0, name) is not None:
+        return value.argument(0, name) or ev.unknown(name)
     inside = elements.held(ev, value)
     if isinstance(inside, Table) and name in inside.entries:
         return inside.entries[name]

@@ -19,6 +19,9 @@ PURE = frozenset(
 )
 """Operations that give the same result for the same inputs."""
 
+OF_VERSION = "of a version"
+"""What the key of an operation that looks at a version begins with."""
+
 _LINKS = frozenset(("not", "and", "or"))
 _OPPOSITES = {"!=": "==", "is not": "is", "not in": "in"}
 _REVERSED = {"<": ">=", "<=": ">"}
@@ -51,7 +54,19 @@ def _key_of_op(value: Op, depth: int) -> Any:
         return (value.name, *parts)
     if not value.inputs:
         return ("value", value.uid)
-    return (value.name if value.name.endswith("_version") else "result", value.uid)
+    return (OF_VERSION if _is_of_version(value) else "result", value.uid)
+
+
+def _is_of_version(value: Op) -> bool:
+    """Whether an operation looks at the version of something: `Version(torch.__version__)`, `__version__.split(".")[0]`."""
+    first: Value = value
+    for _ in range(limits.CONDITION_DEPTH):
+        if not (isinstance(first, Op) and first.inputs):
+            return isinstance(first, Library) and first.name.endswith("__version__")
+        if first.name.endswith("_version"):
+            return True
+        first = first.inputs[0]
+    return False
 
 
 def guard(test: Value) -> Guard:

@@ -172,5 +172,6 @@ def _asks_for_version(condition: object) -> bool:
     if isinstance(condition, tuple):
         return any(_asks_for_version(part) for part in condition)
     return isinstance(condition, str) and (
-        condition == "builtins.hasattr" or condition.endswith(("_version", "__version__", ".version"))
+        condition in ("builtins.hasattr", conditions.OF_VERSION)
+        or condition.endswith(("_version", "__version__", ".version"))
     )

@@ -12,6 +12,9 @@ from trainlint.program.evaluate.values import Env, FileModule, Imported, Library
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
+CONVENTIONS = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "np": "numpy"}
+"""What names mean that nothing in sight binds: a star import did, an earlier session, or a part that was left out."""
+
 
 def lookup(ev: Evaluator, name: str) -> Value:
     env: Env | None = ev.env
@@ -27,7 +30,7 @@ def lookup(ev: Evaluator, name: str) -> Value:
         env = env.parent
     if name in builtin.NAMES:
         return Library(name=f"builtins.{name}")
-    missing = ev.unknown(name)
+    missing = Library(name=CONVENTIONS[name]) if name in CONVENTIONS else ev.unknown(name)
     root = ev.env
     while root.parent is not None:
         root = root.parent

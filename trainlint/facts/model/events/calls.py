@@ -59,6 +59,7 @@ class AttributeSet(Event):
 
     target: Value = field(default_factory=Value)
     name: str = ""
+    value: Value = field(default_factory=Value)
 
 
 @dataclass(eq=False)
