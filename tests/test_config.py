@@ -115,3 +115,10 @@ def test_a_named_pyproject_without_settings_is_refused(project: Project, trainli
     outcome = trainlint("check", "--config", "pyproject.toml")
     assert outcome.exit_code == 2
     assert "has no [tool.trainlint] section" in outcome.stderr
+
+
+def test_a_byte_order_mark_is_no_mistake(project: Project, trainlint: Trainlint) -> None:
+    project({**CODE, "pyproject.toml": "\ufeff[project]\nname = 'a'\n[tool.trainlint]\nselect = ['TL301']\n"})
+    outcome = trainlint("check")
+    assert outcome.exit_code == 1
+    assert outcome.stderr == ""

@@ -260,3 +260,15 @@ def test_what_python_would_warn_of_in_a_file_is_not_said_of_trainlint() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read('pattern = "\\d"\n')
+
+
+TABS = 'with f(1) as g:\n\t  for x in h(2):\n\t\t    k(3)\n\t\t    """\n\ta(4)"""; m(5)\n\t  n(6)\no(7)\n'
+
+
+def test_a_tab_leads_to_the_next_multiple_of_eight_columns() -> None:
+    assert sorted(spans(read(TABS).body)) == sorted(python_spans(TABS))
+
+
+def test_tabs_that_python_rejects_are_a_syntax_error() -> None:
+    with pytest.raises(Unreadable, match="syntax error: inconsistent use of tabs"):
+        read("if f(1):\n\tg(2)\n        h(3)\n")

@@ -21,6 +21,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     trained = _trained(training)
     shown = _after_evaluation(training, trained)
     switches: dict[int, dict[int, ModeChange]] = {}
+    said: set[tuple[object, ...]] = set()
     for forward in trained:
         module = forward.module
         if not isinstance(module, Object) or not depends_on_mode(module) or may_be_frozen(training, module):
@@ -35,6 +36,10 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if 0 < len(forward.off) < forward.layers:
             yield Open(forward.at, "whether only a part is meant to be in evaluation mode")
         elif not _is_meant(training, switched, forward):
+            step = (module.uid, switched.at, forward.calls, forward.loops)
+            if step in said:  # the same step calls it more than once
+                continue
+            said.add(step)
             yield Finding(
                 forward.at,
                 _said(module, _trains_elsewhere(training, forward, trained)),

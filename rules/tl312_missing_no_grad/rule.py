@@ -27,6 +27,7 @@ def check(training: Training) -> Iterator[Finding]:
     used += [event.target for event in training.events(ParametersRead)]
     makes_used, makes_kept = all_that_makes(used), all_that_makes(kept, with_graph=True)
     runs = training.runs(ModeChange, Forward)
+    said: set[tuple[str, int]] = set()
     for forward in training.events(Forward):
         module = forward.module
         if forward.records is not True or not forward.loops or not isinstance(module, Object):
@@ -38,6 +39,9 @@ def check(training: Training) -> Iterator[Finding]:
         modes = [training.mode_at(run, forward) for run in runs if forward in run]
         last = modes[-1] if modes else None
         if last is not None and all(one is not None and one.training is False for one in modes):
+            if forward.at[:2] in said:  # `head(body(x))`: one region mends both
+                continue
+            said.add(forward.at[:2])
             yield Finding(
                 forward.at,
                 f"{module.title[:1].upper()}{module.title[1:]} runs inference without `torch.no_grad()`: autograd "

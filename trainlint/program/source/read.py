@@ -14,12 +14,14 @@ from trainlint.program.source.parser import nodes as cst
 from trainlint.program.source.parser import parse
 from trainlint.program.source.read_statements import Reader
 from trainlint.program.source.unreadable import Unreadable
-from trainlint.project.soundness import complaint
+from trainlint.project.soundness import complaint, parses
 
 if TYPE_CHECKING:
     import libcst as cst
 
 _PREFIX = re.compile(r"^parser error: error at \d+:\d+: ")
+_TABS = re.compile(r"^ *\t[ \t]*", re.MULTILINE)
+"""Indentations with a tab."""
 _FRAMES = 8_000
 """Python frames that reading may nest: a few for each level that `too_deep` lets through."""
 
@@ -33,7 +35,7 @@ def read(text: str) -> s.Module:
     gc.disable()  # a parse only makes objects: collecting in between costs a fifth of the time
     sys.setrecursionlimit(max(depth, _FRAMES))
     try:
-        tree = parse(text)
+        tree = _tree(text)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's own, about escapes in the strings of the file
             return Reader(text).module(tree)
@@ -45,6 +47,18 @@ def read(text: str) -> s.Module:
         sys.setrecursionlimit(depth)
         if collecting:
             gc.enable()
+
+
+def _tree(text: str) -> cst.Module:
+    """Python takes a tab in an indentation for as many spaces as lead to the next multiple of eight, libcst does not. The
+    places of a tree's leaves do not depend on that: the text is asked for them."""
+    try:
+        return parse(text)
+    except cst.ParserSyntaxError:
+        spaced = _TABS.sub(lambda found: found.group().expandtabs(8), text)
+        if spaced == text or not parses(text):
+            raise
+        return parse(spaced)
 
 
 def _rejected(text: str, error: cst.ParserSyntaxError) -> Unreadable:
