@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.classes import MODULE, SOME_MODULE
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, has_graph, is_no_tensor
 from trainlint.facts.ask.evidence import of_sum
@@ -26,12 +26,16 @@ def check(training: Training) -> Iterator[Finding]:
     trained_on = [backward.loss for backward in training.events(Backward)]
     trained_on += [by_hand.target for by_hand in training.events(ParametersRead)]
     returned = [event.value for event in training.handed_out()]
+    losses = {call.output.uid for call in training.events(LossCall)}
     for event in training.events(Accumulated):
         if not (isinstance(event.result, Op) and event.result.records) or not _is_over_batches(
             training, event
         ):
             continue
-        if any(is_no_tensor(one, event.guards) or _may_be_number(one) for one in alternatives(event.value)):
+        if any(
+            is_no_tensor(one, event.guards) or _may_be_number(one, losses)
+            for one in alternatives(event.value)
+        ):
             continue
         found = attachment(event.value)
         if not found.attached or found.uncertain or is_recurrence(event) or not has_graph(event.value):
@@ -74,15 +78,21 @@ def _is_of_parameters(value: Op) -> bool:
     )
 
 
-def _may_be_number(value: Value) -> bool:
-    """Whether a value is any of several things that a module gives beside its loss."""
-    is_chosen = False
+def _may_be_number(value: Value, losses: set[int]) -> bool:
+    """Whether a value is any of several things that a module gives beside its loss, as a module does that is not seen."""
+    is_chosen = is_part = is_loss = False
     while isinstance(value, Op) and value.inputs and value.name != "output":
+        is_loss = is_loss or value.uid in losses
         key = value.options.get("index")
         is_chosen = is_chosen or value.name in _OF_DICTS or value.name == "iterate"
         is_chosen = is_chosen or (value.name == "getitem" and key is not None and constant(key) is None)
+        is_part = is_part or value.name == "getitem"
         value = value.inputs[0]
-    return is_chosen and isinstance(value, Op) and value.name == "output"
+    if not (isinstance(value, Op) and value.name == "output"):
+        return False
+    return is_chosen or (
+        is_part and not is_loss and value.owner is not None and value.owner.type == SOME_MODULE
+    )
 
 
 def _gone_through(value: Value) -> tuple[Value, ...]:

@@ -22,7 +22,11 @@ def check(attribute: AttributeSet) -> Iterator[Finding]:
             else f"there is no attribute `{attribute.name}`: Python creates a new one that nothing reads"
         )
         is_so_anyway = constant(attribute.value) is False and _is_fresh(attribute.target)
-        so = "nothing changes: a new tensor does not require grad" if is_so_anyway else "gradients are computed as before"
+        so = (
+            "nothing changes: a new tensor does not require grad"
+            if is_so_anyway
+            else "gradients are computed as before"
+        )
         yield Finding(
             attribute.at,
             f"{what}, and {so}. Use `{wanted}`.",

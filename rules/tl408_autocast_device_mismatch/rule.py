@@ -39,7 +39,9 @@ def _read(training: Training) -> Iterator[Finding]:
         kinds = {kind for _, kind in device_types(region.options.get("device_type"))}
         if len(kinds) == 1 and "" not in kinds:
             asked[region.at] = kinds.pop()
-            found.setdefault(region.at, []).append((forward.module, homes_of(training, forward.module, forward)))
+            found.setdefault(region.at, []).append(
+                (forward.module, homes_of(training, forward.module, forward))
+            )
     for at, models in found.items():
         if all(homes and asked[at] not in homes for _, homes in models):
             model, homes = models[0]
