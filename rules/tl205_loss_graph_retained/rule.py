@@ -87,7 +87,7 @@ def _may_be_number(value: Value, losses: set[int]) -> bool:
         is_chosen = is_chosen or value.name in _OF_DICTS or value.name == "iterate"
         is_chosen = is_chosen or (value.name == "getitem" and key is not None and constant(key) is None)
         is_part = is_part or value.name == "getitem"
-        value = value.inputs[0]
+        value = next((one for one in value.inputs if attachment(one).attached), value.inputs[0])
     if not (isinstance(value, Op) and value.name == "output"):
         return False
     return is_chosen or (
