@@ -18,7 +18,13 @@ from trainlint.facts.model.values import Carried, Choice, Constant, Items, Objec
 DEFAULT = frozenset(("torch.set_default_device", "torch.set_default_tensor_type"))
 """Functions that say where tensors are made."""
 
+ACCELERATOR = "the accelerator"
+"""A kind of device: whatever the machine has, and not the CPU."""
+
 _FRESH = frozenset("zeros ones rand randn randint full empty arange linspace eye randperm from_numpy".split())
+_OF_NUMBERS = frozenset("tensor as_tensor Tensor FloatTensor DoubleTensor LongTensor".split())
+"""Operations that make a tensor of the numbers that they are given."""
+
 _STAYS = ("getitem", "view", "reshape", "flatten", "unsqueeze", "squeeze", "float", "long")
 """Operations whose result is where their first input is."""
 
@@ -75,7 +81,15 @@ def _moves(training: Training, parts: set[int]) -> Iterator[Moved]:
 def _ends(move: Moved, *, accelerated: bool) -> set[str]:
     """The kinds of device that a move may lead to."""
     kinds = {kind for _, kind in device_types(move.device)}
+    if "" in kinds and _is_accelerator(move.device):
+        kinds = kinds - {""} | {ACCELERATOR}
     return kinds - {"cpu"} if accelerated and len(kinds) > 1 else kinds
+
+
+def _is_accelerator(device: Value) -> bool:
+    """Whether a device is the accelerator of the machine, wherever nothing else says what it is."""
+    unknown = [one for one in alternatives(device) if "" in {kind for _, kind in device_types(one)}]
+    return all(isinstance(one, Op) and one.name == "torch.accelerator.current_accelerator" for one in unknown)
 
 
 def _is_handed(training: Training, parts: set[int]) -> bool:
@@ -107,6 +121,9 @@ def _device_of(value: Value | None) -> str | None:
         case Op(name="cuda" | "cpu" as name):
             return name
         case Op(name=name) if name in _FRESH:
+            given = value.options.get("device", Constant(value="cpu"))
+            return _only(kind for _, kind in device_types(given))
+        case Op(name=name, inputs=(Items() | Constant(), *_)) if name in _OF_NUMBERS:
             given = value.options.get("device", Constant(value="cpu"))
             return _only(kind for _, kind in device_types(given))
         case Op(inputs=(inner, *_)) if value.name in _STAYS:
