@@ -120,11 +120,10 @@ def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
     trained: dict[Object, Op] = {}
     for backward in backwards:
         trained.update(_layers_trained(backward.loss))
+    trained = {one: made for one, made in trained.items() if not may_be_frozen(training, one)}
     own = {id(one) for one in training.objects}
-    if (
-        may_be_frozen(training, *trained)
-        or not all(id(one) in own for one in (*trained, *optimizers.held))
-        or _may_be_touched(training, trained, optimizers)
+    if not all(id(one) in own for one in (*trained, *optimizers.held)) or _may_be_touched(
+        training, trained, optimizers
     ):
         return None
     return optimizers, trained
