@@ -44,4 +44,5 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     Because(part.step.at, "this optimizer holds their parameters"),
                 ),
                 confidence="certain" if part.is_sure else "likely",
+                doubt="" if part.is_sure else "these layers are given, and may be frozen",
             )

@@ -48,6 +48,7 @@ def check(training: Training) -> Iterator[Finding]:
                 ),
                 clues={"cut": cut.name},
                 confidence="certain" if part.is_sure else "likely",
+                doubt="" if part.is_sure else "these layers are given, and may be frozen",
             )
 
 

@@ -33,4 +33,5 @@ def check(training: Training) -> Iterator[Finding]:
                     Because(part.step.at, "this optimizer holds its parameters"),
                 ),
                 confidence="certain" if part.is_sure else "likely",
+                doubt="" if part.is_sure else "these layers are given, and may be frozen",
             )
