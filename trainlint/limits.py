@@ -69,6 +69,9 @@ branches, questions of values. Twenty times what calls are followed for, so that
 there; it takes a few seconds. Beyond it nothing is judged of the entry point, and functions that it would have reached
 are entered on their own."""
 
+SUBCLASSES = 4
+"""Classes of which each method of their base class is entered on its own: the next ones set the same attributes."""
+
 PROTOTYPES = 100
 """Instances of classes that nothing makes which are kept for the methods of these classes. The one that was made first is
 made again if one of its methods is entered later: a package may have thousands of models, each with all of its layers."""

@@ -7,11 +7,13 @@ from trainlint.facts.ask.evidence import shape_of, shown
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.ask.shapes import shape_read
 from trainlint.facts.model.events.losses import LossCall
-from trainlint.facts.model.events.operations import Operation
+from trainlint.facts.model.events.operations import Attended, Operation
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, Value, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+from .attention_axis import crossed
 
 WITH_DEFAULT = ("torch.nn.functional.", "torch.nn.")
 """Where softmax may be called, or created as a layer, without a dimension."""
@@ -44,6 +46,17 @@ def check(training: Training) -> Iterator[Finding]:
                     (Because(loss.at, f"it reaches {loss.name} here"),),
                     evidence=_shape(made),
                 )
+    for attended in training.events(Attended):
+        wrong = crossed(attended)
+        if wrong is not None and wrong[0].at is not None:
+            softmax, dim, axis = wrong
+            yield Finding(
+                wrong[0].at,
+                f"this normalises over dimension {dim} of the scores, but the weights are summed over dimension "
+                f"{axis}, the keys: the weights of one query do not sum to 1. Pass `dim={axis}`.",
+                (Because(attended.at, "the weights are applied here"),),
+                evidence=_shape(softmax),
+            )
 
 
 @question(start=frozenset(), unknown=frozenset())

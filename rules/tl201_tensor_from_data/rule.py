@@ -4,6 +4,7 @@ from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.ask.attachment import starving
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.numbers import perhaps_of_outputs
+from trainlint.facts.ask.parts_cut import parts_cut
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, constant
@@ -27,3 +28,21 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     evidence=of_cut(training, cut),
                     clues={"of_list": any(isinstance(one, Items) for one in cut.inputs)},
                 )
+    for part in parts_cut(training):
+        cut = part.op
+        if (
+            cut.name in REBUILDS
+            and cut.at is not None
+            and constant(cut.options.get("requires_grad")) is not True
+        ):
+            yield Finding(
+                cut.at,
+                f"`{cut.text}` copies the values into a new tensor without a graph: the parameters before it never "
+                f"learn, though `{training.name_of(part.step)}` holds them. Keep the original tensor.",
+                (
+                    Because(part.backward.at, "`backward()` starts here"),
+                    Because(part.step.at, "this optimizer holds their parameters"),
+                ),
+                confidence="certain" if part.is_sure else "likely",
+                doubt="" if part.is_sure else "these layers are given, and may be frozen",
+            )

@@ -4,6 +4,7 @@ from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.ask.attachment import starving
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.parts_cut import parts_cut
 from trainlint.facts.ask.stepped import is_certainly_not_stepped
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import Backward
@@ -32,6 +33,23 @@ def check(training: Training) -> Iterator[Finding]:
                     evidence=of_cut(training, cut),
                     clues={"cut": cut.name},
                 )
+    for part in parts_cut(training):
+        cut = part.op
+        is_tensor = cut.name in ("detach", "detach_", "data")  # of numbers in a forward TL809 speaks
+        if cut.at is not None and is_tensor and cut.uid not in leaves:
+            yield Finding(
+                cut.at,
+                f"`{cut.text}` cuts off what comes before it: these parameters never learn, though "
+                f"`{training.name_of(part.step)}` holds them and what follows is trained. Use the tensor itself, "
+                "or leave them out of the optimizer.",
+                (
+                    Because(part.backward.at, "`backward()` starts here"),
+                    Because(part.step.at, "this optimizer holds their parameters"),
+                ),
+                clues={"cut": cut.name},
+                confidence="certain" if part.is_sure else "likely",
+                doubt="" if part.is_sure else "these layers are given, and may be frozen",
+            )
 
 
 def _newest(backward: Backward, cuts: list[Op]) -> list[Op]:

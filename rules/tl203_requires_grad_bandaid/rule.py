@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.attachment import attachment, starving, terms
+from trainlint.facts.ask.attachment import attachment, cuts, starving, terms
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.flow import without_gradient
 from trainlint.facts.ask.numbers import perhaps_of_outputs
@@ -45,6 +45,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 def _ends(event: RequiresGrad) -> list[Op]:
     """Where the paths from a loss to trainable parameters are cut, if all of them are."""
+    if isinstance(event.target, Op) and cuts(event.target):
+        return [event.target]
     found = attachment(event.target)
     if found.attached or (found.uncertain and not event.assignment):
         return []  # `requires_grad_()` has no effect on an attached loss; an assignment would raise

@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.attachment import terms, unrecorded
+from trainlint.facts.ask.attachment import cuts, terms, unrecorded
 from trainlint.facts.ask.evidence import of_cut
+from trainlint.facts.ask.parts_cut import parts_cut
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op
@@ -22,6 +23,20 @@ def check(training: Training) -> Iterator[Finding]:
                     (Because(backward.at, "`backward()` starts here"),),
                     evidence=of_cut(training, op),
                 )
+    for part in parts_cut(training):
+        if not cuts(part.op) and part.op.at is not None:
+            yield Finding(
+                part.op.at,
+                f"`{part.op.text}` runs with gradients disabled, so its parameters never learn, though "
+                f"`{training.name_of(part.step)}` holds them and what follows is trained. Move it out of "
+                "`no_grad`, or leave its parameters out of the optimizer.",
+                (
+                    Because(part.backward.at, "`backward()` starts here"),
+                    Because(part.step.at, "this optimizer holds its parameters"),
+                ),
+                confidence="certain" if part.is_sure else "likely",
+                doubt="" if part.is_sure else "these layers are given, and may be frozen",
+            )
 
 
 def _is_held_against(backward: Backward, still: Op) -> bool:

@@ -27,6 +27,7 @@ def check(training: Training) -> Iterator[Finding]:
     trained_on += [by_hand.target for by_hand in training.events(ParametersRead)]
     returned = [event.value for event in training.handed_out()]
     losses = {call.output.uid for call in training.events(LossCall)}
+    spent = _spent(training)
     for event in training.events(Accumulated):
         if not (isinstance(event.result, Op) and event.result.records) or not _is_over_batches(
             training, event
@@ -38,15 +39,28 @@ def check(training: Training) -> Iterator[Finding]:
         ):
             continue
         found = attachment(event.value)
-        if not found.attached or found.uncertain or is_recurrence(event) or not has_graph(event.value):
+        is_spent = all(one.uid in spent for one in alternatives(event.value))
+        has_one = found.attached and not found.uncertain and has_graph(event.value)
+        if is_recurrence(event) or not (is_spent or has_one):
             continue
-        if not any(is_made_of(loss, event.result, with_graph=True) for loss in (*trained_on, *returned)):
+        users = trained_on if is_spent else [*trained_on, *returned]
+        if not any(is_made_of(loss, event.result, with_graph=True) for loss in users):
             yield Finding(
                 event.at,
                 f"`{event.total}` keeps the graph of every iteration's loss alive, so memory grows with each "
                 "iteration. Add `.item()` or `.detach()`.",
                 evidence=of_sum(training, event),
             )
+
+
+def _spent(training: Training) -> frozenset[int]:
+    """The numbers of the losses that `backward` was called on: they have a graph, and nothing trains on it again."""
+    return frozenset(
+        one.uid
+        for backward in training.events(Backward)
+        if not backward.by_framework and backward.retains is None
+        for one in alternatives(backward.loss)
+    )
 
 
 def _is_over_batches(training: Training, event: Accumulated) -> bool:

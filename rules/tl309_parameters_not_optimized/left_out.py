@@ -35,6 +35,7 @@ class LeftOut(NamedTuple):
         is_part: whether it holds other layers of the same model.
         is_body: whether the layers that it does hold all come after these.
         has_twin: whether it holds just what another optimizer holds.
+        is_beside: whether the layers are no part of what it holds, but take part in the same loss.
     """
 
     at: Place
@@ -42,9 +43,10 @@ class LeftOut(NamedTuple):
     is_part: bool = False
     is_body: bool = False
     has_twin: bool = False
+    is_beside: bool = False
 
 
-class _Optimizers(NamedTuple):
+class Optimizers(NamedTuple):
     """All optimizers of a program, and the modules of which each holds the parameters."""
 
     held: dict[Object, list[Object]]
@@ -59,7 +61,7 @@ class _Optimizers(NamedTuple):
 
 def part_left_out(training: Training) -> LeftOut | None:
     """Of a model of which one part is optimized, the other part."""
-    found = _seen(training)
+    found = seen(training)
     if found is None:
         return None
     optimizers, trained = found
@@ -71,9 +73,9 @@ def part_left_out(training: Training) -> LeftOut | None:
         among = [one for one in trained if one is not model and one.uid in numbers]
         left = [one for one in among if not optimizers.holds(one)]
         held = [one for one in among if optimizers.holds(one, optimizers.stepped)]
-        if left and held and not _is_made_to_be(training, left):
+        if left and held and not is_made_to_be(training, left):
             optimizer = next(one for one in optimizers.stepped if optimizers.holds(held[0], [one]))
-            comes_after = any(_is_behind(trained[one], optimizers) for one in left)
+            comes_after = any(is_behind(trained[one], optimizers) for one in left)
             return (
                 LeftOut(optimizer.at, left, is_part=True, is_body=not comes_after) if optimizer.at else None
             )
@@ -82,12 +84,12 @@ def part_left_out(training: Training) -> LeftOut | None:
 
 def model_left_out(training: Training) -> LeftOut | None:
     """What no optimizer holds, where one of them holds nothing that is called, or just what another one holds."""
-    found = _seen(training)
+    found = seen(training)
     if found is None:
         return None
     optimizers, trained = found
     left = [one for one in trained if not optimizers.holds(one)]
-    if not left or _is_made_to_be(training, left):
+    if not left or is_made_to_be(training, left):
         return None
     called = [one.module for one in training.events(Forward) if isinstance(one.module, Object)]
     for number, one in enumerate(optimizers.stepped):
@@ -107,7 +109,7 @@ def model_left_out(training: Training) -> LeftOut | None:
     return None
 
 
-def _seen(training: Training) -> tuple[_Optimizers, dict[Object, Op]] | None:
+def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
     """The optimizers, and the layers that losses certainly train; None where anything else may have a hand in it."""
     backwards = [one for one in training.events(Backward) if not one.by_framework]
     if not backwards or not training.events(OptimizerStep) or training.events(ParametersRead):
@@ -118,17 +120,16 @@ def _seen(training: Training) -> tuple[_Optimizers, dict[Object, Op]] | None:
     trained: dict[Object, Op] = {}
     for backward in backwards:
         trained.update(_layers_trained(backward.loss))
+    trained = {one: made for one, made in trained.items() if not may_be_frozen(training, one)}
     own = {id(one) for one in training.objects}
-    if (
-        may_be_frozen(training, *trained)
-        or not all(id(one) in own for one in (*trained, *optimizers.held))
-        or _may_be_touched(training, trained, optimizers)
+    if not all(id(one) in own for one in (*trained, *optimizers.held)) or _may_be_touched(
+        training, trained, optimizers
     ):
         return None
     return optimizers, trained
 
 
-def _optimizers(training: Training) -> _Optimizers | None:
+def _optimizers(training: Training) -> Optimizers | None:
     """None where it is not certain which there are, or what they hold."""
     stepped: dict[int, Object] = {}
     for step in training.events(OptimizerStep):
@@ -146,9 +147,7 @@ def _optimizers(training: Training) -> _Optimizers | None:
         held[optimizer] = [one for one in known if isinstance(one, Object)]
         if len(held[optimizer]) < len(known):
             return None
-    return _Optimizers(
-        held, list(stepped.values()), {one: _numbers(modules) for one, modules in held.items()}
-    )
+    return Optimizers(held, list(stepped.values()), {one: _numbers(modules) for one, modules in held.items()})
 
 
 def _numbers(modules: list[Object]) -> frozenset[int]:
@@ -176,7 +175,7 @@ def _layers_trained(loss: Value) -> dict[Object, Op]:
     return found
 
 
-def _may_be_touched(training: Training, layers: dict[Object, Op], optimizers: _Optimizers) -> bool:
+def _may_be_touched(training: Training, layers: dict[Object, Op], optimizers: Optimizers) -> bool:
     """Whether unknown code is handed a layer, what it is a part of, or an optimizer; or a weight is tied."""
     tied = any(
         not {"weight", "bias"}.isdisjoint(one.attributes)
@@ -195,14 +194,14 @@ def _may_be_touched(training: Training, layers: dict[Object, Op], optimizers: _O
     return any(one in optimizers.held or any(is_part_of(layer, one) for layer in layers) for one in handed)
 
 
-def _is_made_to_be(training: Training, layers: list[Object]) -> bool:
+def is_made_to_be(training: Training, layers: list[Object]) -> bool:
     """Whether one of these layers has been given its weights: then it may be meant to keep them."""
     given = [one.module for one in training.events(ModuleChanged) if one.what != "reset_parameters"]
     changed = [module for module in given if isinstance(module, Object)]
     return any(is_part_of(layer, module) for layer in layers for module in changed)
 
 
-def _is_behind(made: Op, optimizers: _Optimizers) -> bool:
+def is_behind(made: Op, optimizers: Optimizers) -> bool:
     """Whether a value follows from what a module gave that is optimized."""
     return any(
         isinstance(one, Op) and one.owner is not None and optimizers.holds(one.owner)

@@ -9,6 +9,7 @@ from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
 from .left_out import model_left_out, part_left_out
+from .loose import loose_left_out
 
 
 @rule(Training, level="error")
@@ -17,7 +18,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _in_source(training: Training) -> Iterator[Finding]:
-    found = part_left_out(training) or model_left_out(training)
+    found = part_left_out(training) or model_left_out(training) or loose_left_out(training)
     if found is None:
         return
     first, rest = found.layers[0], len(found.layers) - 1
@@ -29,7 +30,15 @@ def _in_source(training: Training) -> Iterator[Finding]:
         if found.has_twin
         else "has the parameters of a model that is never called"
     )
-    if found.is_part:
+    if found.is_beside:
+        said = (
+            f"`{first.type.removeprefix('torch.')}`"
+            + (f" and {rest} more layers" if rest else "")
+            + " take part in the loss beside the model of this optimizer, but are in no optimizer's param groups, "
+            "so they keep their initial values. Add their parameters to the optimizer, or freeze them with "
+            "`requires_grad_(False)`."
+        )
+    elif found.is_part:
         said = (
             f"The parameters of {names} take part in the loss and get gradients, but are not in any "
             "optimizer's param groups, so they keep their initial values. Add them to the optimizer, or "

@@ -1,21 +1,20 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from trainlint.facts.api.classes import SCALER
-from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.ask.precision import is_unscaled, may_scale, scaling
 from trainlint.facts.ask.stepped import certainly_clears
-from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ScaleUpdate, Unscale, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives
+from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
-Run = list[Event]
+from .updates import Run, in_every_run, same, unscaled_twice, update_between, update_twice, without_update
+
 EVENTS = (Backward, OptimizerStep, Unscale, ScaleUpdate, ZeroGrad)
 
 
@@ -28,9 +27,10 @@ def check(training: Training) -> Iterator[Finding | Open]:
     yield from _unscaled(training, runs)
     if not isinstance(training, Recorded):
         yield from _twice(runs)
-        yield from _unscaled_twice(training, runs)
-        yield from _without_update(training, runs)
-        yield from _update_twice(training, runs)
+        yield from unscaled_twice(training, runs)
+        yield from without_update(training, runs)
+        yield from update_twice(training, runs)
+        yield from update_between(training, runs)
 
 
 def _scales(training: Training) -> bool:
@@ -55,7 +55,7 @@ def _past_the_scaler(training: Training, runs: list[Run]) -> Iterator[Finding | 
         if training.leaves_steps_out:
             yield Open(step.at, "whether the scaler steps this optimizer later")
             continue
-        backward = _in_every_run(runs, step, _all_scaled)
+        backward = in_every_run(runs, step, _all_scaled)
         if backward is not None:
             yield Finding(
                 step.at,
@@ -71,7 +71,7 @@ def _unscaled(training: Training, runs: list[Run]) -> Iterator[Finding]:
     for step in training.events(OptimizerStep):
         if step.scaler is None or step.scaler.type != SCALER or not may_scale(step.scaler):
             continue
-        backward = _in_every_run(runs, step, _all_unscaled)
+        backward = in_every_run(runs, step, _all_unscaled)
         if backward is not None:
             yield Finding(
                 backward.at,
@@ -94,7 +94,7 @@ def _twice(runs: list[Run]) -> Iterator[Finding]:
             elif (
                 isinstance(event, OptimizerStep)
                 and before is not None
-                and _same(event.optimizer, before.optimizer)
+                and same(event.optimizer, before.optimizer)
                 and (event.guards, event.loops) == (before.guards, before.loops)
                 and id(event) not in done
             ):
@@ -105,116 +105,6 @@ def _twice(runs: list[Run]) -> Iterator[Finding]:
                     "same gradients. Remove this call: `scaler.step(optimizer)` is enough.",
                     (Because(before.at, "the scaler steps the optimizer here"),),
                 )
-
-
-def _without_update(training: Training, runs: list[Run]) -> Iterator[Finding]:
-    """The scaler steps one optimizer again before its scale was updated."""
-    for step in training.events(OptimizerStep):
-        if step.scaler is None or not may_scale(step.scaler) or _escapes(training, step.scaler):
-            continue
-        if _is_over_optimizers(training, step):
-            continue
-        again = [_steps_again(run, step) for run in runs]
-        if True in again and False not in again:
-            yield Finding(
-                step.at,
-                "This scaler steps again without `update()` in between, so its next `step()` raises. Call "
-                "`scaler.update()` after the last `scaler.step(...)` of each iteration.",
-                (Because(step.scaler.at, "the scaler is created here"),)
-                if step.scaler.at is not None
-                else (),
-            )
-
-
-def _is_over_optimizers(training: Training, step: OptimizerStep | Unscale) -> bool:
-    """Whether each iteration of the loop around a step is another optimizer."""
-    if not step.loops:
-        return False
-    loop = training.loops[step.loops[-1]]
-    inside = {one.uid for one in reached([loop.over])} if loop.over is not None else set()
-    return any(
-        one.uid in inside or (isinstance(one, Op) and loop.number in one.loops)
-        for one in alternatives(step.optimizer)
-    )
-
-
-def _steps_again(run: Run, step: OptimizerStep) -> bool | None:
-    """Whether a step comes again without an update in between; None if it does not come again."""
-    pending = False
-    found: bool | None = None
-    for event in run:
-        if event is step:
-            if pending:
-                return True
-            pending = True
-        elif isinstance(event, ScaleUpdate) and event.scaler is step.scaler:
-            found, pending = (False if pending else found), False
-    return found
-
-
-def _unscaled_twice(training: Training, runs: list[Run]) -> Iterator[Finding]:
-    """Gradients are unscaled with every micro-batch, and the scale is only updated with some."""
-    for one in training.events(Unscale):
-        if not may_scale(one.scaler) or _escapes(training, one.scaler) or training.inside_loop(one):
-            continue
-        if not _is_over_optimizers(training, one) and any(_unscales_again(run, one) for run in runs):
-            yield Finding(
-                one.at,
-                "These gradients are unscaled in each iteration, but the scale is only updated in some: the next "
-                "`unscale_()` before `update()` raises. Unscale only in the iterations that step.",
-            )
-
-
-def _unscales_again(run: Run, unscale: Unscale) -> bool:
-    """Whether gradients are unscaled twice without an update in between, in a run in which there is one."""
-    pending = again = updated = False
-    for event in run:
-        if event is unscale:
-            again, pending = again or pending, True
-        elif isinstance(event, ScaleUpdate) and event.scaler is unscale.scaler:
-            pending, updated = False, True
-    return again and updated
-
-
-def _update_twice(training: Training, runs: list[Run]) -> Iterator[Finding]:
-    """The scale is updated again although nothing has stepped."""
-    for update in training.events(ScaleUpdate):
-        if update.to is not None or not may_scale(update.scaler) or _escapes(training, update.scaler):
-            continue
-        before = _in_every_run(runs, update, _update_right_before)
-        if before is not None:
-            yield Finding(
-                update.at,
-                "The scale was updated already, and nothing has stepped since, so this raises. Call "
-                "`scaler.update()` once per iteration, after the last `scaler.step(...)`.",
-                (Because(before.at, "the scale was updated here"),),
-            )
-
-
-def _update_right_before(before: Run, update: Event) -> Event | None:
-    """The update before another one, if the scaler has stepped no optimizer, and unscaled nothing, in between."""
-    assert isinstance(update, ScaleUpdate)
-    for event in reversed(before):
-        if isinstance(event, ScaleUpdate) and event.scaler is update.scaler:
-            return event
-        if isinstance(event, (OptimizerStep, Unscale)) and event.scaler is update.scaler:
-            return None
-    return None
-
-
-def _in_every_run(
-    runs: list[Run], event: Event, culprit: Callable[[Run, Event], Event | None]
-) -> Event | None:
-    """What is wrong with an event, if it is wrong each time that it happens in every order."""
-    found: Event | None = None
-    for run in runs:
-        for position, one in enumerate(run):
-            if one is event:
-                wrong = culprit(run[:position], event)
-                if wrong is None:
-                    return None
-                found = found or wrong
-    return found
 
 
 def _all_scaled(before: Run, step: Event) -> Event | None:
@@ -235,11 +125,11 @@ def _used(before: Run, step: Event) -> list[Backward]:
     assert isinstance(step, OptimizerStep)
     found = []
     for event in reversed(before):
-        if isinstance(event, OptimizerStep) and _same(event.optimizer, step.optimizer):
+        if isinstance(event, OptimizerStep) and same(event.optimizer, step.optimizer):
             break
         if isinstance(event, ZeroGrad) and certainly_clears(event.target, step.optimizer):
             break
-        if isinstance(event, Unscale) and step.scaler is None and _same(event.optimizer, step.optimizer):
+        if isinstance(event, Unscale) and step.scaler is None and same(event.optimizer, step.optimizer):
             return []
         if isinstance(event, Backward):
             found.append(event)
@@ -252,17 +142,3 @@ def _scaler_of(backward: Backward) -> Object | None:
         if scale.owner is not None and scale.owner.is_a(SCALER) and may_scale(scale.owner):
             return scale.owner
     return None
-
-
-def _same(first: Value, second: Value) -> bool:
-    return bool({one.uid for one in alternatives(first)} & {one.uid for one in alternatives(second)})
-
-
-def _escapes(training: Training, scaler: Object) -> bool:
-    """Whether unknown code receives a scaler."""
-    return any(
-        one is scaler
-        for escape in training.events(Escape)
-        for value in escape.values
-        for one in handed_over(value)
-    )

@@ -9,13 +9,14 @@ from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .infinite_masks import infinite_products
 from .zeros import RELUS, unwrapped, zeros
 
 LOGS = ("log", "log2", "log10")
 ROOTS = ("sqrt", "rsqrt", "reciprocal")
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", words="softmax Softmax attn_mask")
 def check(training: Training) -> Iterator[Finding]:
     losses = [backward.loss for backward in training.events(Backward)]
     operations = [event.output for event in training.events(Operation)]
@@ -38,6 +39,17 @@ def check(training: Training) -> Iterator[Finding]:
             because,
             evidence={key: one for key, one in numbers_of(op).items() if key == "not finite"},
         )
+    done = set()
+    for product, user in infinite_products(training):
+        if product.at is not None and product.at not in done:
+            done.add(product.at)
+            yield Finding(
+                product.at,
+                "0 times infinity is NaN, so this mask turns every score that it should leave alone into NaN. Use "
+                '`torch.zeros_like(mask).masked_fill(mask == 0, float("-inf"))`, or a large finite number.',
+                (Because(user.at, "it is added to the scores here"),) if user.at is not None else (),
+                level="error",
+            )
 
 
 def _is_unstable_log(op: Op) -> bool:

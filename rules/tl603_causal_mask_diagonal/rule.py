@@ -6,7 +6,7 @@ from trainlint.facts.ask.facts_of import masks_of
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.operations import Attended, AttentionCall
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Op, alternatives
+from trainlint.facts.model.values import Constant, Items, Op, alternatives
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
@@ -60,4 +60,10 @@ def is_masked_twice(call: AttentionCall) -> bool:
     if not (isinstance(causal, Constant) and causal.value is True and not causal.is_default):
         return False
     masks = list(alternatives(call.output.option(ATTENTION_MASKS[SDPA]["attn_mask"], "attn_mask")))
-    return bool(masks) and all(isinstance(one, Op) and plain(one) not in MAY_BE_NONE for one in masks)
+    return bool(masks) and all(isinstance(one, Op) and not may_be_none(one) for one in masks)
+
+
+def may_be_none(op: Op) -> bool:
+    """Whether there may be no mask; a tensor of which axes are taken or added is one."""
+    index = op.options.get("index") or (op.inputs[1] if len(op.inputs) > 1 else None)
+    return plain(op) in MAY_BE_NONE and not (op.name == "getitem" and isinstance(index, Items))

@@ -1,13 +1,17 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.layers import layer_of
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.operations import Operation
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op
 from trainlint.facts.seen.layouts import Layout
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
-from .time_axis import is_last_of_second_axis, is_time_first
+from .time_axis import is_last_of_second_axis, is_time_first, misread
 
 
 @rule(Training, level="error")
@@ -31,6 +35,25 @@ def check(training: Training) -> Iterator[Finding | Open]:
             "`batch_first=True`.",
             (Because(operation.at, "the last index of axis 1 is selected here"),),
         )
+    if not isinstance(training, Recorded):
+        yield from _misread(training)
+
+
+def _misread(training: Training) -> Iterator[Finding]:
+    """Readers of a sequence, or of the last hidden state, on the way to a loss."""
+    done = set()
+    for loss in training.events(LossCall):
+        for op in reached([loss.input] if loss.input is not None else []):
+            found = misread(op) if isinstance(op, Op) and op.at is not None and op.uid not in done else None
+            if found is None or found.call.at is None or op.at is None:
+                continue
+            done.add(op.uid)
+            yield Finding(
+                op.at,
+                f"This {found.what} of `{found.axes}`, so it mixes or drops samples of the batch. Read the other axis, or "
+                "change `batch_first` where the layer, or the padded sequence, is created.",
+                (Because(found.call.at, "it comes from here"),),
+            )
 
 
 def _of_run(layout: Layout) -> Finding:

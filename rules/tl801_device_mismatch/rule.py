@@ -3,18 +3,20 @@ from collections.abc import Iterator
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.interference import may_touch_anything
-from trainlint.facts.ask.placement import device_of, homes_of
+from trainlint.facts.ask.placement import ACCELERATOR, device_of, homes_of
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import Moved
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object
+from trainlint.facts.model.values import Object, Op
 from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.raised import Failure
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+from .loss_weights import left_behind
 
 _SAID = (
     "Expected all tensors to be on the same device",
@@ -37,13 +39,26 @@ def _read(training: Training) -> Iterator[Finding]:
     """
     if may_touch_anything(training, ()):
         return
+    for left in left_behind(training):
+        at = left.weight.at if isinstance(left.weight, Op) else None
+        yield Finding(
+            left.loss.at,
+            f"`{left.argument}` of {left.loss.name} is on the CPU, and the prediction is on {left.home}. Move it "
+            "there, or the loss object with it: `criterion.to(device)`.",
+            (Because(at, "the weights are created here"),) if at is not None else (),
+        )
     for forward in training.events(Forward):
         model = forward.module
         if not isinstance(model, Object) or not forward.inputs or has_parameters(model) is False:
             continue
         batch = device_of(forward.inputs[0])
         homes = homes_of(training, model, forward, accelerated=True) if batch else frozenset()
-        if len(homes) == 1 and batch not in homes and not _moves_itself(training, forward):
+        if (
+            len(homes) == 1
+            and batch not in homes
+            and is_apart(batch, homes)
+            and not _moves_itself(training, forward)
+        ):
             home = next(iter(homes))
             yield Finding(
                 forward.at,
@@ -54,6 +69,11 @@ def _read(training: Training) -> Iterator[Finding]:
                 if model.at is not None
                 else (),
             )
+
+
+def is_apart(batch: str, homes: frozenset[str]) -> bool:
+    """Whether two kinds of device certainly differ: an accelerator may be any but the CPU."""
+    return ACCELERATOR not in homes or batch == "cpu"
 
 
 def _moves_itself(training: Training, forward: Forward) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,10 +16,10 @@ from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.api.precision import FLOATS
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.indices import Indices, indices
+from trainlint.facts.ask.mask_names import SAYS_ITSELF, SAYS_TOKENS, is_attention_mask, words_of
 from trainlint.facts.ask.sizes import is_same_size
-from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import BINARY, UNARY, Element, number_of, plain
-from trainlint.facts.model.values import Choice, Constant, Items, Named, Op, Unknown, Value
+from trainlint.facts.model.values import Choice, Constant, Items, Named, Op, Value
 from trainlint.finding import Place
 
 
@@ -116,6 +115,9 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 @question(start=None, unknown=None)
 def made(value: Value | None) -> Mask | None:
     """What a mask holds; None where nothing is known of it."""
+    if value is not None and is_attention_mask(value):
+        at = value.at if isinstance(value, Op) else None
+        return Mask(1, (Part("padding", value.uid, 0, is_named=True, at=at),))
     if isinstance(value, Op):
         return _written(value, _of(value))
     if isinstance(value, Choice):
@@ -341,7 +343,7 @@ def _of_positions(op: Op, name: str, here: Indices, there: Indices) -> Mask | No
 
 def _of_lengths(op: Op, name: str, other: Value) -> Mask | None:
     """`positions < lengths`: the rest is padding."""
-    if isinstance(other, Constant) or "len" not in _words(op, other):
+    if isinstance(other, Constant) or "len" not in words_of(op, other):
         return None
     keeps = name in ("<", "<=")
     return Mask(keeps, (Part("padding", other.uid, not keeps, is_named=True, at=op.at, text=op.text),))
@@ -352,38 +354,15 @@ def _of_tokens(op: Op, name: str) -> Mask | None:
     tokens, padding = op.inputs
     if isinstance(tokens, Constant):
         tokens, padding = padding, tokens
-    words, number = _words(op, tokens), number_of(padding)
-    if isinstance(tokens, Constant) or _SAYS_ITSELF.search(words):
+    words, number = words_of(op, tokens), number_of(padding)
+    if isinstance(tokens, Constant) or SAYS_ITSELF.search(words):
         return None
     if op.seen is not None and not (
         isinstance(tokens, Op) and tokens.seen is not None and tokens.seen.dtype.startswith(("int", "uint"))
     ):
         return None
-    is_named = "pad" in _words(op, padding)
+    is_named = "pad" in words_of(op, padding) or (number == 0 and bool(SAYS_TOKENS.search(words)))
     if not is_named and (number != 0 or isinstance(number, bool)):
         return None
     keeps = name == "!="
     return Mask(keeps, (Part("padding", tokens.uid, not keeps, is_named=is_named, at=op.at, text=op.text),))
-
-
-_SAYS_ITSELF = re.compile("mask|pad|ignore|valid|keep")
-"""Words in the names of what says by itself what is padding, and is no token."""
-
-
-def _words(op: Op, value: Value) -> str:
-    """How the program spells one side of a comparison."""
-    left, sign, right = op.text.partition(f" {op.name} ")
-    found = [(left if value is op.inputs[0] else right) if sign else ""]
-    one: Value = value
-    while isinstance(one, Op):
-        spend()
-        found.append(one.text)
-        name = one.options.get("name")
-        if isinstance(name, Constant):
-            found.append(str(name.value))
-        if not one.inputs or one.name in ("call", "framework", "output"):
-            break
-        one = one.inputs[0]
-    if isinstance(one, Unknown):
-        found.append(one.text)
-    return " ".join(found).lower()

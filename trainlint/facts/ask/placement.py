@@ -18,7 +18,13 @@ from trainlint.facts.model.values import Carried, Choice, Constant, Items, Objec
 DEFAULT = frozenset(("torch.set_default_device", "torch.set_default_tensor_type"))
 """Functions that say where tensors are made."""
 
+ACCELERATOR = "the accelerator"
+"""A kind of device: whatever the machine has, and not the CPU."""
+
 _FRESH = frozenset("zeros ones rand randn randint full empty arange linspace eye randperm from_numpy".split())
+_OF_NUMBERS = frozenset("tensor as_tensor Tensor FloatTensor DoubleTensor LongTensor".split())
+"""Operations that make a tensor of the numbers that they are given."""
+
 _STAYS = ("getitem", "view", "reshape", "flatten", "unsqueeze", "squeeze", "float", "long")
 """Operations whose result is where their first input is."""
 
@@ -29,9 +35,9 @@ def has_default_device(training: Training) -> bool:
 
 
 def homes_of(
-    training: Training, module: Object, forward: Event, *, accelerated: bool = False
+    training: Training, module: Object, use: Event, *, accelerated: bool = False
 ) -> frozenset[str]:
-    """The kinds of device on which a module may be when it is called; empty where that is not known, or where it holds
+    """The kinds of device on which a module may be when it is used; empty where that is not known, or where it holds
     no weights.
 
     A module is made on the CPU, unless it is told otherwise. It may go elsewhere in the hands of code that is not known.
@@ -44,7 +50,7 @@ def homes_of(
     parts = {one.uid for one in contained(module)}
     if not _is_plainly_built(training, module) or has_default_device(training) or _is_handed(training, parts):
         return frozenset()
-    moves = [one for one in _moves(training, parts) if not _only_follows(training, one, forward)]
+    moves = [one for one in _moves(training, parts) if not _only_follows(training, one, use)]
     is_moved_first = any(not one.guards and not _is_later(training, one, module) for one in moves)
     homes = {kind for one in moves for kind in _ends(one, accelerated=accelerated)}
     if not is_moved_first:
@@ -74,15 +80,23 @@ def _moves(training: Training, parts: set[int]) -> Iterator[Moved]:
             yield move
 
 
-def _only_follows(training: Training, move: Moved, forward: Event) -> bool:
-    """Whether a move comes after a call, and in no loop that brings the call again."""
-    return training.is_after(move, forward) and set(move.loops).isdisjoint(forward.loops)
+def _only_follows(training: Training, move: Moved, use: Event) -> bool:
+    """Whether a move comes after a use, and in no loop that brings the use again."""
+    return training.is_after(move, use) and set(move.loops).isdisjoint(use.loops)
 
 
 def _ends(move: Moved, *, accelerated: bool) -> set[str]:
     """The kinds of device that a move may lead to."""
     kinds = {kind for _, kind in device_types(move.device)}
+    if "" in kinds and _is_accelerator(move.device):
+        kinds = kinds - {""} | {ACCELERATOR}
     return kinds - {"cpu"} if accelerated and len(kinds) > 1 else kinds
+
+
+def _is_accelerator(device: Value) -> bool:
+    """Whether a device is the accelerator of the machine, wherever nothing else says what it is."""
+    unknown = [one for one in alternatives(device) if "" in {kind for _, kind in device_types(one)}]
+    return all(isinstance(one, Op) and one.name == "torch.accelerator.current_accelerator" for one in unknown)
 
 
 def _is_handed(training: Training, parts: set[int]) -> bool:
@@ -114,6 +128,9 @@ def _device_of(value: Value | None) -> str | None:
         case Op(name="cuda" | "cpu" as name):
             return name
         case Op(name=name) if name in _FRESH:
+            given = value.options.get("device", Constant(value="cpu"))
+            return _only(kind for _, kind in device_types(given))
+        case Op(name=name, inputs=(Items() | Constant(), *_)) if name in _OF_NUMBERS:
             given = value.options.get("device", Constant(value="cpu"))
             return _only(kind for _, kind in device_types(given))
         case Op(inputs=(inner, *_)) if value.name in _STAYS:

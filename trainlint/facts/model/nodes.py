@@ -29,6 +29,8 @@ class Loop:
     body: list[Node] = field(default_factory=list)
     over: Value | None = None
     """What a `for` goes through, where it is known."""
+    test: Value | None = None
+    """What a `while` asks before each iteration."""
 
 
 @dataclass(eq=False)

@@ -173,6 +173,8 @@ def _scaler_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         ev.emit(OptimizerStep, at, optimizer=first, scaler=value)
     elif name == "update":
         ev.emit(ScaleUpdate, at, scaler=value, to=given.get(0, "new_scale"))
+    elif name == "load_state_dict":
+        return state_loaded(ev, value, given, at, text)
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from trainlint import limits
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.model.values import Choice, Items, Object, Table, Value
-from trainlint.program.evaluate import classes, owned_methods
+from trainlint.program.evaluate import classes, inheriting, owned_methods
 from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.evaluate.roots import Root
 from trainlint.program.evaluate.store import Layer
@@ -156,4 +156,5 @@ def _functions(ev: Evaluator, path: str) -> list[tuple[FunctionValue, ClassValue
                 for method in ev.store.owned(value.env.uid).values()
                 if isinstance(method, FunctionValue) and method.owner is value
             )
+    found.extend(inheriting.inherited(ev, _classes(ev, path)))
     return found

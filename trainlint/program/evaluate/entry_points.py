@@ -71,8 +71,10 @@ class Roots:
             collected(len(turns)) as collect,
             helpers(self._copies, self._plain, turns) if self._copies else nullcontext() as ahead,
         ):
+            entered: set[Code | None] = set()
             for turn in turns:
-                if turn.code not in self._reached:
+                if turn.code not in self._reached or turn.code in entered:
+                    entered.add(turn.code)
                     yield from self._entered(turn.entry, ahead)
                     collect()
 
@@ -87,8 +89,11 @@ class Roots:
         called = frozenset(name for path in self._paths for name in outlines[path].called)
         for is_called in (False, True):
             for path in self._paths:
+                overruled = _as_inherited(self.ledger.defined[path])
                 for entry in self._by_name("function", path):
                     function = self.ledger.defined[path].functions[entry[2]]
+                    if entry[2] in overruled:
+                        continue
                     if (function.name in called) is is_called and self._trains(path, function, relevance):
                         yield Turn(entry, function.code)
 
@@ -202,6 +207,17 @@ class Roots:
         self._reached |= outcome.reached
         self.ledger.outcomes[entry] = outcome
         return outcome.findings
+
+
+def _as_inherited(defined: Defined) -> frozenset[int]:
+    """The positions of methods that subclasses are entered for: the last ones of the same code."""
+    first: dict[Code, int] = {}
+    for number, function in enumerate(defined.functions):
+        first.setdefault(function.code, number)
+    count: dict[Code, int] = {}
+    for function in defined.functions:
+        count[function.code] = count.get(function.code, 0) + 1
+    return frozenset(number for code, number in first.items() if count[code] > 1)
 
 
 def _is_test(path: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trainlint import limits
 from trainlint.facts.model.nodes import Loop
@@ -74,7 +74,11 @@ def while_statement(ev: Evaluator, node: s.While) -> Signal:
 
 
 def _loop(
-    ev: Evaluator, node: s.For | s.While, body: s.Block, start: Callable[[], Any], over: Value | None = None
+    ev: Evaluator,
+    node: s.For | s.While,
+    body: s.Block,
+    start: Callable[[], Value | None],
+    over: Value | None = None,
 ) -> Signal:
     """One iteration that stands for many: names that the body assigns are carried into it."""
     carried: dict[str, Carried] = {}
@@ -84,8 +88,11 @@ def _loop(
             if before is not None:
                 carried[name] = Carried(start=before, loop=number)
                 names.bind(ev, name, carried[name])
-        start()
+        test = start()
         signal = block(ev, body)
+    made = ev.nodes[-1]
+    if isinstance(made, Loop):
+        made.test = test
     for name, value in carried.items():
         after = ev.store.get((ev.env.declared.get(name, ev.env).uid, name))
         if after is value:

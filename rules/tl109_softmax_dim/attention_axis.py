@@ -1,0 +1,204 @@
+"""The axis of attention's scores that a softmax normalises, and the one over which its weights are summed."""
+
+from __future__ import annotations
+
+from trainlint.facts.api.attention import MIXES
+from trainlint.facts.api.classes import PARAMETER
+from trainlint.facts.ask.shapes import shape_read
+from trainlint.facts.model.elements import number_of, plain
+from trainlint.facts.model.events.operations import Attended
+from trainlint.facts.model.values import (
+    Carried,
+    Constant,
+    Items,
+    Op,
+    Value,
+    alternatives,
+    constant,
+)
+
+_KEEP_AXES = frozenset(
+    "dropout to type type_as float double half bfloat16 contiguous alias clone identity output masked_fill * cuda".split()
+)
+_TURNED = frozenset(("transpose", "swapaxes", "swapdims"))
+_FLIPPED = frozenset(("mT", "t", "T"))
+_MOST = 12
+
+
+def crossed(attended: Attended) -> tuple[Op, int, int] | None:
+    """The softmax of attention's weights, the axis that it normalises, and the one that the product sums over,
+    counted from the end, where these are not the same."""
+    axis = summed(attended.output, attended.weights)
+    found = _softmax(attended.weights, axis) if axis is not None else None
+    if found is None:
+        return None
+    softmax, axis = found
+    dim = number_of(softmax.option(1, "dim") or _of_layer(softmax))
+    scores = _scores(softmax.inputs[0]) if softmax.inputs else None
+    if scores is None or not isinstance(dim, int) or not _is_of_queries_and_keys(scores):
+        return None
+    rank = _rank(scores)
+    if dim >= 0 and rank is None:
+        return None
+    dim = dim - rank if dim >= 0 and rank is not None else dim
+    return (softmax, dim, axis) if dim != axis and dim < 0 else None
+
+
+def summed(product: Op, weights: Value) -> int | None:
+    """The axis of the weights over which a product sums, counted from the end."""
+    name = plain(product)
+    if name == "einsum":
+        return _summed_in_einsum(product, weights)
+    if name not in MIXES or len(product.inputs) != 2:
+        return None
+    return -1 if product.inputs[0] is weights else -2
+
+
+def _summed_in_einsum(product: Op, weights: Value) -> int | None:
+    letters = _letters(product)
+    operands = _operands(product)
+    if letters is None or len(operands) != 2 or len(letters[0]) != 2:
+        return None
+    mine = 0 if operands[0] is weights else 1
+    given, other = letters[0][mine], letters[0][1 - mine]
+    gone = [one for one in given if one not in letters[1] and one in other]
+    return given.index(gone[0]) - len(given) if len(gone) == 1 else None
+
+
+def _letters(product: Op) -> tuple[list[str], str] | None:
+    """The axes of each operand of an `einsum`, and of its result."""
+    text = constant(product.inputs[0]) if product.inputs else None
+    if not isinstance(text, str) or "->" not in text or "." in text:
+        return None
+    given, _, result = text.replace(" ", "").partition("->")
+    return given.split(","), result
+
+
+def _operands(product: Op) -> tuple[Value, ...]:
+    rest = product.inputs[1:]
+    return tuple(rest[0].items) if len(rest) == 1 and isinstance(rest[0], Items) else rest
+
+
+def _softmax(weights: Value, axis: int) -> tuple[Op, int] | None:
+    """The softmax that gave weights, and which of its axes one of theirs is."""
+    for _ in range(_MOST):
+        ways = [one for one in alternatives(weights) if not isinstance(one, Constant)]
+        if len(ways) != 1 or not isinstance(ways[0], Op) or isinstance(weights, Carried) or ways[0].written:
+            return None
+        op = ways[0]
+        if op.name == "softmax":
+            return op, axis
+        name = plain(op)
+        before = axis if name in _KEEP_AXES else _turned(op, name, axis)
+        if before is None or not op.inputs:
+            return None
+        weights, axis = op.inputs[0], before
+    return None
+
+
+def _turned(op: Op, name: str, axis: int) -> int | None:
+    """Where an axis was before axes changed places."""
+    if name in _FLIPPED and len(op.inputs) == 1:
+        return {-1: -2, -2: -1}.get(axis, axis)
+    given = op.inputs[1].items if len(op.inputs) == 2 and isinstance(op.inputs[1], Items) else op.inputs[1:]
+    numbers = [one for one in map(number_of, given) if isinstance(one, int)]
+    if len(numbers) != len(given) or not numbers:
+        return None
+    if name == "permute":
+        return numbers[axis] - len(numbers) if numbers[axis] >= 0 else numbers[axis]
+    if name not in _TURNED or len(numbers) != 2:
+        return None
+    if min(numbers) >= 0 and set(numbers) == {1, 2}:  # of three axes, as for `bmm`
+        numbers = [-2, -1] if _rank(op.inputs[0]) == 3 else [0, 0]
+    if max(numbers) >= 0:
+        return None
+    return {numbers[0]: numbers[1], numbers[1]: numbers[0]}.get(axis, axis)
+
+
+def _scores(value: Value) -> Op | None:
+    """The product that gave scores, which are scaled and masked since."""
+    for _ in range(_MOST):
+        ways = [one for one in alternatives(value) if not isinstance(one, Constant)]
+        if len(ways) != 1 or not isinstance(ways[0], Op) or isinstance(value, Carried):
+            return None
+        op = ways[0]
+        name = plain(op)
+        if name in MIXES:
+            return op
+        if not op.inputs or (name not in _KEEP_AXES and name not in ("/", "+", "-", "where")):
+            return None
+        value = op.inputs[1] if name == "where" and len(op.inputs) == 3 else op.inputs[0]
+    return None
+
+
+def _is_of_queries_and_keys(scores: Op) -> bool:
+    """Whether two things that were computed met, and no table of parameters."""
+    operands = _operands(scores) if plain(scores) == "einsum" else scores.inputs[:2]
+    return len(operands) == 2 and not any(map(_is_parameter, operands)) and _leaves_two(scores)
+
+
+def _leaves_two(scores: Op) -> bool:
+    """Whether one axis of each is left."""
+    if plain(scores) != "einsum":
+        second = scores.inputs[1]
+        return isinstance(second, Op) and plain(second) in (*_TURNED, *_FLIPPED, "permute")
+    letters = _letters(scores)
+    if letters is None or len(letters[0]) != 2:
+        return False
+    first, second = letters[0]
+    return all(
+        any(one in result and one not in other for one in mine)
+        for mine, other, result in (
+            (first, second, letters[1]),
+            (second, first, letters[1]),
+        )
+    )
+
+
+def _is_parameter(value: Value) -> bool:
+    while (
+        isinstance(value, Op)
+        and plain(value) in (*_TURNED, *_FLIPPED, "permute", "getitem", "unsqueeze")
+        and value.inputs
+    ):
+        value = value.inputs[0]
+    return not isinstance(value, Op) or value.name in (PARAMETER, "parameters", "getattr", "weight")
+
+
+def _rank(value: Value) -> int | None:
+    """How many axes a tensor has."""
+    if isinstance(value, Op) and plain(value) == "einsum":
+        letters = _letters(value)
+        return len(letters[1]) if letters is not None else None
+    if isinstance(value, Op) and value.name == "bmm":
+        return 3
+    if (
+        isinstance(value, Op)
+        and (plain(value) in _KEEP_AXES or value.name in ("softmax", "/"))
+        and value.inputs
+    ):
+        return _rank(value.inputs[0])
+    if isinstance(value, Op) and plain(value) in MIXES and len(value.inputs) == 2:
+        return _rank_of_turned(value.inputs[1])
+    shape = shape_read(value)
+    return len(shape) if shape is not None else None
+
+
+def _rank_of_turned(keys: Value) -> int | None:
+    """How many axes keys have, by which of them change places to meet queries: the last two."""
+    if not isinstance(keys, Op) or plain(keys) not in (*_TURNED, "permute"):
+        return None
+    given = (
+        keys.inputs[1].items
+        if len(keys.inputs) == 2 and isinstance(keys.inputs[1], Items)
+        else keys.inputs[1:]
+    )
+    numbers = [one for one in map(number_of, given) if isinstance(one, int)]
+    if plain(keys) == "permute" and len(numbers) == len(given):
+        return len(numbers) or None
+    return {frozenset((1, 2)): 3, frozenset((2, 3)): 4}.get(frozenset(numbers))
+
+
+def _of_layer(softmax: Op) -> Value | None:
+    owner = softmax.owner
+    return owner.argument(0, "dim") if owner is not None and not owner.is_open else None

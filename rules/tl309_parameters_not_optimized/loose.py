@@ -1,0 +1,82 @@
+"""Layers beside a model: they take part in the loss, and no optimizer holds them."""
+
+from __future__ import annotations
+
+from trainlint.facts.api.classes import MODULE, PARAMETER
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.attachment import cuts
+from trainlint.facts.ask.freezing import may_be_frozen
+from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, Op, Value, alternatives
+
+from .left_out import LeftOut, Optimizers, is_behind, is_made_to_be, seen
+
+
+def loose_left_out(training: Training) -> LeftOut | None:
+    """What was created beside the model that an optimizer holds, gets gradients together with it, and is in none."""
+    found = seen(training)
+    if found is None:
+        return None
+    optimizers, trained = found
+    backwards = [one.loss for one in training.events(Backward) if not one.by_framework]
+    owners = [one for loss in backwards for one in _with_own_parameters(training, loss)]
+    left = [one for one in (*trained, *owners) if not optimizers.holds(one)]
+    layers = [
+        one for one in left if one.at is not None and not _is_read(one) and _is_called_once(training, one)
+    ]
+    optimizer = next((one for one in optimizers.stepped if one.at is not None), None)
+    if optimizer is None or optimizer.at is None or not layers or len(layers) < len(left):
+        return None
+    if may_be_frozen(training, *layers) or is_made_to_be(training, layers):
+        return None
+    comes_after = any(one not in trained or is_behind(trained[one], optimizers) for one in layers)
+    found_beside = LeftOut(optimizer.at, layers, is_beside=True, is_body=not comes_after)
+    return found_beside if _learns(backwards, optimizers) else None
+
+
+def _learns(losses: list[Value], optimizers: Optimizers) -> bool:
+    """Whether what an optimizer holds takes part in the same losses."""
+    every = (one for loss in losses for one in reached([loss], _recorded))
+    return any(
+        isinstance(one, Op) and one.owner is not None and optimizers.holds(one.owner, optimizers.stepped)
+        for one in every
+    )
+
+
+def _recorded(value: Value) -> tuple[Value, ...]:
+    is_stop = isinstance(value, Op) and (value.records is False or cuts(value))
+    return () if is_stop else tuple(value.parts())
+
+
+def _with_own_parameters(training: Training, loss: Value) -> list[Object]:
+    """The modules of the program's own whose parameters a loss is made of."""
+    used = {one.uid for one in reached([loss], _recorded) if isinstance(one, Op) and one.name == PARAMETER}
+    return [
+        one
+        for one in training.objects
+        if one.is_a(MODULE)
+        and not one.type.startswith("torch.")
+        and any(part.uid in used for held in one.attributes.values() for part in alternatives(held))
+    ]
+
+
+def _is_called_once(training: Training, layer: Object) -> bool:
+    """Whether a layer is called in one place: what compares a prediction with its target is called with both."""
+    calls = [
+        one
+        for one in training.events(Forward)
+        if any(isinstance(each, Object) and is_part_of(layer, each) for each in alternatives(one.module))
+    ]
+    return len({(one.at, one.calls) for one in calls if _is_outermost(one, calls)}) <= 1
+
+
+def _is_outermost(forward: Forward, calls: list[Forward]) -> bool:
+    return not any(forward.calls[: len(one.calls)] == one.calls and one.at in forward.calls for one in calls)
+
+
+def _is_read(layer: Object) -> bool:
+    """Whether the program reads or sets the weight of a layer itself."""
+    return not {"weight", "bias"}.isdisjoint(layer.attributes)

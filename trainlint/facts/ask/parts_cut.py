@@ -1,0 +1,183 @@
+"""Parts of what an optimizer steps that no gradient reaches, though what follows them learns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.gradients import NO_GRADIENT
+from trainlint.facts.api.layers import WITH_PARAMETERS
+from trainlint.facts.ask.asking import question, reached
+from trainlint.facts.ask.attachment import cuts, is_index, starving, unrecorded
+from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.freezing import may_be_frozen
+from trainlint.facts.ask.holding import is_part_of, numbers_inside
+from trainlint.facts.ask.stepped import modules_held
+from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.modules import Built, ModeChange, ModuleChanged
+from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, Op, Value, alternatives
+
+
+@dataclass(frozen=True)
+class PartCut:
+    """A part of a model that never learns.
+
+    Args:
+        op: what cuts it off: an operation such as `detach`, or one that autograd does not record.
+        step: the step of the optimizer that holds its parameters.
+        is_sure: whether all of its layers were created in sight.
+    """
+
+    op: Op
+    backward: Backward
+    step: OptimizerStep
+    is_sure: bool
+
+
+@question(start=(), unknown=())
+def parts_cut(training: Training) -> tuple[PartCut, ...]:
+    """The cuts between a layer that learns and layers that an optimizer steps and that no loss of the program reaches."""
+    backwards = training.events(Backward)
+    pairs = list(_followed_by(training))
+    if not pairs or training.events(ParametersRead) or any(one.within for one in training.events(Built)):
+        return ()
+    recorded = [one for backward in backwards for one in reached([backward.loss], _recorded)]
+    own = [one.owner for one in recorded if isinstance(one, Op) and not _stops(one) and one.name != "output"]
+    learning = {one.uid: one for one in own if one is not None}
+    learning |= {one.uid: one for one in recorded if isinstance(one, Object) and one.is_a(MODULE)}
+    return tuple(
+        found
+        for backward, step in pairs
+        for op in _cuts_before_layers(backward)
+        for found in _judged(training, op, backward, step, learning)
+    )
+
+
+def _followed_by(training: Training) -> Iterator[tuple[Backward, OptimizerStep]]:
+    """Each backward pass, and the steps that use its gradients."""
+    done = set()
+    for run in training.runs(Backward, OptimizerStep):
+        before: Event | None = None
+        for event in run:
+            if isinstance(event, OptimizerStep) and isinstance(before, Backward):
+                key = (id(before), id(event))
+                if key not in done:
+                    done.add(key)
+                    yield before, event
+            else:
+                before = event
+
+
+def _recorded(value: Value) -> Iterable[Value]:
+    """What a value is made of, as far as gradients may go."""
+    return () if isinstance(value, Op) and _stops(value) else value.parts()
+
+
+def _stops(op: Op) -> bool:
+    return op.records is False or cuts(op) or op.name in NO_GRADIENT or is_index(op)
+
+
+def _is_cut(op: Op) -> bool:
+    return op.at is not None and (op.records is False or cuts(op))
+
+
+def _cuts_before_layers(backward: Backward) -> list[Op]:
+    """The cuts before layers that learn from a loss; not those of its targets."""
+    layers = [
+        one
+        for one in reached([backward.loss], _recorded)
+        if isinstance(one, Op) and not _stops(one) and _is_layer(one.owner)
+    ]
+    before = (inner for layer in layers for inner in layer.parts())
+    found = [one for one in reached(before, _recorded) if isinstance(one, Op) and _is_cut(one)]
+    known = {one.uid for one in (*starving(backward.loss), *unrecorded(backward.loss))}
+    return [one for one in found if one.uid not in known]
+
+
+def _is_layer(owner: Object | None) -> bool:
+    if owner is None or not owner.is_a(MODULE):
+        return False
+    return owner.type.removeprefix("torch.nn.") in WITH_PARAMETERS or "?" in owner.type
+
+
+def _judged(
+    training: Training, op: Op, backward: Backward, step: OptimizerStep, learning: dict[int, Object]
+) -> Iterator[PartCut]:
+    behind = {
+        one.owner.uid: one
+        for one in reached([op])
+        if isinstance(one, Op) and one.owner is not None and _is_layer(one.owner)
+    }
+    if not behind:
+        return
+    layers = [one.owner for one in behind.values() if one.owner is not None]
+    is_reached = any(is_part_of(one, other) for one in layers for other in learning.values())
+    if is_reached or not all(_is_held(one, step) for one in layers):
+        return
+    if may_be_frozen(training, *layers) or _is_kept(training, layers, learning) or _escapes(training, layers):
+        return
+    own = {id(one) for one in training.objects}
+    yield PartCut(
+        op if cuts(op) else _called(op, layers),
+        backward,
+        step,
+        all(id(one) in own and "?" not in one.type for one in layers),
+    )
+
+
+def _called(op: Op, layers: list[Object]) -> Op:
+    """The call of the module that is not recorded: the nearest that holds one of these layers."""
+    made = (one for one in reached([op]) if isinstance(one, Op) and one.owner is not None)
+    calls = (one for one in made if one.name == "output" and one.records is False)
+    return next((one for one in calls if _holds_one(one.owner, layers)), op)
+
+
+def _holds_one(module: Object | None, layers: list[Object]) -> bool:
+    return module is not None and any(is_part_of(one, module) for one in layers)
+
+
+def _is_held(layer: Object, step: OptimizerStep) -> bool:
+    optimizers = list(alternatives(step.optimizer))
+    return bool(optimizers) and all(layer.uid in _held(one) for one in optimizers)
+
+
+@question(start=frozenset(), unknown=frozenset())
+def _held(optimizer: Value) -> frozenset[int]:
+    modules = [one for module in modules_held(optimizer).modules for one in alternatives(module)]
+    objects = [one for one in modules if isinstance(one, Object)]
+    if len(objects) < len(modules):
+        return frozenset()
+    return frozenset[int]().union(*((one.uid, *numbers_inside(one)) for one in objects))
+
+
+def _is_kept(training: Training, layers: list[Object], learning: dict[int, Object]) -> bool:
+    """Whether layers may be meant to stay as they are: they were given weights, which may be shared, or are kept in
+    evaluation mode."""
+    given = [one.module for one in training.events(ModuleChanged) if one.what != "reset_parameters"]
+    still = [one.module for one in training.events(ModeChange) if one.training is not True]
+    for module in (one for value in (*given, *still) for one in alternatives(value)):
+        if not isinstance(module, Object):
+            return True
+        learns_too = any(is_part_of(one, module) for one in learning.values())
+        if any(is_part_of(one, module) for one in layers) and not (module in still and learns_too):
+            return True
+    return any(
+        not {"weight", "bias"}.isdisjoint(one.attributes)
+        for one in training.objects
+        if one.type.startswith("torch.nn.")
+    )
+
+
+def _escapes(training: Training, layers: list[Object]) -> bool:
+    handed = (
+        one
+        for escape in training.events(Escape)
+        for value in escape.values
+        for one in handed_over(value)
+        if isinstance(one, Object)
+    )
+    return any(is_part_of(layer, one) for one in handed for layer in layers)

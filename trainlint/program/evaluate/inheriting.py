@@ -1,0 +1,40 @@
+"""Methods of a base class, as its subclasses of the same file have them: only these may set what they use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from trainlint import limits
+from trainlint.program.evaluate import classes
+from trainlint.program.evaluate.values import ClassValue, FunctionValue
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+_TRAINS = frozenset(("backward", "manual_backward", "training_step"))
+
+
+def inherited(ev: Evaluator, own: list[ClassValue]) -> Iterator[tuple[FunctionValue, ClassValue]]:
+    """The methods that classes of a file inherit from its other classes that train, each with a class that has it."""
+    known = {cls.uid for cls in own}
+    counts: dict[int, int] = {}
+    for cls in own:
+        bases = [one for one in classes.ancestry(cls) if one is not cls and one.uid in known]
+        methods = [one for base in bases for one in _methods(ev, base)]
+        if not any(_TRAINS & one.origin.code.names for one in methods):
+            continue
+        for one in methods:
+            held = classes.class_attribute(ev, cls, one.origin.code.name)
+            if not isinstance(held, FunctionValue) or held.origin is not one.origin:
+                continue
+            counts[one.uid] = counts.get(one.uid, 0) + 1
+            if counts[one.uid] <= limits.SUBCLASSES:
+                yield one, cls
+
+
+def _methods(ev: Evaluator, cls: ClassValue) -> Iterator[FunctionValue]:
+    for one in ev.store.owned(cls.env.uid).values():
+        is_method = isinstance(one, FunctionValue) and one.owner is cls and one.kind == "function"
+        if is_method and isinstance(one, FunctionValue) and not one.origin.code.name.startswith("__"):
+            yield one
