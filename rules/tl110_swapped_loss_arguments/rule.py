@@ -1,9 +1,12 @@
 from collections.abc import Iterator
 
+from trainlint.facts.api.meanings import Meaning
 from trainlint.facts.ask.attachment import is_prediction
 from trainlint.facts.ask.evidence import of_arguments
 from trainlint.facts.ask.flow import is_data
+from trainlint.facts.ask.meaning import origins
 from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.values import Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -15,6 +18,8 @@ def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function in SYMMETRIC or loss.function == "log_softmax" or len(loss.output.inputs) < 2:
         return
     first, second = loss.output.inputs[:2]
+    if loss.function == "kl_div" and _may_be_reversed(loss, second):
+        return
     if is_data(first) and is_prediction(second):
         yield Finding(
             loss.at,
@@ -23,3 +28,11 @@ def check(loss: LossCall) -> Iterator[Finding]:
             "two arguments.",
             evidence=of_arguments(first, second),
         )
+
+
+def _may_be_reversed(loss: LossCall, target: Value) -> bool:
+    """Whether what the model gives may be the target on purpose, as in the divergence of a posterior from a prior:
+    the target of `kl_div` is a probability, or the logarithm of one if `log_target` says so."""
+    is_log = constant(loss.setting("log_target", default=False))
+    meanings = {meaning for meaning, _ in origins(target)}
+    return meanings != {Meaning.LOG_PROBABILITIES} if is_log is False else True

@@ -4,10 +4,11 @@ from trainlint.facts.ask.attachment import attachment, cuts, starving, terms
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.flow import without_gradient
 from trainlint.facts.ask.numbers import perhaps_of_outputs
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, constant
+from trainlint.facts.model.values import Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
@@ -15,9 +16,13 @@ from trainlint.rule import rule
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding | Open]:
     yield from perhaps_of_outputs(training)
+    losses = {one.output.uid for one in training.events(LossCall)}
     for backward in training.events(Backward):
         start = Because(backward.at, "`backward()` starts here")
+        summands = {term.uid for term in terms(backward.loss)}
         for cut in starving(backward.loss):
+            if cut.uid not in summands and not _is_compared(cut, backward.loss, losses):
+                continue  # a leaf that more is made of: its gradient is wanted, as in guidance by a classifier
             if constant(cut.options.get("requires_grad")) is True and cut.at is not None:
                 yield Finding(
                     cut.at,
@@ -26,7 +31,6 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     (start,),
                     evidence=of_cut(training, cut),
                 )
-        summands = {term.uid for term in terms(backward.loss)}
         for event in training.events(RequiresGrad):
             if constant(event.wanted) is not True or not {one.uid for one in terms(event.target)} <= summands:
                 continue
@@ -41,6 +45,12 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     (*places, start),
                     evidence=of_cut(training, ends[0]),
                 )
+
+
+def _is_compared(cut: Op, loss: Value, losses: set[int]) -> bool:
+    """Whether a loss function is given the copy itself, as the prediction."""
+    given = [one for one in terms(loss) if isinstance(one, Op) and one.uid in losses]
+    return any(cut in alternatives(one) for loss in given for one in loss.inputs)
 
 
 def _ends(event: RequiresGrad) -> list[Op]:

@@ -11,7 +11,7 @@ from trainlint.facts.model.events.losses import Accumulated, LossCall
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Carried, Choice, Object, Op, Value, alternatives, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -69,6 +69,8 @@ def _is_over_batches(training: Training, event: Accumulated) -> bool:
     loop = training.loops.get(event.loops[-1]) if event.loops else None
     if loop is None:
         return True
+    if _is_of_one_batch(training, event):
+        return False
     if isinstance(loop.over, Op) and _is_of_dict(loop.over):
         return any(training.inside(loop.number, kind) for kind in (Backward, OptimizerStep))
     if loop.over is None or (isinstance(loop.over, Op) and loop.over.name == "range"):
@@ -78,6 +80,17 @@ def _is_over_batches(training: Training, event: Accumulated) -> bool:
         one.is_a(MODULE) if isinstance(one, Object) else isinstance(one, Op) and _is_of_parameters(one)
         for one in held
     )
+
+
+def _is_of_one_batch(training: Training, event: Accumulated) -> bool:
+    """Whether the sum begins anew with each batch of a loop around, as that of several updates on one batch does."""
+    total = next((one for one in event.result.parts() if isinstance(one, Carried)), None)
+    if total is None or isinstance(total.start, Carried) or total.loop not in event.loops:
+        return False
+    around = event.loops[: event.loops.index(total.loop)]
+    drawn = training.events(Drawn)
+    draws_inside = any(total.loop in one.loops for one in drawn)
+    return not draws_inside and any(one.loops and one.loops[-1] in around for one in drawn)
 
 
 def _is_of_dict(over: Op) -> bool:

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.flow import graph_of
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.parameters import ParametersRead
@@ -20,6 +21,8 @@ def check(training: Training) -> Iterator[Finding]:
         if not graph:
             continue
         others = [one.loss for one in backwards if one is not backward]
+        if _is_weighed_again(backward.loss, others):
+            continue
         others += [one.target for one in training.events(ParametersRead)]
         others += [value for one in training.events(Escape) for value in one.values]
         others += [one.value for one in training.handed_out()]
@@ -36,6 +39,19 @@ def _is_of_one(value: Value, loss: Value) -> bool:
     """Whether both come from one unknown object, such as a dict of losses."""
     holder = _holder(loss)
     return holder is not None and holder is _holder(value)
+
+
+def _is_weighed_again(loss: Value, others: list[Value]) -> bool:
+    """Whether a loss is the sum of something that is not in sight, and another loss is made of the same."""
+    base = _base(loss)
+    return base is not loss and any(base in reached([one]) for one in others)
+
+
+def _base(loss: Value) -> Value:
+    """What a loss is the sum or mean of: the losses of the samples, which another loss may weigh."""
+    while isinstance(loss, Op) and loss.name in ("sum", "mean") and len(loss.inputs) == 1:
+        loss = loss.inputs[0]
+    return loss
 
 
 def _holder(value: Value) -> Value | None:

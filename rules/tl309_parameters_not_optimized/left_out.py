@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trainlint.facts.api.classes import MODULE, OPTIMIZER
+from trainlint.facts.api.classes import MODULE, OPTIMIZER, SOME_MODULE
 from trainlint.facts.api.gradients import NO_GRADIENT
 from trainlint.facts.api.layers import WITH_PARAMETERS
 from trainlint.facts.ask.asking import reached
@@ -104,9 +104,16 @@ def model_left_out(training: Training) -> LeftOut | None:
             {id(module) for module in optimizers.held[other]} == {id(module) for module in held}
             for other in twins
         )
+        if idle and any(map(_stands_in, left)) and any(map(_stands_in, held)):
+            continue  # an attribute that methods set: both may stand for the same module
         if one.at is not None and (idle or is_twin):
             return LeftOut(one.at, left, has_twin=is_twin)
     return None
+
+
+def _stands_in(module: Object) -> bool:
+    """Whether a module stands for one that is not in sight."""
+    return module.type == SOME_MODULE
 
 
 def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:

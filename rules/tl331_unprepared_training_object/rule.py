@@ -110,6 +110,7 @@ def _loaders(training: Training, handed: frozenset[int]) -> Iterator[Finding]:
         datasets = list(alternatives(loader.argument(0, "dataset")))
         if (
             not is_built_openly(loader)
+            or loader.loops  # its data may be what this process has collected since the last time
             or any(True for _ in samplers(loader))
             or loader.argument(3, "sampler") is not None
             or loader.argument(4, "batch_sampler") is not None

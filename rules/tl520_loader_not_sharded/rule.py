@@ -37,6 +37,8 @@ def check(training: Training) -> Iterator[Finding]:
         made = [one for one in training.events(Built) if one.object is loader]
         if not all(compatible(one.guards, trained.guards) for one in (*made, use.drawn)):
             continue  # another loader stands where the model is copied
+        if any(_is_for_one_process(one, training) for one in made):
+            continue
         datasets = list(alternatives(loader.argument(0, "dataset")))
         if not datasets or not all(map(_is_whole, datasets)):
             continue
@@ -49,6 +51,16 @@ def check(training: Training) -> Iterator[Finding]:
                 Because(use.drawn.at, "it is trained on the loader's batches here"),
             ),
         )
+
+
+def _is_for_one_process(made: Built, training: Training) -> bool:
+    """Whether a condition chooses between this loader and one that has a sampler."""
+    others = (one for one in training.events(Built) if one.object.type == LOADER)
+    return any(
+        not compatible(other.guards, made.guards)
+        and (other.object.argument(3, "sampler") or other.object.argument(4, "batch_sampler")) is not None
+        for other in others
+    )
 
 
 def _seeds_by_rank(training: Training) -> bool:

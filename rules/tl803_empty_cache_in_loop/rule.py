@@ -22,6 +22,8 @@ def check(training: Training) -> Iterator[Finding]:
         loop = call.loops[-1]
         if _counts(training, loop) and not training.inside(loop, OptimizerStep):
             continue
+        if _only_tries(training, loop):
+            continue
         if _tries_models(training, loop):
             continue
         rounds = [*training.inside(loop, Backward), *training.inside(loop, Drawn)]
@@ -40,6 +42,12 @@ def _counts(training: Training, loop: int) -> bool:
     """Whether a loop is only over numbers or a list: an iteration may be more than a batch then."""
     over = training.loops[loop].over
     return isinstance(over, Items) or (isinstance(over, Op) and over.name == "range")
+
+
+def _only_tries(training: Training, loop: int) -> bool:
+    """Whether a `while` draws no batch and takes no step: it measures, or searches for what fits."""
+    is_while = training.loops[loop].over is None
+    return is_while and not training.inside(loop, OptimizerStep) and not training.inside(loop, Drawn)
 
 
 def _tries_models(training: Training, loop: int) -> bool:

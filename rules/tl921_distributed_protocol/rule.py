@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import question
 from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.modules import Wrapped
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Guards, Op, Value
 from trainlint.facts.seen.ranks import Disagreement
@@ -12,11 +13,12 @@ from trainlint.rule import rule
 @rule(Training, level="error", refutable=False)
 def check(training: Training) -> Iterator[Finding]:
     under: set[Guards] = set()
+    is_copied = bool(training.events(Wrapped))
     for call in training.events(Called):
         if call.name == "torch.distributed.init_process_group":
             under.add(call.guards)
         in_each = any(set(call.guards) <= set(guards) for guards in under)
-        if call.name == "torch.save" and in_each and _is_one_file(call.argument(1, "f")):
+        if call.name == "torch.save" and in_each and is_copied and _is_one_file(call.argument(1, "f")):
             yield Finding(
                 call.at,
                 "Every rank writes this file at the same time: it may be corrupted, and a rank that reads it "

@@ -2,10 +2,10 @@ import re
 from collections.abc import Iterator
 
 from trainlint.facts.api.layers import BATCH_NORMS
-from trainlint.facts.ask.holding import inside, is_part_of
+from trainlint.facts.ask.holding import inside, is_part_of, numbers_inside
 from trainlint.facts.model.events.forwards import Forward
-from trainlint.facts.model.events.modules import ModeChange
-from trainlint.facts.model.events.parameters import RequiresGrad
+from trainlint.facts.model.events.modules import ModeChange, StateLoaded
+from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
@@ -32,7 +32,10 @@ def check(training: Training) -> Iterator[Finding]:
             frozen.setdefault(module.uid, (module, event))
         elif constant(event.wanted) is not False:
             return  # some of it is trained after all
+    followers = _followers(training)
     for module, event in frozen.values():
+        if not followers.isdisjoint((module.uid, *numbers_inside(module))):
+            continue
         norm = _norm_in(module)
         forward = _trained(training, module) if norm is not None else None
         if norm is None or forward is None or _is_kept_still(training, module, forward):
@@ -44,6 +47,20 @@ def check(training: Training) -> Iterator[Finding]:
             "after each `train()`.",
             (Because(forward.at, "it is called in training mode here"),),
         )
+
+
+def _followers(training: Training) -> frozenset[int]:
+    """Modules that are given the weights of another one, or changed by hand: a teacher that follows its student has
+    statistics of its own on purpose."""
+    given = [one.target for one in training.events(StateLoaded) if _is_of_module(one.state)]
+    given += [one.target for one in training.events(ParametersRead)]
+    found = (_module_of(one) or one for value in given for one in alternatives(value))
+    return frozenset(one.uid for one in found if isinstance(one, Object))
+
+
+def _is_of_module(state: Value) -> bool:
+    """Whether a state has just been taken from a module, and is not one of a file."""
+    return any(isinstance(one, Op) and one.name == "state_dict" for one in alternatives(state))
 
 
 def _module_of(target: Value) -> Object | None:

@@ -334,7 +334,13 @@ def _summands(loss: Value) -> Sequence[Value]:
 
 
 def _is_weight(value: Value) -> bool:
-    return isinstance(value, (Constant, Unknown)) or (isinstance(value, Op) and value.name == "getattr")
+    match value:
+        case Constant() | Unknown() | Op(name="getattr"):
+            return True
+        case Op() if value.name in REBUILDS:
+            numbers = all(isinstance(one, (Constant, Unknown)) for one in value.inputs)
+            return numbers and not wants_gradient(value) and not value.is_leaf
+    return False
 
 
 def starving(loss: Value) -> list[Op]:

@@ -193,4 +193,5 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
 def _written(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
     if isinstance(container, Op):
         ev.write(container, ev.op("setitem", (container, index, value), at))
-        noting.note_overwritten(ev, container, at)
+        if not (isinstance(index, Constant) and isinstance(index.value, str)):  # which no tensor takes
+            noting.note_overwritten(ev, container, at)

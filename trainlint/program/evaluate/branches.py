@@ -59,19 +59,22 @@ def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
         ev.store.write(no[2] if gone else yes[2])
         ev.assume(conditions.implied(test, not gone, guard))
     else:
-        ev.merge(guard, yes[2], no[2])
+        ev.merge(guard, yes[2], no[2], yes[3], no[3])
     return None
 
 
 def _branch(
     ev: Evaluator, node: s.If, test: Value, guard: conditions.Guard, outcome: bool
-) -> tuple[list[Node], Signal, Layer]:
+) -> tuple[list[Node], Signal, Layer, tuple[conditions.Guard, ...]]:
+    """What a way does, how it ends, what it leaves, and the conditions that hold at its end since others have left it:
+    `else: raise` behind a chain of settings says which of them it is."""
     ev.store.push()
     with ev.inside("known", "guards", "records", nodes=[]):
         ev.assume(conditions.implied(test, outcome, guard))
         narrowing.narrow(ev, node.test, outcome)
+        held = len(ev.guards)
         signal = decided(ev, node.body if outcome else node.orelse)
-        return ev.nodes, signal, ev.store.pop()
+        return ev.nodes, signal, ev.store.pop(), ev.guards[held:]
 
 
 def try_statement(ev: Evaluator, node: s.Try) -> Signal:

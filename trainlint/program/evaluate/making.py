@@ -114,10 +114,17 @@ class Making(Here):
             holder.written = (*holder.written, made)
             holder = holder.inputs[0] if holder.name in ("data", "detach") and holder.inputs else None
 
-    def merge(self, guard: conditions.Guard | None, then: Layer, otherwise: Layer) -> None:
-        """Write what two branches have left."""
+    def merge(
+        self,
+        guard: conditions.Guard | None,
+        then: Layer,
+        otherwise: Layer,
+        then_also: tuple[conditions.Guard, ...] = (),
+        otherwise_also: tuple[conditions.Guard, ...] = (),
+    ) -> None:
+        """Write what two branches have left, and under which conditions beside their own."""
         self.copied(sum(map(len, then.values())) + sum(map(len, otherwise.values())))
-        self.store.merge(guard, then, otherwise)
+        self.store.merge(guard, then, otherwise, then_also, otherwise_also)
 
     def unknown(self, text: str = "") -> Unknown:
         return Unknown(text=text, loops=self.loops)

@@ -79,10 +79,17 @@ class Store:
             else:
                 top[owner] = held
 
-    def merge(self, guard: Guard | None, then: Layer, otherwise: Layer) -> None:
+    def merge(
+        self,
+        guard: Guard | None,
+        then: Layer,
+        otherwise: Layer,
+        then_also: tuple[Guard, ...] = (),
+        otherwise_also: tuple[Guard, ...] = (),
+    ) -> None:
         """Write what two branches left, each value as a choice where they differ."""
-        yes: tuple[Guard, ...] = (guard,) if guard else ()
-        no: tuple[Guard, ...] = ((guard[0], not guard[1]),) if guard else ()
+        yes: tuple[Guard, ...] = (guard, *then_also) if guard else ()
+        no: tuple[Guard, ...] = ((guard[0], not guard[1]), *otherwise_also) if guard else ()
         empty: dict[str, Value] = {}
         for owner in {**then, **otherwise}:
             left, right = then.get(owner, empty), otherwise.get(owner, empty)
