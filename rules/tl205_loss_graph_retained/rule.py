@@ -4,7 +4,7 @@ from trainlint.facts.api.classes import MODULE, SOME_MODULE
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, has_graph, is_no_tensor
 from trainlint.facts.ask.evidence import of_sum
-from trainlint.facts.ask.flow import is_made_of, is_recurrence
+from trainlint.facts.ask.flow import is_made_of, is_recurrence, made_of
 from trainlint.facts.ask.holding import contained
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.losses import Accumulated, LossCall
@@ -38,6 +38,8 @@ def check(training: Training) -> Iterator[Finding]:
             for one in alternatives(event.value)
         ):
             continue
+        if any(isinstance(one, Op) and one.name == "torch.autograd.grad" for one in made_of(event.value)):
+            continue  # a term of a loss: else nobody asks for its graph
         found = attachment(event.value)
         is_spent = all(one.uid in spent for one in alternatives(event.value))
         has_one = found.attached and not found.uncertain and has_graph(event.value)

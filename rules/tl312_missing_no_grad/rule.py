@@ -36,6 +36,8 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if is_among(forward.output, makes_used) or is_among(forward.output, makes_kept):
             continue
+        if _stands_for_one(training, forward, makes_used):
+            continue
         modes = [training.mode_at(run, forward) for run in runs if forward in run]
         last = modes[-1] if modes else None
         if last is not None and all(one is not None and one.training is False for one in modes):
@@ -56,6 +58,17 @@ def check(training: Training) -> Iterator[Finding]:
                 confidence="likely" if doubt else None,
                 doubt=doubt,
             )
+
+
+def _stands_for_one(training: Training, forward: Forward, makes_used: frozenset[int]) -> bool:
+    """Whether a setting chooses it in the place of another forward of the model, which a loss is made of."""
+    return any(
+        one.module is forward.module
+        and (one.loops, one.calls) == (forward.loops, forward.calls)
+        and training.never_together(one, forward)
+        and is_among(one.output, makes_used)
+        for one in training.events(Forward)
+    )
 
 
 def _doubt(training: Training) -> str | None:
