@@ -14,13 +14,7 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api import filling, noting, subscripts
-from trainlint.program.evaluate import (
-    attributes,
-    declared,
-    expressions,
-    running_sums,
-    standing_in,
-)
+from trainlint.program.evaluate import attributes, declared, expressions, names, running_sums, standing_in
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -36,7 +30,7 @@ def _delete(ev: Evaluator, target: s.Expr) -> None:
     """`del table[key]`."""
     if not isinstance(target, s.Subscript):
         return
-    table, key = ev.unseen(target.value), ev.expr(target.index)
+    table, key = expressions.unseen(ev, target.value), ev.expr(target.index)
     if isinstance(table, Table) and isinstance(key, Constant) and key.value in table.entries:
         filling.without_entry(ev, table, key.value)
 
@@ -53,11 +47,11 @@ def assign_statement(ev: Evaluator, node: s.Assign) -> None:
 def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:
     match target:
         case s.Name():
-            ev.bind(target.name, value)
+            names.bind(ev, target.name, value)
         case s.Attribute():
             ev.set_attribute(ev.expr(target.value), target.name, value, target.at)
         case s.Subscript():
-            container = ev.unseen(target.value)
+            container = expressions.unseen(ev, target.value)
             subscripts.store_item(ev, container, ev.expr(target.index), value, target.at)
         case s.Collection():
             for item, part in zip(target.items, _unpacked(ev, target, value), strict=False):
@@ -84,7 +78,8 @@ def _unpacked(ev: Evaluator, target: s.Collection, value: Value) -> list[Value]:
             *value.items[len(value.items) - after :],
         ]
     return [
-        ev.settle(subscripts.item(ev, value, Constant(value=number), target.at)) for number in range(count)
+        names.settle(ev, subscripts.item(ev, value, Constant(value=number), target.at))
+        for number in range(count)
     ]
 
 

@@ -9,10 +9,7 @@ from trainlint.facts.model.values import (
     Unknown,
     Value,
 )
-from trainlint.program.evaluate import (
-    conditions,
-    narrowing,
-)
+from trainlint.program.evaluate import conditions, names, narrowing
 from trainlint.program.evaluate.blocks import Signal, block, decided
 from trainlint.program.evaluate.managers import trying
 from trainlint.program.evaluate.store import Layer
@@ -95,7 +92,7 @@ def try_statement(ev: Evaluator, node: s.Try) -> Signal:
         ev.store.push()
         with ev.inside(nodes=branch.then, guards=(*ev.guards, (condition, True))):
             if handler.name is not None:
-                ev.bind(handler.name, caught)
+                names.bind(ev, handler.name, caught)
             left = block(ev, handler.body)
         layer = ev.store.pop()
         ev.nodes.append(branch)
@@ -117,12 +114,12 @@ def try_statement(ev: Evaluator, node: s.Try) -> Signal:
 
 def match_statement(ev: Evaluator, node: s.Match) -> Signal:
     ev.expr(node.subject)
-    for names, body in node.cases:
+    for bound, body in node.cases:
         branch = Branch(None, ())
         ev.store.push()
         with ev.inside(nodes=branch.then):
-            for name in names:
-                ev.bind(name, ev.unknown(name))
+            for name in bound:
+                names.bind(ev, name, ev.unknown(name))
             left = block(ev, body)
         layer = ev.store.pop()
         ev.nodes.append(branch)

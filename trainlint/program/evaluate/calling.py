@@ -9,12 +9,14 @@ from trainlint.facts.api.attention import ATTENTION_MASKS
 from trainlint.facts.api.classes import MODULE, SOME_LOSS
 from trainlint.facts.api.layers import BATCH_NORMS, LAYERS
 from trainlint.facts.api.losses import LOSSES
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward, Normalised
 from trainlint.facts.model.events.operations import AttentionCall
+from trainlint.facts.model.nodes import Branch
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, one_of
 from trainlint.program.api import elements, noting
-from trainlint.program.evaluate import classes, decorating
+from trainlint.program.evaluate import classes, decorating, names
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 
@@ -63,6 +65,28 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
         case (FunctionValue() as function,) if (found := decorating.under(value, function)) is not function:
             return found
     return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def call_choice(ev: Evaluator, func: Choice, given: Arguments, at: s.Span, text: str) -> Value:
+    results = []
+    for guards, one in func.options[: limits.MAX_OPTIONS_CALLED]:
+        condition = guards[-1][0] if guards else None
+        branch = Branch(condition, tuple(sorted(ev.varying.get(condition, ()))))
+        nodes = branch.then if not guards or guards[-1][1] else branch.otherwise
+        known = {**ev.known, **dict(guards)}
+        with ev.inside(nodes=nodes, guards=(*ev.guards, *guards), known=known):
+            results.append((guards, ev.call(one, _settled(ev, given), at, text)))
+        for node in nodes:
+            if isinstance(node, Called):
+                node.is_chosen = True
+        ev.nodes.append(branch)
+    return results[0][1] if len(results) == 1 else one_of(tuple(results))
+
+
+def _settled(ev: Evaluator, given: Arguments) -> Arguments:
+    """The same arguments with what is now known of conditions applied."""
+    options = {name: names.settle(ev, one) for name, one in given.options.items()}
+    return Arguments(tuple(names.settle(ev, one) for one in given.args), options, given.open)
 
 
 def call_forward(

@@ -12,7 +12,7 @@ from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import Built, RegisteredEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, ways
-from trainlint.program.evaluate import attributes, blocks, containers
+from trainlint.program.evaluate import attributes, blocks, containers, names
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.signatures import raises_at_once
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
@@ -121,7 +121,7 @@ def _attribute(ev: Evaluator, cls: ClassValue, classes: tuple[Value, ...], name:
     found = _inherited(ev, classes, name)
     if found is None:
         return None
-    found = ev.settle(found)
+    found = names.settle(ev, found)
     if isinstance(found, FunctionValue):
         ev.trace.code.update((one.env.path, one.code.at[0]) for one in (found, found.origin))
         if found.kind == "class":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api.classes import AUTOCAST
 from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.program.api import grad_modes, noting
-from trainlint.program.evaluate import classes
+from trainlint.program.evaluate import classes, names
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library
 from trainlint.program.source import syntax as s
 
@@ -28,7 +28,7 @@ def define_function(ev: Evaluator, code: s.Function) -> Value:
     value = FunctionValue(code=code, env=ev.env, defaults=defaults)
     for node in reversed(code.decorators):
         if isinstance(node, s.Attribute) and node.name in ("setter", "deleter", "getter"):
-            return ev.lookup(code.name)
+            return names.lookup(ev, code.name)
         value = _decorated(ev, value, ev.expr(node), node)
     return value
 

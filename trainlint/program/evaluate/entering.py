@@ -9,7 +9,8 @@ from trainlint import limits
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.model.values import Choice, Items, Object, Table, Value
 from trainlint.program.evaluate import classes, inheriting, owned_methods
-from trainlint.program.evaluate.evaluator import Evaluator, Root
+from trainlint.program.evaluate.evaluator import Evaluator
+from trainlint.program.evaluate.roots import Root
 from trainlint.program.evaluate.store import Layer
 from trainlint.program.evaluate.uses import Trace
 from trainlint.program.evaluate.values import ClassValue, FunctionValue

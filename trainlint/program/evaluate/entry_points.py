@@ -18,7 +18,8 @@ from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
 from trainlint.program.evaluate.collecting import collected
 from trainlint.program.evaluate.entering import Entering
-from trainlint.program.evaluate.evaluator import Evaluator, Root
+from trainlint.program.evaluate.evaluator import Evaluator
+from trainlint.program.evaluate.roots import Root
 from trainlint.program.evaluate.unread import harmless_containers, unread
 from trainlint.program.evaluate.uses import Code
 from trainlint.program.incremental.helpers import Helpers, helpers

@@ -11,14 +11,7 @@ from trainlint.facts.model.values import Constant, Guards, Items, Table, Value, 
 from trainlint.finding import Place
 from trainlint.program.api import elements, filling, folding, host, subscripts
 from trainlint.program.api.lists import bounded, joined, once
-from trainlint.program.evaluate import (
-    assigning,
-    conditions,
-    declared,
-    decorating,
-    loops,
-    standing_in,
-)
+from trainlint.program.evaluate import assigning, conditions, declared, decorating, loops, names, standing_in
 from trainlint.program.evaluate.values import Arguments, Super
 from trainlint.program.source import syntax as s
 
@@ -27,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _name(ev: Evaluator, node: s.Name) -> Value:
-    return ev.seen(ev.lookup(node.name))
+    return names.seen(ev, names.lookup(ev, node.name))
 
 
 def _constant(ev: Evaluator, node: s.Constant) -> Value:
@@ -35,13 +28,25 @@ def _constant(ev: Evaluator, node: s.Constant) -> Value:
 
 
 def _attribute(ev: Evaluator, node: s.Attribute) -> Value:
-    return ev.seen(attribute(ev, node))
+    return names.seen(ev, attribute(ev, node))
 
 
 def attribute(ev: Evaluator, node: s.Attribute) -> Value:
     holder = ev.expr(node.value)
-    found = ev.settle(ev.attribute(holder, node.name, node.at, ev.label(node)))
+    found = names.settle(ev, ev.attribute(holder, node.name, node.at, ev.label(node)))
     return standing_in.known(ev, node, declared.attribute(ev, holder, node.name, found))
+
+
+def unseen(ev: Evaluator, node: s.Expr) -> Value:
+    """The value of an expression, where it does not matter what it holds."""
+    match node:
+        case s.Name():
+            ev.spend()
+            return names.lookup(ev, node.name)
+        case s.Attribute():
+            ev.spend()
+            return attribute(ev, node)
+    return ev.expr(node)
 
 
 def _call(ev: Evaluator, node: s.Call) -> Value:
@@ -114,7 +119,9 @@ def _options(ev: Evaluator, tables: list[tuple[Guards, Table]]) -> dict[str, Val
 def _subscript(ev: Evaluator, node: s.Subscript) -> Value:
     value = ev.expr(node.value)
     index = ev.expr(node.index)
-    return standing_in.known(ev, node, ev.seen(ev.settle(subscripts.item(ev, value, index, node.at))))
+    return standing_in.known(
+        ev, node, names.seen(ev, names.settle(ev, subscripts.item(ev, value, index, node.at)))
+    )
 
 
 def _collection(ev: Evaluator, node: s.Collection) -> Value:
@@ -158,7 +165,7 @@ def _operation(ev: Evaluator, node: s.Operation) -> Value:
     if node.operator in ("and", "or"):
         return _boolean(ev, node)
     if node.operator in ("in", "not in"):  # what a dict holds is not looked at
-        operands: tuple[Value, ...] = (ev.expr(node.operands[0]), ev.unseen(node.operands[1]))
+        operands: tuple[Value, ...] = (ev.expr(node.operands[0]), unseen(ev, node.operands[1]))
     else:
         operands = tuple(ev.expr(one) for one in node.operands)
     return arithmetic(ev, node.operator, operands, node.at, ev.label(node))

@@ -8,6 +8,7 @@ from trainlint.facts.model.values import (
     Object,
     Value,
 )
+from trainlint.program.evaluate import names
 from trainlint.program.evaluate.values import FileModule, Imported, Library
 from trainlint.program.source import syntax as s
 
@@ -21,13 +22,13 @@ def import_statement(ev: Evaluator, node: s.Import) -> None:
         first = name.partition(".")[0]
         whole, package = ev.project.module(path, 0, name), ev.project.module(path, 0, first)
         if alias is not None:
-            ev.bind(alias, FileModule(path=whole) if whole is not None else Library(name=name))
+            names.bind(ev, alias, FileModule(path=whole) if whole is not None else Library(name=name))
         elif package is not None:
-            ev.bind(first, FileModule(path=package))
+            names.bind(ev, first, FileModule(path=package))
         elif whole is not None:
-            ev.bind(first, _package(ev, name, whole))
+            names.bind(ev, first, _package(ev, name, whole))
         else:
-            ev.bind(first, Library(name=first))
+            names.bind(ev, first, Library(name=first))
 
 
 def _package(ev: Evaluator, name: str, file: str) -> Value:
@@ -48,16 +49,16 @@ def from_statement(ev: Evaluator, node: s.ImportFrom) -> None:
             if file is not None:
                 _import_all(ev, file)
         elif file is not None:
-            ev.bind(alias or name, Imported(path=file, name=name))
+            names.bind(ev, alias or name, Imported(path=file, name=name))
         else:
             inner = ev.project.module(path, node.level, f"{node.module}.{name}".strip("."))
             dotted = f"{node.module or '.'}.{name}"
             library = Library(name="torch" if dotted == "torch.torch" else dotted)
-            ev.bind(alias or name, FileModule(path=inner) if inner is not None else library)
+            names.bind(ev, alias or name, FileModule(path=inner) if inner is not None else library)
 
 
 def _import_all(ev: Evaluator, file: str) -> None:
     ev.trace.lists.add(file)
     for name in sorted(ev.project.names(file)):
         if not name.startswith("_"):
-            ev.bind(name, Imported(path=file, name=name))
+            names.bind(ev, name, Imported(path=file, name=name))

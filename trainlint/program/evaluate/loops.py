@@ -15,7 +15,7 @@ from trainlint.facts.model.values import (
 )
 from trainlint.program.api import elements
 from trainlint.program.api.lists import numbered
-from trainlint.program.evaluate import assigning
+from trainlint.program.evaluate import assigning, names
 from trainlint.program.evaluate.blocks import Signal, block, decided
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
@@ -87,7 +87,7 @@ def _loop(
             before = ev.store.get((ev.env.declared.get(name, ev.env).uid, name))
             if before is not None:
                 carried[name] = Carried(start=before, loop=number)
-                ev.bind(name, carried[name])
+                names.bind(ev, name, carried[name])
         test = start()
         signal = block(ev, body)
     made = ev.nodes[-1]
@@ -96,7 +96,7 @@ def _loop(
     for name, value in carried.items():
         after = ev.store.get((ev.env.declared.get(name, ev.env).uid, name))
         if after is value:
-            ev.bind(name, value.start)
+            names.bind(ev, name, value.start)
         else:
             value.back = after
     return signal if signal in ("return", "raise") and isinstance(node, s.While) else None

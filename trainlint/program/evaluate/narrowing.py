@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Value
 from trainlint.program.api import filling
+from trainlint.program.evaluate import expressions, names
 from trainlint.program.evaluate.values import Library
 from trainlint.program.source import syntax as s
 
@@ -58,13 +59,13 @@ def _rebind(ev: Evaluator, target: s.Expr, number: Value) -> None:
     """Without the events of an assignment, for nothing is assigned."""
     match target:
         case s.Name():
-            ev.bind(target.name, number)
+            names.bind(ev, target.name, number)
         case s.Attribute():
             holder = ev.expr(target.value)
             if isinstance(holder, Object):
                 ev.store.set((holder.uid, target.name), number)
         case s.Subscript():
-            table, key = ev.unseen(target.value), ev.expr(target.index)
+            table, key = expressions.unseen(ev, target.value), ev.expr(target.index)
             if isinstance(table, Table) and isinstance(key, Constant) and filling.is_hashable(key.value):
                 ev.store.touch(table)
                 table.entries[key.value] = number

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import SOME_MODULE
 from trainlint.facts.model.values import Items, Object, Table, Value
-from trainlint.program.evaluate import declared, standing_in
+from trainlint.program.evaluate import declared, names, standing_in
 from trainlint.program.evaluate.classes import overridable
 from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
@@ -22,13 +22,15 @@ def bind_parameters(ev: Evaluator, func: FunctionValue, given: Arguments) -> Non
     opened = given.open
     for parameter in func.code.parameters:
         if parameter.star == "*":
-            ev.bind(parameter.name, Items(kind="tuple", items=args, exact=not opened, is_begun=opened))
+            names.bind(ev, parameter.name, Items(kind="tuple", items=args, exact=not opened, is_begun=opened))
             args = []
         elif parameter.star == "**":
-            ev.bind(parameter.name, Table(entries=dict(options), others=[ev.unknown()] if opened else []))
+            names.bind(
+                ev, parameter.name, Table(entries=dict(options), others=[ev.unknown()] if opened else [])
+            )
             options = {}
         else:
-            ev.bind(parameter.name, _argument(ev, func, parameter, args, options, opened))
+            names.bind(ev, parameter.name, _argument(ev, func, parameter, args, options, opened))
 
 
 def _argument(

@@ -10,12 +10,7 @@ from trainlint.facts.api.operations import OUT_OF_PLACE
 from trainlint.facts.model.events.operations import Discarded
 from trainlint.facts.model.nodes import Exit
 from trainlint.facts.model.values import Constant, Op, alternatives
-from trainlint.program.evaluate import (
-    classes,
-    conditions,
-    decorating,
-    narrowing,
-)
+from trainlint.program.evaluate import classes, conditions, decorating, names, narrowing
 from trainlint.program.evaluate.assigning import assign_statement, augmented_statement, delete_statement
 from trainlint.program.evaluate.blocks import Signal
 from trainlint.program.evaluate.branches import if_statement, match_statement, try_statement
@@ -68,11 +63,11 @@ def _jump(ev: Evaluator, node: s.Jump) -> Signal:
 
 
 def _function(ev: Evaluator, node: s.Function) -> None:
-    ev.bind(node.name, decorating.define_function(ev, node))
+    names.bind(ev, node.name, decorating.define_function(ev, node))
 
 
 def _class(ev: Evaluator, node: s.Class) -> None:
-    ev.bind(node.name, classes.define_class(ev, node))
+    names.bind(ev, node.name, classes.define_class(ev, node))
 
 
 def _note_discarded(ev: Evaluator, node: s.Call, value: Op) -> None:
@@ -90,7 +85,7 @@ def _note_discarded(ev: Evaluator, node: s.Call, value: Op) -> None:
         root: s.Expr = node.func
         while isinstance(root, s.Attribute):
             root = root.value
-        is_function = isinstance(root, s.Name) and isinstance(ev.lookup(root.name), Library)
+        is_function = isinstance(root, s.Name) and isinstance(names.lookup(ev, root.name), Library)
         ev.emit(
             Discarded, node.at, name=name, tensor=value.inputs[0], is_method=not is_function, text=value.text
         )

@@ -1,0 +1,99 @@
+"""`value.name`, read and set, whatever the value is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint import limits
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.torch_names import is_like_requires_grad
+from trainlint.facts.model.events.batches import PadIsEnd
+from trainlint.facts.model.events.calls import AttributeSet, SettingChanged
+from trainlint.facts.model.events.steps import ZeroGrad
+from trainlint.facts.model.values import Carried, Choice, Constant, Object, Op, Unknown, Value, one_of
+from trainlint.program.evaluate import attributes, classes, containers, lived, names
+from trainlint.program.evaluate.values import ClassValue, FileModule, Library, Super
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: str = "") -> Value:
+    """`value.name`."""
+    match value:
+        case Library():  # `torch.torch` is torch
+            return value if value.name == name == "torch" else Library(name=f"{value.name}.{name}")
+        case FileModule():
+            return names.settle(ev, names.imported(ev, value.path, name))
+        case Choice():
+            found = [
+                (guards, attribute(ev, one, name, at, text))
+                for guards, one in value.options[: limits.MAX_OPTIONS_CALLED]
+            ]
+            return one_of(tuple(found))
+        case ClassValue():
+            return classes.class_attribute(ev, value, name) or _unknown_attribute(ev, value, name)
+        case Super():
+            return classes.super_attribute(ev, value, name)
+        case Object():
+            held = ev.store.get((value.uid, name))
+            if isinstance(held, Constant):
+                return lived.in_use(ev, value, name, held)
+            if held is not None:
+                return names.settle(ev, held)
+            return classes.object_attribute(ev, value, name, at)
+        case Carried():
+            held = ev.store.get((value.uid, name))
+            if held is not None:
+                return held
+            return attribute(ev, value.start, name, at, text)
+        case _:
+            held = ev.store.get((value.uid, name))
+            if held is not None:
+                return names.settle(ev, held)
+            return attributes.value_attribute(ev, value, name, at, text)
+
+
+def _unknown_attribute(ev: Evaluator, value: Value, name: str) -> Value:
+    missing = Unknown(text=name, loops=())
+    ev.store.set((value.uid, name), missing)
+    return missing
+
+
+def set_attribute(
+    ev: Evaluator, target: Value, name: str, value: Value, at: s.Span, is_certain: bool = True
+) -> None:
+    """`target.name = value`, where the target certainly is this value, or may be."""
+    if isinstance(target, Choice):
+        for _, one in target.options:
+            set_attribute(ev, one, name, value, at, is_certain=False)
+        return
+    if isinstance(value, Constant) and ev.loops:  # a value of its own, for when it was set matters
+        value = Constant(value=value.value, at=value.at, is_default=value.is_default)
+    is_layer = isinstance(target, Object) and MODULE in target.bases and target.definition is None
+    is_misspelt = is_like_requires_grad(name) and not ev.is_read(name)
+    if is_misspelt or (is_layer and is_certain and name == "requires_grad"):
+        ev.emit(AttributeSet, at, target=target, name=name)
+    if name in ("pad_token", "pad_token_id") and attributes.is_end_token(value):
+        ev.emit(PadIsEnd, at, tokenizer=target)
+    if name == "grad" and isinstance(value, Constant) and value.value is None:
+        ev.emit(ZeroGrad, at, target=attributes.holder_of(target))
+    elif name == "requires_grad":
+        attributes.set_requires_grad(ev, target, value, at, assignment=True)
+    elif isinstance(target, Op):
+        if name in ("transform", "transforms"):
+            ev.emit(SettingChanged, at, name=name, value=value)
+        if name in attributes.GRADIENT_FUNCTIONS:
+            ev.store.touch(target)
+            target.hung_on = value
+        attributes.written_by_hand(ev, target, name, at)
+    elif isinstance(target, Object):
+        classes.note_registration(ev, target, name, value, at)
+        containers.note_part(ev, target, name, value)
+    elif isinstance(target, Library):
+        ev.emit(SettingChanged, at, name=f"{target.name}.{name}", value=value)
+    if isinstance(target, FileModule):
+        names.bind(ev, name, value, ev.module(target.path))
+    else:
+        ev.store.set((target.uid, name), value)

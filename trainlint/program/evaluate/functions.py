@@ -1,0 +1,98 @@
+"""Calls of the program's own functions: their bodies, in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint import limits
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.nodes import Body
+from trainlint.facts.model.values import Constant, Items, Object, Value, one_of
+from trainlint.finding import Place
+from trainlint.program.evaluate import blocks, conditions, declared, parameters
+from trainlint.program.evaluate.context import Frame
+from trainlint.program.evaluate.keys import INITIALISED
+from trainlint.program.evaluate.signatures import raises_at_once
+from trainlint.program.evaluate.values import Arguments, FunctionValue
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def call_function(
+    ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None = None
+) -> Value:
+    """A function of the program: its body, here and now. Beyond the limits, an unknown result."""
+    is_constructor = func.origin.code.name == "__init__"
+    if ev.work.active.get(_at_work(func), 0) >= limits.MAX_SAME_FUNCTION or not ev.follows():
+        if is_constructor and given.args:
+            ev.store.set((given.args[0].uid, INITIALISED), Constant(value=True))
+        ev.emit(Escape, at, values=given.all())
+        return ev.op("call", given.all(), at, func.code.name + "(…)")
+    if raises_at_once(func, given):  # what follows in the program does not happen, or is caught
+        ev.emit(Escape, at, values=given.all())
+        return ev.op("call", given.all(), at, func.code.name + "(…)")
+    if not is_constructor and ev.project.is_library_code(func.env.path, ev.env.path):
+        owner = receiver if isinstance(receiver, Object) else None
+        return ev.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
+    ev.trace.reached.add((func.env.path, func.code.at[0]))
+    ev.trace.code.add((func.env.path, func.code.at[0]))
+    frame = Frame(
+        ev.new_env(func.env.path, func.env),
+        func.code,
+        func.owner,
+        receiver,
+        guards=len(ev.guards),
+        loops=ev.loops,
+    )
+    body = Body()
+    signal = _run(ev, func, frame, body, given, ev.place(at) if ev.frames else None)
+    if body.body:
+        ev.nodes.append(body)
+    if func.code.is_generator:
+        exact = frame.yields_plainly and signal is None and not func.is_context
+        made = Items(items=frame.yields, exact=exact, kind="generator")
+        if func.is_context:
+            regions = frame.yield_autocast[len(ev.here.autocast) :]
+            ev.contexts[made.uid] = (frame.yield_records, regions)
+        return made
+    if signal is None and frame.returns and func.code.name != "<lambda>":
+        frame.returns.append((tuple(ev.guards[frame.guards :]), Constant(value=None)))
+    return declared.instead(ev, func.code.returns, func.env, _returned(frame.returns))
+
+
+def _run(
+    ev: Evaluator, func: FunctionValue, frame: Frame, body: Body, given: Arguments, call: Place | None
+) -> blocks.Signal:
+    """The body of a function in a frame of its own; how it was left."""
+    here, active, code = ev.here, ev.work.active, _at_work(func)
+    active[code] = active.get(code, 0) + 1
+    ev.frames.append(frame)
+    try:
+        with ev.inside(
+            nodes=body.body,
+            records=here.records if func.records is True else func.records,
+            autocast=here.autocast + func.autocast,
+            calls=here.calls if call is None else (*here.calls, call),
+        ):
+            parameters.bind_parameters(ev, func, given)
+            return blocks.block(ev, func.code.body)
+    finally:
+        ev.frames.pop()
+        ev.leave(frame.env)
+        active[code] -= 1
+
+
+def _at_work(func: FunctionValue) -> tuple[int, int]:
+    """What tells a function that is at work from others: one decorator makes the same of all that it decorates."""
+    return id(func.code), id(func.origin.code)
+
+
+def _returned(returns: list[tuple[tuple[conditions.Guard, ...], Value]]) -> Value:
+    if not returns:
+        return Constant(value=None)
+    first = returns[0][1]
+    if all(value is first for _, value in returns):
+        return first
+    return one_of(tuple(returns))
