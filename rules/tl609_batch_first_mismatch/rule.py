@@ -44,8 +44,10 @@ def _misread(training: Training) -> Iterator[Finding]:
     done = set()
     for loss in training.events(LossCall):
         for op in reached([loss.input] if loss.input is not None else []):
-            found = misread(op) if isinstance(op, Op) and op.at is not None and op.uid not in done else None
-            if found is None or found.call.at is None or op.at is None:
+            if not isinstance(op, Op) or op.at is None or op.uid in done:
+                continue
+            found = misread(op)
+            if found is None or found.call.at is None:
                 continue
             done.add(op.uid)
             yield Finding(
