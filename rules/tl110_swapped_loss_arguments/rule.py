@@ -1,9 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.attachment import is_prediction
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_arguments
 from trainlint.facts.ask.flow import is_data
 from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.values import Value
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -15,7 +16,7 @@ def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function in SYMMETRIC or loss.function == "log_softmax" or len(loss.output.inputs) < 2:
         return
     first, second = loss.output.inputs[:2]
-    if is_data(first) and is_prediction(second):
+    if is_data(first) and _is_prediction(second):
         yield Finding(
             loss.at,
             f"`{loss.output.text}` gets the target first and the prediction second, but {loss.name} expects "
@@ -23,3 +24,9 @@ def check(loss: LossCall) -> Iterator[Finding]:
             "two arguments.",
             evidence=of_arguments(first, second),
         )
+
+
+def _is_prediction(value: Value) -> bool:
+    """Whether a tensor certainly comes out of trainable parameters, under `no_grad` or not."""
+    found = attachment(value)
+    return found.attached or (bool(found.unrecorded) and not found.uncertain and not found.cuts)
