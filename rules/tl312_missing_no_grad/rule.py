@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import of_evaluation
 from trainlint.facts.ask.flow import all_that_makes, is_among
-from trainlint.facts.ask.freezing import may_be_frozen, wants_gradients_of_data
+from trainlint.facts.ask.freezing import may_be_wholly_frozen, wants_gradients_of_data
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
@@ -32,7 +32,7 @@ def check(training: Training) -> Iterator[Finding]:
         module = forward.module
         if forward.records is not True or not forward.loops or not isinstance(module, Object):
             continue
-        if has_parameters(module) is not True or may_be_frozen(training, module):
+        if has_parameters(module) is not True or may_be_wholly_frozen(training, module):
             continue
         if is_among(forward.output, makes_used) or is_among(forward.output, makes_kept):
             continue
