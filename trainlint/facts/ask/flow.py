@@ -62,10 +62,16 @@ def _ends_graph(op: Op) -> bool:
     """Whether nothing of the graph is behind an operation."""
     if op.attached is not None:
         return not op.attached or op.name == PARAMETER
-    if op.name in (PARAMETER, "parameters", "iterate") or cuts(op) or op.name in NO_GRADIENT:
+    if op.name in (PARAMETER, "parameters") or _is_of_parameters(op) or cuts(op) or op.name in NO_GRADIENT:
         return True
     way = attachment(op)
     return not (way.attached or way.uncertain)
+
+
+def _is_of_parameters(op: Op) -> bool:
+    """Whether it is one of the parameters that a loop goes through."""
+    first = op.inputs[0] if op.name == "iterate" and op.inputs else None
+    return isinstance(first, Op) and first.name == "parameters"
 
 
 def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:
