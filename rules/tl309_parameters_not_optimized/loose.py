@@ -53,14 +53,19 @@ def _recorded(value: Value) -> tuple[Value, ...]:
 
 def _with_own_parameters(training: Training, loss: Value) -> list[Object]:
     """The modules of the program's own whose parameters a loss is made of."""
-    used = {one.uid for one in reached([loss], _recorded) if isinstance(one, Op) and one.name == PARAMETER}
-    return [
-        one
+    held = {
+        part.uid: one
         for one in training.objects
-        if one.is_a(MODULE)
-        and not one.type.startswith("torch.")
-        and any(part.uid in used for held in one.attributes.values() for part in alternatives(held))
-    ]
+        if one.is_a(MODULE) and not one.type.startswith("torch.")
+        for attribute in one.attributes.values()
+        for part in alternatives(attribute)
+        if isinstance(part, Op) and part.name == PARAMETER
+    }
+    if not held:
+        return []
+    used = {one.uid for one in reached([loss], _recorded)}
+    owners = {one.uid: one for part, one in held.items() if part in used}
+    return [one for one in training.objects if one.uid in owners]
 
 
 def _is_called_once(training: Training, layer: Object) -> bool:
