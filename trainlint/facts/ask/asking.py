@@ -240,7 +240,9 @@ def reached(
         if one.uid not in seen:
             seen.add(one.uid)
             left -= 1
-            if not left % _AT_ONCE and effort is not None:
+            if effort is not None and (most - left) % _AT_ONCE == 0:
                 effort.spend(_AT_ONCE)
             yield one
             pending += into(one)
+    if effort is not None:
+        effort.spend((most - left) % _AT_ONCE)
