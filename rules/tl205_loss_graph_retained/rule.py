@@ -62,9 +62,14 @@ def _spent(training: Training) -> frozenset[int]:
     return frozenset(
         one.uid
         for backward in training.events(Backward)
-        if not backward.by_framework and backward.retains is None
+        if not backward.by_framework and backward.retains is None and not _is_any_entry(backward.loss)
         for one in alternatives(backward.loss)
     )
+
+
+def _is_any_entry(loss: Value) -> bool:
+    """Whether a loss may be any of several values that a dict or list holds."""
+    return isinstance(loss, Choice) and not all(guards for guards, _ in loss.options)
 
 
 def _is_over_batches(training: Training, event: Accumulated) -> bool:
