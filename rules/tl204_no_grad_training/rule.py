@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts, terms, unrecorded
 from trainlint.facts.ask.evidence import of_cut
+from trainlint.facts.ask.guards import ask_for_mode
 from trainlint.facts.ask.parts_cut import parts_cut
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
@@ -14,6 +15,8 @@ from trainlint.rule import rule
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
     for backward in training.events(Backward):
+        if ask_for_mode(backward.guards):
+            continue  # a method that steps in training mode alone, and is called for validation too
         for op in unrecorded(backward.loss):
             if op.at is not None and not _is_held_against(backward, op):
                 yield Finding(

@@ -12,7 +12,7 @@ from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, alternatives
+from trainlint.facts.model.values import Object, alternatives, compatible
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
@@ -37,6 +37,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
             switches[module.uid] = _switched_off(training, module)
         switched = switches[module.uid].get(id(forward))
         if switched is None or _is_shown_to_train(forward):
+            continue
+        if _is_other_split(training, switched, forward):
             continue
         if 0 < len(forward.off) < forward.layers:
             yield Open(forward.at, "whether only a part is meant to be in evaluation mode")
@@ -131,6 +133,20 @@ def _switched_off(training: Training, module: Object) -> dict[int, ModeChange]:
             if last is not None and last.training is False and isinstance(event, Forward):
                 found[id(event)] = last
     return found
+
+
+def _is_other_split(training: Training, switched: ModeChange, forward: Forward) -> bool:
+    """Whether `eval()` is called where no step follows, and `train()` where one does: `if split == "train"` twice."""
+    steps = [one for one in training.events(Backward) if one.loops[: len(forward.loops)] == forward.loops]
+    trains = [
+        set(one.guards)
+        for one in training.events(ModeChange)
+        if one.training is True and one.loops == switched.loops and one.calls == switched.calls
+    ]
+    return bool(steps) and all(
+        not compatible(switched.guards, step.guards) and any(one <= set(step.guards) for one in trains)
+        for step in steps
+    )
 
 
 def _is_shown_to_train(forward: Forward) -> bool:

@@ -4,6 +4,7 @@ from trainlint.facts.ask.evidence import of_evaluation
 from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.ask.freezing import may_be_wholly_frozen, wants_gradients_of_data
 from trainlint.facts.ask.holding import has_parameters
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.parameters import ParametersRead
@@ -25,9 +26,12 @@ def check(training: Training) -> Iterator[Finding]:
     kept = [event.value for event in training.handed_out()] if doubt else []
     used: list[Value] = [backward.loss for backward in training.events(Backward)]
     used += [event.target for event in training.events(ParametersRead)]
+    used += [
+        value for one in training.events(Called) if one.name.endswith("autograd.grad") for value in one.args
+    ]
     makes_used, makes_kept = all_that_makes(used), all_that_makes(kept, with_graph=True)
     runs = training.runs(ModeChange, Forward)
-    said: set[tuple[str, int]] = set()
+    said: set[tuple[object, ...]] = set()
     for forward in training.events(Forward):
         module = forward.module
         if forward.records is not True or not forward.loops or not isinstance(module, Object):
@@ -43,9 +47,10 @@ def check(training: Training) -> Iterator[Finding]:
         modes = [training.mode_at(run, forward) for run in runs if forward in run]
         last = modes[-1] if modes else None
         if last is not None and all(one is not None and one.training is False for one in modes):
-            if forward.at[:2] in said:  # `head(body(x))`: one region mends both
+            around = (forward.at.path, forward.at.cell, forward.loops, forward.calls)
+            if around in said:  # `head(body(x))`: one region mends both
                 continue
-            said.add(forward.at[:2])
+            said.add(around)
             yield Finding(
                 forward.at,
                 f"{module.title[:1].upper()}{module.title[1:]} runs inference without `torch.no_grad()`: autograd "

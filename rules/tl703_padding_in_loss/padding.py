@@ -25,7 +25,7 @@ class Padded(NamedTuple):
 def padded(value: Value | None, known: Batches) -> Padded | None:
     """How the sequences in a tensor were brought to one length, where padding is certain."""
     for _ in range(_MOST_STEPS):
-        if not isinstance(value, Op):
+        if not isinstance(value, Op) or value.written:
             return None
         if value.name.rpartition(".")[2] == "pad_sequence":
             return Padded(value, value.option(2, "padding_value") or Constant(value=0))

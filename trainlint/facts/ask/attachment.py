@@ -328,7 +328,7 @@ def _summands(loss: Value) -> Sequence[Value]:
             return (inner,)
         case Op(name=name, inputs=(weight, inner)) if name in SCALING and _is_weight(weight):
             return (inner,)
-        case Choice():
+        case Choice() if all(guards for guards, _ in loss.options):  # else it is any one of several
             return loss.parts()
     return ()
 

@@ -27,7 +27,7 @@ _NEAREST = ("continue", "break", "return", "raise")
 def if_statement(ev: Evaluator, node: s.If, is_elif: bool = False) -> Signal:
     test = ev.expr(node.test)
     outcome = conditions.truth(test, ev.known)
-    if outcome is None and shape.is_main_guard(node.test):
+    if shape.only_sets_mode(node) or (outcome is None and shape.is_main_guard(node.test)):
         outcome = True
     if ev.loops and shape.is_lazy(node):
         with ev.inside(loops=()):  # what it makes is made once, on the first iteration

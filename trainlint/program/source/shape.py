@@ -29,6 +29,24 @@ def is_import_error(catches: s.Expr | None) -> bool:
     )
 
 
+def only_sets_mode(node: s.If) -> bool:
+    """`if not model.training: model.train()`: afterwards the mode is the same, whichever way it went."""
+    match node:
+        case s.If(
+            test=s.Operation(operator="not", operands=(s.Attribute(name="training"),)),
+            body=(s.Evaluate(value=s.Call(func=s.Attribute(name="train"))),),
+            orelse=(),
+        ):
+            return True
+        case s.If(
+            test=s.Attribute(name="training"),
+            body=(s.Evaluate(value=s.Call(func=s.Attribute(name="eval"))),),
+            orelse=(),
+        ):
+            return True
+    return False
+
+
 def is_lazy(node: s.If) -> bool:
     """`if self.x is None: self.x = ...`: decided one way on the first round of a loop, and the other way on the next."""
     tested = {one.name for one in _attributes(node.test)}
