@@ -12,5 +12,6 @@ def check(found: Unregistered) -> Iterator[Finding]:
         f"`self.{found.attribute}` holds layers in a plain {found.kind}: they are not in `parameters()`, so "
         f"the optimizer does not train them and `to()` does not move them. Use `nn.{found.instead}`.",
         tuple(Because(place, "this layer") for place in found.layers[:1]),
+        level="error" if found.is_created else "warning",
         clues={"instead": found.instead, "of_layers_alone": found.of_layers_alone},
     )

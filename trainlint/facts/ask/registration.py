@@ -51,6 +51,7 @@ def _lost(training: Training, module: Object) -> Iterator[Unregistered]:
                 tuple(one.at for one in layers if one.at is not None),
                 isinstance(value, Items)
                 and all(isinstance(one, Object) and one.is_a(MODULE) for one in value.items),
+                training.entry != "class",
             )
 
 
