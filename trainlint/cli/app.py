@@ -33,7 +33,8 @@ from trainlint.cli.program_arguments import RunsAProgram
 from trainlint.cli.rule_commands import explain, rules
 from trainlint.cli.server_command import server
 from trainlint.errors import UsageError
-from trainlint.output.delivery import deliver, room_for_source
+from trainlint.output.delivery import deliver
+from trainlint.output.layout import Layout, Order, columns
 from trainlint.output.output_format import OutputFormat
 from trainlint.output.writing import check_writable, complain, write, write_file
 
@@ -82,6 +83,12 @@ def check(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only findings, no summary line.")] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Also what was not judged, and which limit was reached.")
+    ] = False,
+    sort: Annotated[
+        Order, typer.Option(help="Worst findings last, or by path.", metavar="level|path")
+    ] = Order.level,
+    show_all: Annotated[
+        bool, typer.Option("--show-all", help="Every finding, however many are alike.")
     ] = False,
     exit_zero: ExitZero = False,
     fix: Annotated[bool, typer.Option("--fix", help="Apply safe fixes.")] = False,
@@ -144,6 +151,8 @@ def check(
             fixing=Fixing.shown if diff else Fixing.on if fix else Fixing.off,
             unsafe=unsafe_fixes,
             verbose=verbose,
+            order=sort,
+            whole=show_all,
         )
         request = Request(
             paths=tuple(paths or ["."]),
@@ -267,7 +276,13 @@ def run(
             _say_waiting(quiet),
         )
         deliver(
-            run_output(report, texts.lines, output_format, closed=not quiet, room=room_for_source()),
+            run_output(
+                report,
+                texts.lines,
+                output_format,
+                closed=not quiet,
+                layout=Layout(None if output_file else columns(), whole=True),
+            ),
             output_file,
         )
         if report_file is not None:
