@@ -27,7 +27,7 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         at = op.owner.at if op.owner is not None and op.owner.at is not None else event.at
         is_known = event.function.startswith(WITH_DEFAULT) or op.seen is not None
-        if op.name in SOFTMAXES and is_known and _is_left_out(_dim(op)):
+        if op.name in SOFTMAXES and is_known and _is_left_out(_dim(op)) and not _is_over_channels(op):
             yield Finding(
                 at,
                 f"{op.name} is called without `dim`: torch picks dimension 1 for 2-D and 4-D inputs, but 0, "
@@ -65,6 +65,11 @@ def _to_be_removed(training: Training) -> frozenset[int]:
     losses = [one for one in training.events(LossCall) if one.function in ("cross_entropy", "log_softmax")]
     found = (one for loss in losses for one in origins(loss.input))
     return frozenset(op.uid for meaning, op in found if meaning is Meaning.PROBABILITIES)
+
+
+def _is_over_channels(op: Op) -> bool:
+    """Whether it is a layer that has no dimension to be told."""
+    return op.owner is not None and op.owner.type == "torch.nn.Softmax2d"
 
 
 def _has_one_dimension(op: Op) -> bool:

@@ -13,6 +13,9 @@ from trainlint.facts.model.values import Choice, Constant, Object, Op, Value, al
 from trainlint.finding import Because, Finding, Level, Open
 from trainlint.rule import rule
 
+_LOOPS_OF_A_TRAINING = 2
+"""Epochs and batches: where an iteration has both, it is a training of its own, one of several to compare."""
+
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding | Open]:
@@ -42,7 +45,10 @@ def _optimizer(training: Training, built: Built, loop: int) -> Iterator[Finding]
             for one in models
         )
     )
-    steps = any(_is(one.optimizer, optimizer) for one in training.inside(loop, OptimizerStep))
+    steps = any(
+        _is(one.optimizer, optimizer) and len(one.loops) - len(built.loops) < _LOOPS_OF_A_TRAINING
+        for one in training.inside(loop, OptimizerStep)
+    )
     if steps and lives_on and _has_state(optimizer) and not _is_for_others(optimizer, loop):
         yield _finding(training, built, "so its momentum and all other state are lost each time")
 

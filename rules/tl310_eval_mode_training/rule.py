@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint import limits
 from trainlint.facts.ask.evidence import of_mode
 from trainlint.facts.ask.flow import all_that_makes, is_among
-from trainlint.facts.ask.freezing import may_be_frozen
+from trainlint.facts.ask.freezing import may_freeze_modes
 from trainlint.facts.ask.holding import depends_on_mode
 from trainlint.facts.ask.stepped import modules_stepped
 from trainlint.facts.model.events.event import Event
@@ -24,7 +24,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
     said: set[tuple[object, ...]] = set()
     for forward in trained:
         module = forward.module
-        if not isinstance(module, Object) or not depends_on_mode(module) or may_be_frozen(training, module):
+        if (
+            not isinstance(module, Object)
+            or not depends_on_mode(module)
+            or may_freeze_modes(training, module)
+        ):
             continue
         if forward.at not in shown:
             yield Open(forward.at, "in which mode it runs after an evaluation")

@@ -307,7 +307,7 @@ def _inside_loop(ev: Evaluator) -> Iterator[None]:
 
 def _walrus(ev: Evaluator, node: s.Walrus) -> Value:
     value = ev.expr(node.value)
-    assigning.assign(ev, node.target, value)
+    assigning.assign_as_written(ev, node.target, node.value, value)
     return value
 
 

@@ -67,8 +67,8 @@ def assigned(block: s.Block) -> Iterator[str]:
             case s.Assign():
                 for target in node.targets:
                     yield from _names(target)
-            case s.AugmentedAssign():
-                yield from _names(node.target)
+            case s.AugmentedAssign(target=target) | s.Evaluate(value=s.Walrus(target=target)):
+                yield from _names(target)
             case s.For():
                 yield from _names(node.target)
                 yield from assigned(node.body)
