@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from typing import cast
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from trainlint.finding import Edit, Place
 
@@ -32,7 +33,8 @@ class Tree:
         self._lines = [0, *(match.end() for match in _LINE.finditer(text))]
         self._parents = _parents(self.module)
         self._by_span: dict[_Span, list[cst.CSTNode]] = {}
-        positions = PositionProvider()._gen(wrapper)  # `resolve` does this, and then walks the tree for nothing
+        # `wrapper.resolve` asks the same, and then walks the tree for providers that there are none of
+        positions = cast("Mapping[cst.CSTNode, CodeRange]", PositionProvider()._gen(wrapper))
         for node, found in positions.items():
             start, end = found.start, found.end
             span = (start.line, start.column + 1, end.line, end.column + 1)
