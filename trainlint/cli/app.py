@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Find what silently breaks PyTorch training.",
     epilog=examples.ALL,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -58,13 +57,24 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+_PROJECT = ("trainlint.toml", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", ".git")
+
+
+@app.callback(invoke_without_command=True)
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is not None:
+        return
+    if not any(Path(name).exists() for name in _PROJECT):
+        write(f"{context.get_help()}\n", sys.stderr)
+        raise typer.Exit(FAILED)
+    command = typer.main.get_group(app).commands["check"]
+    with command.make_context("check", [], parent=context) as own:
+        command.invoke(own)
 
 
 @app.command(cls=TakesARevision, epilog=examples.CHECK)
