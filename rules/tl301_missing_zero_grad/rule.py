@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.noted import CLOCKS
 from trainlint.facts.ask.interference import is_cleared
-from trainlint.facts.ask.stepped import is_made_inside
+from trainlint.facts.ask.stepped import is_made_inside, is_one_of_several
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
@@ -28,6 +28,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 continue
             if _is_timed(training, step, number):
                 continue
+            if is_one_of_several(step.optimizer, step.loops):
+                number = step.loops[0]
             cleared = is_made_inside(step.optimizer, number) or is_cleared(training, step, number)
             if isinstance(cleared, Open):
                 yield cleared

@@ -40,6 +40,7 @@ def _optimizer(training: Training, built: Built, loop: int) -> Iterator[Finding]
     lives_on = (
         bool(models)
         and complete
+        and not _has_a_schedule(training, built)
         and all(
             isinstance(one, Object) and loop not in one.loops and not is_replaced(training, one, loop)
             for one in models
@@ -84,6 +85,20 @@ def _finding(training: Training, built: Built, why: str, level: Level = "error")
         () if around is None else (Because(around.at, "on every iteration of this loop"),),
         level=level,
         evidence=of_rebuilding(training, built.at),
+    )
+
+
+def _has_a_schedule(training: Training, built: Built) -> bool:
+    """Whether a schedule of its own begins and runs with it: then each iteration is a training, of a stage or window."""
+    schedulers = [
+        one.object
+        for one in training.inside(built.loops[-1], Built)
+        if one.object.is_a(SCHEDULER) and one.loops == built.loops
+    ]
+    return any(
+        alternative in schedulers and len(step.loops) > len(built.loops)
+        for step in training.inside(built.loops[-1], SchedulerStep)
+        for alternative in alternatives(step.scheduler)
     )
 
 

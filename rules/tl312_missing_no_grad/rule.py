@@ -9,7 +9,7 @@ from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Value
+from trainlint.facts.model.values import Object, Op, Value, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -36,6 +36,8 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if is_among(forward.output, makes_used) or is_among(forward.output, makes_kept):
             continue
+        if any(_is_volatile(one) for one in forward.inputs):
+            continue
         if _stands_for_one(training, forward, makes_used):
             continue
         modes = [training.mode_at(run, forward) for run in runs if forward in run]
@@ -58,6 +60,11 @@ def check(training: Training) -> Iterator[Finding]:
                 confidence="likely" if doubt else None,
                 doubt=doubt,
             )
+
+
+def _is_volatile(value: Value) -> bool:
+    """Whether it is wrapped with `volatile=True`, which is meant to do the same, and of which TL209 speaks."""
+    return isinstance(value, Op) and constant(value.options.get("volatile")) is True
 
 
 def _stands_for_one(training: Training, forward: Forward, makes_used: frozenset[int]) -> bool:

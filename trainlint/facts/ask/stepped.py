@@ -173,6 +173,13 @@ def _clipped(parameters: Value) -> frozenset[int]:
     )
 
 
+def is_one_of_several(optimizer: Value, loops: tuple[int, ...]) -> bool:
+    """Whether an optimizer was created in another loop than those around its step, which may go through all of them."""
+    return any(
+        isinstance(one, Object) and not set(one.loops) <= set(loops) for one in alternatives(optimizer)
+    )
+
+
 def is_made_inside(optimizer: Value, loop: int) -> bool:
     """Whether an optimizer, or a module whose parameters it holds, is re-created on every iteration of a loop."""
     return any(

@@ -13,6 +13,7 @@ from trainlint.program.api import elements, filling, folding, host, subscripts
 from trainlint.program.api.lists import bounded, joined, once
 from trainlint.program.evaluate import assigning, conditions, declared, decorating, loops, names, standing_in
 from trainlint.program.evaluate.values import Arguments, Super
+from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -234,6 +235,8 @@ def _conditional(ev: Evaluator, node: s.Conditional) -> Value:
     outcome = conditions.truth(test, ev.known)
     if outcome is not None:
         return ev.expr(node.then if outcome else node.otherwise)
+    if shape.are_alike(node.then, node.otherwise):
+        return ev.expr(node.then)
     known = ev.known
     guard = condition, polarity = conditions.guard(test)
     with ev.inside(known={**known, **dict(conditions.implied(test, True, guard))}):
