@@ -34,7 +34,7 @@ class Tree:
         self._parents = _parents(self.module)
         self._by_span: dict[_Span, list[cst.CSTNode]] = {}
         # `wrapper.resolve` asks the same, and then walks the tree for providers that there are none of
-        positions = cast("Mapping[cst.CSTNode, CodeRange]", PositionProvider()._gen(wrapper))
+        positions = cast(Mapping[cst.CSTNode, CodeRange], PositionProvider()._gen(wrapper))
         for node, found in positions.items():
             start, end = found.start, found.end
             span = (start.line, start.column + 1, end.line, end.column + 1)
