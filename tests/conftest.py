@@ -19,6 +19,7 @@ from trainlint.check.analysis import Analysis, Source
 from trainlint.cli.app import app
 from trainlint.finding import Because, Finding, Level, Place, Problem
 
+os.environ.pop("COLUMNS", None)  # messages are wrapped there
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 """Workers of the tests share the cores; threads that wait for each other in turns cost more than they give."""
 

@@ -1,4 +1,4 @@
-"""The action, the workflow and what the README offers for other people's CI."""
+"""The action, the workflow and what the pages offer for other people's CI."""
 
 from __future__ import annotations
 
@@ -23,8 +23,15 @@ from trainlint import __version__
 ROOT = Path(__file__).parent.parent
 WORKFLOW = ROOT / ".github/workflows/ci.yml"
 ACTION = ROOT / "action.yml"
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-SNIPPETS = re.findall(r"^```yaml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+CI = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SNIPPETS = [
+    snippet
+    for page in PAGES
+    for snippet in re.findall(
+        r"^```yaml\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+]
 KINDS = {"repos": "pre-commit", "jobs": "vendor.github-workflows", "trainlint": "vendor.gitlab-ci"}
 
 EXPRESSION = re.compile(r"\$\{\{ (.*?) \}\}")
@@ -59,7 +66,7 @@ def test_workflow_runs_on_every_python_that_is_promised() -> None:
     assert os.access(ROOT / ".ci/run", os.X_OK)
 
 
-def test_every_snippet_of_the_readme_is_valid(tmp_path: Path) -> None:
+def test_every_snippet_of_the_pages_is_valid(tmp_path: Path) -> None:
     kinds = []
     for snippet in SNIPPETS:
         kind = KINDS[next(key for key in yaml.safe_load(snippet) if key in KINDS)]
@@ -74,9 +81,9 @@ def test_every_snippet_of_the_readme_is_valid(tmp_path: Path) -> None:
     assert set(kinds) == set(KINDS.values())
 
 
-def test_the_readme_knows_every_input_of_the_action() -> None:
+def test_the_page_knows_every_input_of_the_action() -> None:
     inputs = yaml.safe_load(ACTION.read_text())["inputs"]
-    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (none|`\S+`) \|", README.partition("\n### CI\n")[2], re.M))
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (none|`\S+`) \|", CI, re.M))
     assert rows == {name: f"`{one['default']}`" if one["default"] else "none" for name, one in inputs.items()}
 
 

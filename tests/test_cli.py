@@ -146,6 +146,16 @@ def test_commands_that_check_nothing_start_without_heavy_imports(arguments: list
     assert ran.stdout
 
 
+def test_without_a_command_a_project_is_checked(project: Project, trainlint: Trainlint) -> None:
+    project({"a.py": "tl101()\n"})
+    elsewhere = trainlint()
+    assert (elsewhere.exit_code, elsewhere.stdout) == (2, "")
+    assert elsewhere.stderr.startswith("Usage: ")
+    project({"pyproject.toml": ""})
+    outcome = trainlint()
+    assert (outcome.exit_code, outcome.stdout) == (1, trainlint("check").stdout)
+
+
 def test_clean_code_exits_with_0(project: Project, trainlint: Trainlint) -> None:
     project({"a.py": "x = 1\n", "b.py": "x = 2\n"})
     outcome = trainlint("check")

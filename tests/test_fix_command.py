@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -385,3 +386,13 @@ def test_check_without_fix_imports_no_libcst_for_it(tmp_path: Path) -> None:
         )
     assert "1 can be fixed with --fix." in ran.stdout
     assert "libcst" not in ran.stderr
+
+
+def test_json_takes_no_file_apart_in_which_nothing_is_proposed(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("old.py").write_text("import torch\n\nx = torch.autograd.Variable(torch.ones(2))\n")
+    monkeypatch.setattr(proposals, "_worked_out", lambda path, raw, found: pytest.fail(path))
+    monkeypatch.setattr(proposals, "proposer", lambda code: lambda finding: iter(()))
+    [found] = json.loads(check("--output-format", "json").stdout)["findings"]
+    assert (found["code"], found["fix"]) == ("TL209", None)

@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from trainlint.output.printable import width
+from trainlint.output.style import Piece, plain
+from trainlint.output.wrapping import wrapped
+
 if TYPE_CHECKING:
     from tests.conftest import Project, Trainlint
 
@@ -120,3 +124,103 @@ def test_colour_is_for_terminals_and_those_who_force_it(project: Project, trainl
     assert "\x1b[31m\x1b[1merror:\x1b[0m" in forced.stderr
     assert "\x1b" not in trainlint("check", env={"FORCE_COLOR": "1", "NO_COLOR": "1"}).stdout
     assert "\x1b" not in trainlint("check", "--output-format", "json").stdout
+
+
+@pytest.fixture
+def collection(project: Project) -> None:
+    """22 files with 168 deprecations, and five errors among them."""
+    files = {f"lesson_{n:02}.py": "tl209_warning()\n" * (8 if n < 14 else 7) for n in range(22)}
+    for n in (2, 9, 15):
+        files[f"lesson_{n:02}.py"] += "optimizer.step(tl301())\n"
+    for n in (5, 20):
+        files[f"lesson_{n:02}.py"] += "loss(tl101())\n"
+    project(files)
+
+
+def test_few_errors_among_many_warnings_are_on_the_last_screen(
+    collection: None, trainlint: Trainlint
+) -> None:
+    lines = trainlint("check", env={"COLUMNS": "80"}).stdout.splitlines()
+    screen = "\n".join(lines[-40:])
+    assert screen.count("error[TL301]") == 3
+    assert screen.count("error[TL101]") == 2
+    assert "warning[" not in screen
+
+
+def test_many_findings_end_in_a_table_and_a_word_about_most_of_them(
+    collection: None, trainlint: Trainlint
+) -> None:
+    ending = trainlint("check", env={"COLUMNS": "110"}).stdout.partition("\n168  ")[2]
+    assert ending == (
+        "TL209  warning  deprecated-variable           in 22 files\n"
+        "  3  TL301  error    missing-zero-grad             lesson_02.py:9, lesson_09.py:9, lesson_15.py:8\n"
+        "  2  TL101  error    softmax-before-cross-entropy  lesson_05.py:9, lesson_20.py:8\n"
+        "\n"
+        "Most findings are TL209 deprecated-variable: `--ignore TL209` leaves 5 of 173.\n"
+        "Found 5 errors and 168 warnings in 22 files.\n"
+        "168 can be fixed with --fix --unsafe-fixes.\n"
+    )
+    assert "168  " not in trainlint("check", "--quiet").stdout
+
+
+def test_of_findings_that_are_alike_three_are_shown(collection: None, trainlint: Trainlint) -> None:
+    said = trainlint("check").stdout
+    assert said.count("warning[TL209]") == 4
+    assert "warning[TL209] deprecated-variable: 165 more in 22 files; --show-all\n\n" in said
+    assert trainlint("check", "--show-all").stdout.count("warning[TL209]") == 168
+
+
+def test_one_more_than_three_is_shown_too(project: Project, trainlint: Trainlint) -> None:
+    project({"a.py": "tl209_warning()\n" * 4})
+    said = trainlint("check").stdout
+    assert (said.count("warning[TL209]"), "--show-all" in said) == (4, False)
+
+
+def test_the_worst_stand_last(project: Project, trainlint: Trainlint) -> None:
+    project({"a.py": "tl101()\ntl301_warning()\n", "b.py": "tl101_warning()\ntl301()\n"})
+    heads = [line[:14] for line in trainlint("check").stdout.splitlines() if "[TL" in line]
+    assert heads == ["warning[TL301]", "warning[TL101]", "error[TL101] s", "error[TL301] m"]
+    by_path = trainlint("check", "--sort", "path").stdout
+    heads = [line[:14] for line in by_path.splitlines() if "[TL" in line]
+    assert heads == ["error[TL101] s", "warning[TL301]", "warning[TL101]", "error[TL301] m"]
+    concise = trainlint("check", "--output-format", "concise").stdout
+    assert [line[:6] for line in concise.splitlines()] == ["a.py:1", "a.py:2", "b.py:1", "b.py:2"]
+
+
+@pytest.mark.parametrize("columns", [40, 55, 80, 100, 160, 200])
+def test_every_line_fits(collection: None, project: Project, trainlint: Trainlint, columns: int) -> None:
+    source = "x = " + "a + " * 30 + "tl101(" + "b, " * 30 + "b)\n"
+    why = "y = reason(" + "c, " * 20 + "c)\n"
+    project(
+        {"long.py": source + why, "wide.py": "'模型模型模型模型模型模型模型', tl101('" + "é" * 90 + "')\n"}
+    )
+    said = trainlint("check", env={"COLUMNS": str(columns)}).stdout
+    assert [line for line in said.splitlines() if sum(map(width, line)) > columns] == []
+
+
+def test_a_message_goes_on_below_its_beginning() -> None:
+    pieces = [
+        Piece("error[TL101]", "error"),
+        Piece(" a-name: ", "strong"),
+        Piece("one two three four\n  likely: five six"),
+    ]
+    assert plain(wrapped(pieces, 24)) == ("error[TL101] a-name: one\n    two three four\n  likely: five six")
+    assert plain(wrapped(pieces, 16)) == (
+        "error[TL101]\n    a-name: one\n    two three\n    four\n  likely: five\n      six"
+    )
+    assert plain(wrapped(pieces, None)) == plain(pieces)
+
+
+def test_what_a_place_says_goes_on_beside_its_mark_or_below(project: Project, trainlint: Trainlint) -> None:
+    project({"a.py": "tl101()\nlong_name = reason()\n"})
+    [beside] = [
+        line for line in trainlint("check", env={"COLUMNS": "45"}).stdout.splitlines() if "-----" in line
+    ]
+    assert beside == "  |             -------- this is why"
+    project({"a.py": "tl101()\n" + "long_name = reason(111)".replace("long", "long" * 4) + "\n"})
+    lines = trainlint("check", env={"COLUMNS": "48"}).stdout.splitlines()
+    mark = next(at for at, line in enumerate(lines) if "-----" in line)
+    assert lines[mark : mark + 2] == [
+        "  |                         -----------",
+        "  |     this is why",
+    ]

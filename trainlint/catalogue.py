@@ -43,6 +43,20 @@ def page_file(code: str) -> Path:
     return next(entry.folder / "README.md" for entry in entries() if entry.code == code)
 
 
+def url(code: str) -> str | None:
+    """Where that page is on the site: below the address that the package calls its documentation, if it names one."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        named = metadata("trainlint").get_all("Project-URL") or ()
+    except PackageNotFoundError:
+        return None
+    for label, _, address in (one.partition(", ") for one in named):
+        if label.lower() == "documentation":
+            return f"{address.rstrip('/')}/rules/{code.lower()}/"
+    return None
+
+
 def level(code: str) -> Level:
     """How much a finding of this code matters, unless it says otherwise itself."""
     if code == UNUSED_CODE:

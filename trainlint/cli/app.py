@@ -33,7 +33,8 @@ from trainlint.cli.program_arguments import RunsAProgram
 from trainlint.cli.rule_commands import explain, rules
 from trainlint.cli.server_command import server
 from trainlint.errors import UsageError
-from trainlint.output.delivery import deliver, room_for_source
+from trainlint.output.delivery import deliver
+from trainlint.output.layout import Layout, Order, columns
 from trainlint.output.output_format import OutputFormat
 from trainlint.output.writing import check_writable, complain, write, write_file
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Find what silently breaks PyTorch training.",
     epilog=examples.ALL,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -57,13 +57,24 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+_PROJECT = ("trainlint.toml", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", ".git")
+
+
+@app.callback(invoke_without_command=True)
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is not None:
+        return
+    if not any(Path(name).exists() for name in _PROJECT):
+        write(f"{context.get_help()}\n", sys.stderr)
+        raise typer.Exit(FAILED)
+    command = typer.main.get_group(app).commands["check"]
+    with command.make_context("check", [], parent=context) as own:
+        command.invoke(own)
 
 
 @app.command(cls=TakesARevision, epilog=examples.CHECK)
@@ -82,6 +93,12 @@ def check(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only findings, no summary line.")] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Also what was not judged, and which limit was reached.")
+    ] = False,
+    sort: Annotated[
+        Order, typer.Option(help="Worst findings last, or by path.", metavar="level|path")
+    ] = Order.level,
+    show_all: Annotated[
+        bool, typer.Option("--show-all", help="Every finding, however many are alike.")
     ] = False,
     exit_zero: ExitZero = False,
     fix: Annotated[bool, typer.Option("--fix", help="Apply safe fixes.")] = False,
@@ -144,6 +161,8 @@ def check(
             fixing=Fixing.shown if diff else Fixing.on if fix else Fixing.off,
             unsafe=unsafe_fixes,
             verbose=verbose,
+            order=sort,
+            whole=show_all,
         )
         request = Request(
             paths=tuple(paths or ["."]),
@@ -267,7 +286,13 @@ def run(
             _say_waiting(quiet),
         )
         deliver(
-            run_output(report, texts.lines, output_format, closed=not quiet, room=room_for_source()),
+            run_output(
+                report,
+                texts.lines,
+                output_format,
+                closed=not quiet,
+                layout=Layout(None if output_file else columns(), whole=True),
+            ),
             output_file,
         )
         if report_file is not None:

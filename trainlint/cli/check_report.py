@@ -15,7 +15,8 @@ from trainlint.errors import UsageError
 from trainlint.fixing.proposals import fixable, with_fixes
 from trainlint.notebook.in_cells import in_cells
 from trainlint.output.check_output import check_output
-from trainlint.output.delivery import deliver, room_for_source
+from trainlint.output.delivery import deliver
+from trainlint.output.layout import Layout, Order, columns
 from trainlint.output.output_format import OutputFormat
 from trainlint.output.problems import problem_lines
 from trainlint.output.text import fixed
@@ -41,6 +42,8 @@ class View:
         counted: how often each rule found something, and no more.
         unsafe: fixes may be such that somebody has to look at them.
         verbose: with the limits that the analysis has reached.
+        order: which findings people read last.
+        whole: with every finding, however many are alike.
     """
 
     output_format: OutputFormat
@@ -51,6 +54,8 @@ class View:
     fixing: Fixing = Fixing.off
     unsafe: bool = False
     verbose: bool = False
+    order: Order = Order.level
+    whole: bool = False
 
 
 def check_again_and_again(request: Request, view: View) -> None:
@@ -106,7 +111,7 @@ def write_report(report: Report, texts: SourceTexts, view: View, to: TextIO | No
         view.output_format,
         counted=view.counted,
         closed=not view.quiet,
-        room=room_for_source(),
+        layout=Layout(None if view.output_file else columns(), view.order, view.whole),
         verbose=view.verbose,
     )
     deliver(pieces, view.output_file, to)

@@ -24,7 +24,7 @@ def explain(
 ) -> None:
     """Show a rule's page."""
     with exit_codes():
-        from trainlint.catalogue import names, page
+        from trainlint.catalogue import names, page, url
         from trainlint.check.select import code_prefix, nearest_rule
 
         known = names()
@@ -35,16 +35,18 @@ def explain(
                     f"`{rule}` is the prefix of several codes: `trainlint rules {rule}` lists them"
                 )
             raise UsageError(f"no rule is called `{rule}`{nearest_rule(rule, known)}")
+        where = url(code)
+        shown = f"{page(code)}\nOn the site: <{where}>\n" if where else page(code)
         if wants_colour(sys.stdout):
             from rich.console import Console
             from rich.markdown import Markdown
 
             with_colour = Console(force_terminal=True)
             with with_colour.capture() as rendered:
-                with_colour.print(Markdown(page(code)))
+                with_colour.print(Markdown(shown))
             write(rendered.get(), sys.stdout)
         else:
-            write(page(code), sys.stdout)
+            write(shown, sys.stdout)
 
 
 def rules(

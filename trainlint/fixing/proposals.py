@@ -79,7 +79,7 @@ class Fixes:
         problems: list[Problem] = []
         for path, group in groupby(findings, lambda finding: finding.at.path):
             found = list(group)
-            if any(proposer(one.code) for one in found if not one.suppressed):
+            if any(map(_may_be_fixed, found)):
                 here = self._of_file(path, read(path), found)
                 found = here.findings
                 problems += here.problems
@@ -116,6 +116,17 @@ def _worked_out(path: str, raw: bytes, found: list[Finding]) -> tuple[list[Findi
             problems.append(Problem(path, one.at.line, said))
         result.append(one)
     return result, problems
+
+
+def _may_be_fixed(finding: Finding) -> bool:
+    """Whether the rule proposes anything here, which needs no parsed file; one that fails is asked again, and said."""
+    propose = proposer(finding.code)
+    if propose is None or finding.suppressed:
+        return False
+    try:
+        return next(propose(finding), None) is not None
+    except Exception:
+        return True
 
 
 def _applicability(finding: Finding) -> Applicability | None:

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 from trainlint.output.concise import concise
 from trainlint.output.document import document
+from trainlint.output.layout import Layout
 from trainlint.output.output_format import OutputFormat
+from trainlint.output.overview import overview
 from trainlint.output.statistics import statistics
 from trainlint.output.style import Piece
 from trainlint.output.text import closing, limited, text
+from trainlint.output.wrapping import wrapped
 from trainlint.project.source_texts import Lines
 from trainlint.report import Report
 
@@ -21,11 +24,11 @@ def check_output(
     *,
     counted: bool,
     closed: bool,
-    room: int,
+    layout: Layout,
     verbose: bool = False,
 ) -> Iterator[Piece]:
     """`counted`: how often each rule found something, in place of the findings. `closed`: with a last
-    sentence for people. `room`: cells for a line of source. `verbose`: with the limits that were reached."""
+    sentence for people. `verbose`: with the limits that were reached."""
     whole = document(report, lines, output_format)
     if whole is not None:
         yield Piece(whole)
@@ -35,8 +38,10 @@ def check_output(
     elif output_format is OutputFormat.concise:
         yield from concise(report)
     else:
-        yield from text(report, lines, room)
+        yield from text(report, lines, layout)
     if verbose:
-        yield Piece(limited(report))
+        yield from wrapped([Piece(limited(report))], layout.columns)
     if closed and output_format is OutputFormat.text:
-        yield Piece(closing(report))
+        if not counted:
+            yield from overview(report, layout.columns)
+        yield from wrapped([Piece(closing(report))], layout.columns)

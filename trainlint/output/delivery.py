@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,8 +17,3 @@ def deliver(pieces: Iterable[Piece], file: Path | None, to: TextIO | None = None
         write_pieces(pieces, to or sys.stdout)
     else:
         write_file(file, plain(pieces))
-
-
-def room_for_source() -> int:
-    """Cells for a line of source beside its number: what a terminal has, or plenty."""
-    return max(40, shutil.get_terminal_size((160, 24)).columns - 10)

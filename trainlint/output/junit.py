@@ -5,13 +5,14 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from trainlint.finding import Finding, Problem
+from trainlint.output.layout import Layout
 from trainlint.output.printable import printable
 from trainlint.output.style import plain
 from trainlint.output.text import finding_text
 from trainlint.project.source_texts import Lines
 from trainlint.report import Report
 
-_WIDTH = 120
+_LAYOUT = Layout()
 
 
 def junit(report: Report, lines: Lines) -> str:
@@ -41,7 +42,7 @@ def _failed(suite: ElementTree.Element, finding: Finding, lines: Lines) -> None:
     failure = ElementTree.SubElement(
         case, "failure", {"type": finding.level or "error", "message": printable(finding.message)}
     )
-    failure.text = plain(finding_text(finding, lines, _WIDTH))
+    failure.text = plain(finding_text(finding, lines, _LAYOUT))
 
 
 def _broken(suite: ElementTree.Element, problem: Problem) -> None:

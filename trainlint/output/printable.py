@@ -27,5 +27,10 @@ def width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
 
 
+def cells(text: str) -> int:
+    """How many a safe text takes."""
+    return len(text) if text.isascii() else sum(map(width, text))
+
+
 def _escape(match: re.Match[str]) -> str:
     return "    " if match[0] == "\t" else ascii(match[0])[1:-1]

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from trainlint import __version__
-from trainlint.catalogue import describe, page
+from trainlint.catalogue import describe, page, url
 from trainlint.finding import Because, Confidence, Finding, Fix, Level, Place, Problem
 from trainlint.output.as_json import as_json
 from trainlint.output.fingerprint import stable_ids
@@ -66,6 +66,7 @@ def _rules(codes: Sequence[str]) -> list[dict[str, Any]]:
             "name": rule.name,
             "shortDescription": {"text": _message(rule.name.replace("-", " "))},
             "fullDescription": {"text": _message(rule.summary)},
+            **({"helpUri": where} if (where := url(rule.code)) else {}),
             "help": {"text": page(rule.code), "markdown": page(rule.code)},
             "defaultConfiguration": {"level": _LEVELS[rule.level]},
             "properties": {

@@ -7,22 +7,40 @@ from typing import Any
 
 from trainlint.facts.seen.tried import Tried
 from trainlint.finding import Finding, Place
+from trainlint.output.alike import Alike, folded, in_order
 from trainlint.output.excerpt import excerpt
-from trainlint.output.printable import printable
+from trainlint.output.layout import Layout
+from trainlint.output.overview import files
+from trainlint.output.printable import cells, printable
 from trainlint.output.style import Meaning, Piece
+from trainlint.output.wrapping import wrapped, wrapped_words
 from trainlint.project.source_texts import Lines
 from trainlint.reached import split
 from trainlint.report import Fixable, Report
 
 _LINES_SHOWN_WHOLE = 4
+_LABEL = 20
+"""Cells beside a mark in which a label can begin."""
 _END = Piece("\n")
 
 
-def text(report: Report, lines: Lines, room: int) -> Iterator[Piece]:
-    """The findings that are shown; no line of source takes more than `room` cells."""
-    for finding in report.shown:
-        yield from finding_text(finding, lines, room)
+def text(report: Report, lines: Lines, layout: Layout) -> Iterator[Piece]:
+    """The findings that are shown, and how many more there are like them."""
+    findings = in_order(report.shown, layout.order)
+    for one in findings if layout.whole else folded(findings):
+        if isinstance(one, Alike):
+            yield from wrapped(_left_out(one), layout.columns)
+        else:
+            yield from finding_text(one, lines, layout)
         yield _END
+
+
+def _left_out(alike: Alike) -> Iterator[Piece]:
+    first, *_ = alike.findings
+    level: Meaning = first.level or "error"
+    yield Piece(f"{level}[{first.code}]", level)
+    yield Piece(f" {first.name}: ", "strong")
+    yield Piece(f"{len(alike.findings)} more {files(alike.findings)}; --show-all\n")
 
 
 def closing(report: Report) -> str:
@@ -99,8 +117,18 @@ def _aside(report: Report) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def finding_text(finding: Finding, lines: Lines, room: int) -> Iterator[Piece]:
+def finding_text(finding: Finding, lines: Lines, layout: Layout) -> Iterator[Piece]:
     """One finding with the source of every place."""
+    yield from wrapped(_said(finding), layout.columns)
+    level: Meaning = finding.level or "error"
+    shown = [finding.at, *(because.at for because in finding.because)]
+    gutter = max(len(str(place.end_line)) for place in shown)
+    yield from _place(finding.at, "-->", level, "", lines, gutter, layout)
+    for because in finding.because:
+        yield from _place(because.at, ":::", "related", because.message, lines, gutter, layout)
+
+
+def _said(finding: Finding) -> Iterator[Piece]:
     level: Meaning = finding.level or "error"
     yield Piece(f"{level}[{finding.code}]", level)
     yield Piece(f" {finding.name}: ", "strong")
@@ -108,11 +136,6 @@ def finding_text(finding: Finding, lines: Lines, room: int) -> Iterator[Piece]:
     yield _END
     yield from _doubt(finding)
     yield from _verdict(finding)
-    shown = [finding.at, *(because.at for because in finding.because)]
-    gutter = max(len(str(place.end_line)) for place in shown)
-    yield from _place(finding.at, "-->", level, "", lines, gutter, room)
-    for because in finding.because:
-        yield from _place(because.at, ":::", "related", because.message, lines, gutter, room)
 
 
 def _doubt(finding: Finding) -> Iterator[Piece]:
@@ -148,14 +171,14 @@ def shown(value: Any) -> str:
 
 
 def _place(
-    at: Place, arrow: str, meaning: Meaning, label: str, lines: Lines, gutter: int, room: int
+    at: Place, arrow: str, meaning: Meaning, label: str, lines: Lines, gutter: int, layout: Layout
 ) -> Iterator[Piece]:
     bar = Piece(" " * gutter + " |", "gutter")
     yield Piece(" " * gutter + arrow, "gutter")
     yield Piece(f" {printable(at.shown)}\n")
     marked = list(_marked_lines(at, lines(at)))
     if not marked:
-        yield from _label_alone(label, gutter)
+        yield from wrapped(_label_alone(label, gutter), layout.columns)
         return
     yield bar
     yield _END
@@ -164,17 +187,34 @@ def _place(
         if not line and number < marked[-1][0]:
             yield _END
             continue
-        piece = excerpt(line, start, end, room)
+        piece = excerpt(line, start, end, layout.room)
         mark = ("-" if meaning == "related" else "^") * piece.underline
         yield Piece(f" {piece.text}\n")
         yield bar
         yield Piece(f" {' ' * piece.indent}{mark}", meaning)
         if number == marked[-1][0]:
-            if at.end_line > number:
-                yield Piece(f"... to line {at.end_line}", meaning)
-            if label:
-                yield Piece(f" {printable(label)}", meaning)
+            more = f"... to line {at.end_line}" if at.end_line > number else ""
+            beside = Piece(f"{more} {printable(label)}".rstrip(), meaning)
+            yield from _beside_mark(beside, bar, piece.indent, piece.underline, layout.columns)
         yield _END
+
+
+def _beside_mark(said: Piece, bar: Piece, indent: int, mark: int, columns: int | None) -> Iterator[Piece]:
+    """What is said of a place: behind its mark, or below it where there is no room."""
+    edge = len(bar.text) + 1 + indent
+    at = edge + mark
+    if columns is None or at + cells(said.text) <= columns:
+        yield said
+        return
+    if columns - at >= _LABEL:
+        yield from wrapped_words([said], columns, bar, Piece(" " * (at + 1 - len(bar.text))), at=at)
+        return
+    below = Piece(" " * (max(1, min(edge, columns - 2 * _LABEL) - len(bar.text))))
+    yield _END
+    yield bar
+    yield below
+    said = Piece(said.text.lstrip(), said.meaning)
+    yield from wrapped_words([said], columns, bar, below, at=len(bar.text) + len(below.text))
 
 
 def _label_alone(label: str, gutter: int) -> Iterator[Piece]:

@@ -82,8 +82,11 @@ class Resolver:
         return tuple(sorted(set(edits)))
 
     def _loses_comments(self, made: Replacement) -> bool:
+        old = Counter(_comments(made.old))
+        if not old:
+            return False
         new = [made.new] if isinstance(made.new, cst.CSTNode) else made.new
-        return bool(Counter(_comments(made.old)) - Counter(one for node in new for one in _comments(node)))
+        return bool(old - Counter(one for node in new for one in _comments(node)))
 
 
 def _comments(node: cst.CSTNode) -> Iterator[str]:

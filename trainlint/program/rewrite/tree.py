@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from typing import cast
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from trainlint.finding import Edit, Place
 
@@ -32,7 +33,8 @@ class Tree:
         self._lines = [0, *(match.end() for match in _LINE.finditer(text))]
         self._parents = _parents(self.module)
         self._by_span: dict[_Span, list[cst.CSTNode]] = {}
-        positions = wrapper.resolve(PositionProvider)
+        # `wrapper.resolve` asks the same, and then walks the tree for providers that there are none of
+        positions = cast(Mapping[cst.CSTNode, CodeRange], PositionProvider()._gen(wrapper))
         for node, found in positions.items():
             start, end = found.start, found.end
             span = (start.line, start.column + 1, end.line, end.column + 1)
@@ -96,16 +98,31 @@ class Tree:
         node: cst.CSTNode = old
         put: list[cst.CSTNode] = [new] if isinstance(new, cst.CSTNode) else list(new)
         for holder in self.around(old):
-            if isinstance(holder, cst.Module):
+            if isinstance(holder, cst.Module) or self._is_one_line(node, put):
                 break
             put = [_with_child(holder, node, put)]
             node = holder
         before = self._code_of(node)
-        start = self._start(node) - self._above(node)
+        if self._is_one_line(node, put):
+            start = self._offset(self._positions[node].start.line, self._positions[node].start.column + 1)
+        else:
+            start = self._start(node) - self._above(node)
         if not self._text.startswith(before, start):
             raise NotAsRead
         after = "".join(self.module.code_for_node(one) for one in put)
         return self._edit(start, before, after)
+
+    def _is_one_line(self, node: cst.CSTNode, put: Sequence[cst.CSTNode]) -> bool:
+        """Whether a line takes the place of a line, so that neither depends on what stands around it, as indentation does."""
+        return (
+            all(
+                isinstance(one, cst.SimpleStatementLine)
+                and not one.leading_lines
+                and "\n" not in self._code_of(one).strip()
+                for one in (node, *put)
+            )
+            and len(put) == 1
+        )
 
     def inserted(self, statement: cst.BaseStatement, code: str) -> Edit:
         """The edit that puts lines above a statement of the module, below the comments that stand over it."""

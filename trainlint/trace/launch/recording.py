@@ -17,6 +17,7 @@ from trainlint.facts.model.recorded import Recorded
 from trainlint.finding import Finding, Problem
 from trainlint.judging import judged
 from trainlint.output.html import html
+from trainlint.output.layout import Layout
 from trainlint.output.step_report import step_report
 from trainlint.output.style import Piece, coloured, plain
 from trainlint.output.text import closing, text
@@ -30,7 +31,8 @@ from trainlint.trace.measure.experiments.all import experiments
 if TYPE_CHECKING:
     from rich.text import Text
 
-_ROOM = 100
+
+_COLUMNS = 110
 
 
 class StepReport:
@@ -73,7 +75,7 @@ class StepReport:
         write_file(Path(file), page(self._report, self._texts.lines))
 
     def _pieces(self) -> Iterator[Piece]:
-        yield from text(self._report, self._texts.lines, _ROOM)
+        yield from text(self._report, self._texts.lines, Layout(columns=_COLUMNS, whole=True))
         yield from step_report(self.run, self._report.not_checked)
         yield Piece(closing(self._report))
 
