@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import SOME_MODULE
 from trainlint.facts.model.values import Items, Object, Table, Value
+from trainlint.program.api.lists import bounded
 from trainlint.program.evaluate import declared, names, standing_in
 from trainlint.program.evaluate.classes import overridable
 from trainlint.program.evaluate.values import Arguments, FunctionValue
@@ -22,7 +24,7 @@ def bind_parameters(ev: Evaluator, func: FunctionValue, given: Arguments) -> Non
     opened = given.open
     for parameter in func.code.parameters:
         if parameter.star == "*":
-            names.bind(ev, parameter.name, _rest(args, opened))
+            names.bind(ev, parameter.name, _rest(ev, args, opened))
             args = []
         elif parameter.star == "**":
             names.bind(
@@ -33,11 +35,12 @@ def bind_parameters(ev: Evaluator, func: FunctionValue, given: Arguments) -> Non
             names.bind(ev, parameter.name, _argument(ev, func, parameter, args, options, opened))
 
 
-def _rest(args: list[Value], opened: bool) -> Items:
+def _rest(ev: Evaluator, args: list[Value], opened: bool) -> Items:
     """What `*args` holds: a list that is handed over as `*layers` is one value for each of its items."""
-    spread = [one for one in args if isinstance(one, Items) and one.kind == "star"]
-    items = [inner for one in args for inner in (one.items if one in spread else (one,))]
-    is_exact = not opened and all(one.exact for one in spread)
+    spread = [one if isinstance(one, Items) and one.kind == "star" else None for one in args]
+    parts = (one.items if one else (arg,) for arg, one in zip(args, spread, strict=True))
+    is_exact = not opened and all(one is None or one.exact for one in spread)
+    items, is_exact = bounded(ev, list(chain.from_iterable(parts)), exact=is_exact)
     return Items(kind="tuple", items=items, exact=is_exact, is_begun=opened)
 
 
