@@ -140,6 +140,10 @@ SHARDS: dict[str, tuple[str, bool] | None] = {
 """What replaces the parameters of a module by shards of them: always, or unless an argument, with this default, is set.
 The latter keep one flat parameter for each module that they wrap."""
 
+ADAPTED = "peft.PeftModel"
+ADAPTS = frozenset(f"peft.{module}get_peft_model" for module in ("", "mapping.", "mapping_func."))
+"""What puts adapters into a model and freezes all else, and what it gives."""
+
 METHODS: dict[str, dict[str, str]] = {
     LIGHTNING: {
         "training_step": "returns-loss",
