@@ -78,6 +78,9 @@ RUNNERS = frozenset(
 )
 """Classes that train a module of Lightning's by `fit`."""
 
+FORMATS = "formatting_func"
+"""The argument of trl's trainers that makes each sample one text, all of which is trained on."""
+
 TRAINER_WORDS = frozenset(name.rpartition(".")[2] for name in TRAINERS | RUNNERS) | frozenset(
     ("TrainingArguments", "Seq2SeqTrainingArguments", "train_dataset", "Accelerator", "Fabric")
 )

@@ -60,6 +60,13 @@ class Unknown(Value):
 
 
 @dataclass(eq=False, repr=False)
+class Written(Unknown):
+    """A formatted text, of which only the values that stand in it are known."""
+
+    fields: tuple[Value, ...] = ()
+
+
+@dataclass(eq=False, repr=False)
 class Constant(Value):
     """A literal. `is_default` marks one that a user of the program may override, as a command-line flag."""
 

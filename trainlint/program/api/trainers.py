@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
 from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.frameworks import Formatted
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.values import Items, Object, Op, Table, Value, alternatives
 from trainlint.program.api import elements
@@ -26,7 +27,12 @@ def made(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Object | Non
     else:
         return None
     ev.emit(Escape, at, values=given.all())
-    return ev.object(kind, bases, at, given)
+    trainer = ev.object(kind, bases, at, given)
+    function = given.options.get(owners.FORMATS)
+    if isinstance(function, FunctionValue) and ev.follows():
+        text = ev.call(function, Arguments((ev.unknown("sample"),)), at, f"{owners.FORMATS}(…)")
+        ev.emit(Formatted, at, trainer=trainer, text=text)
+    return trainer
 
 
 def trained(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
-from trainlint.facts.model.values import Constant, Guards, Items, Table, Value, one_of, ways
+from trainlint.facts.model.values import Constant, Guards, Items, Table, Value, Written, one_of, ways
 from trainlint.finding import Place
 from trainlint.program.api import elements, filling, folding, host, subscripts
 from trainlint.program.api.lists import bounded, joined, once
@@ -312,9 +312,10 @@ def _walrus(ev: Evaluator, node: s.Walrus) -> Value:
 
 
 def _text(ev: Evaluator, node: s.Text) -> Value:
-    for part in node.parts:
-        host.note_reading(ev, "format", ev.expr(part), node.at)
-    return ev.unknown("text")
+    fields = tuple(ev.expr(part) for part in node.parts)
+    for one in fields:
+        host.note_reading(ev, "format", one, node.at)
+    return Written(text="text", loops=ev.loops, fields=fields)
 
 
 def _yield(ev: Evaluator, node: s.Yield) -> Value:
