@@ -188,6 +188,8 @@ class Op(Value):
     """Whether it changed its first input, where a run has shown it."""
     is_ignored: bool = False
     """Whether it is the result of a call with which nothing is done."""
+    is_open: bool = False
+    """Whether a library's module was given arguments that cannot be seen."""
     autocast: tuple[Value, ...] = ()
     """The regions of autocast that it is made in, or may be, outermost first."""
     written: tuple[Op, ...] = ()
