@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainlint.facts.api.gradients import CHECKPOINTS
+from trainlint.facts.api.wrappers import STRIPS_PREFIX
 
 CLOCKS = frozenset(
     (
@@ -61,6 +62,7 @@ NOTED = (
             *EMPTY_CACHES,
             MATMUL_PRECISION,
             PACK,
+            STRIPS_PREFIX,
         )
     )
 )

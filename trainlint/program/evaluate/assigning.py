@@ -14,7 +14,15 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api import filling, noting, subscripts
-from trainlint.program.evaluate import attributes, declared, expressions, names, running_sums, standing_in
+from trainlint.program.evaluate import (
+    attributes,
+    declared,
+    expressions,
+    names,
+    running_sums,
+    standing_in,
+    wrapped_names,
+)
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -42,6 +50,7 @@ def assign_statement(ev: Evaluator, node: s.Assign) -> None:
     for target in node.targets:
         running_sums.note_assigned(ev, target, node.value, value)
         assign(ev, target, standing_in.known(ev, target, value) if isinstance(target, s.Name) else value)
+        wrapped_names.note_assigned(ev, target, node.value, value)
 
 
 def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:

@@ -11,7 +11,16 @@ from trainlint.facts.model.values import Constant, Guards, Items, Table, Value, 
 from trainlint.finding import Place
 from trainlint.program.api import elements, filling, folding, host, subscripts
 from trainlint.program.api.lists import bounded, joined, once
-from trainlint.program.evaluate import assigning, conditions, declared, decorating, loops, names, standing_in
+from trainlint.program.evaluate import (
+    assigning,
+    conditions,
+    declared,
+    decorating,
+    loops,
+    names,
+    standing_in,
+    wrapped_names,
+)
 from trainlint.program.evaluate.values import Arguments, Super
 from trainlint.program.source import syntax as s
 
@@ -55,7 +64,9 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
         if frame.owner is not None and frame.receiver is not None:
             return Super(owner=frame.owner, receiver=frame.receiver)
     func = ev.expr(node.func)
-    return ev.call(func, _arguments(ev, node.args), node.at, ev.label(node.func) + "(…)")
+    result = ev.call(func, _arguments(ev, node.args), node.at, ev.label(node.func) + "(…)")
+    wrapped_names.note_state(ev, node)
+    return result
 
 
 def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
