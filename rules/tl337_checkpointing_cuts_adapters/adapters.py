@@ -35,7 +35,8 @@ def switched_on(training: Training) -> Iterator[Finding]:
         adapted = _adapted(call.args[0])
         if adapted is None or not _is_reentrant(call.argument(1, _option(call.name))) or call.is_open:
             continue
-        if any(adapted.argument(0, "model") in alternatives(one.args[0]) for one in enabled):
+        before = adapted.argument(0, "model")
+        if any(other is before for one in enabled for other in alternatives(one.args[0])):
             continue  # peft has seen it, and makes the inputs require a gradient
         yield _finding(call.at, adapted)
     for trainer in training.objects:

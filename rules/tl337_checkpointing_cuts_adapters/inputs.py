@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 
 from trainlint.facts.api.classes import MODULE, PARAMETER
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.attachment import attachment, wants_gradient
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.contents import contents
 from trainlint.facts.ask.freezing import is_frozen
-from trainlint.facts.ask.holding import has_parameters
+from trainlint.facts.ask.holding import has_parameters, wants_gradient
 from trainlint.facts.model.events.forwards import Checkpointed
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Table, Unknown, Value

@@ -60,7 +60,7 @@ def _unwraps(saves: list[Called]) -> bool:
 def _comes_back(training: Training, taken: StateTaken) -> bool:
     """Whether a state is loaded with the prefix, or by code that may take it off."""
     for loaded in training.events(StateLoaded):
-        if taken.output.owner not in alternatives(loaded.target):
+        if all(one is not taken.output.owner for one in alternatives(loaded.target)):
             continue
         if loaded.prefix or constant(loaded.strict) is False:
             return True

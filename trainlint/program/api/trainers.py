@@ -52,7 +52,8 @@ def _by_trainer(ev: Evaluator, trainer: Object, at: s.Span) -> None:
     model = trainer.argument(0, "model") or ev.unknown("model")
     own = _method(ev, trainer, "compute_loss")
     if own is not None:
-        inputs = Table(others=[ev.unknown("inputs")])
+        labels = ev.op("iterate", (ev.unknown("train_dataset"),), at, "labels")
+        inputs = Table(entries={"labels": labels}, others=[ev.unknown("inputs")])
         given = Arguments((trainer, model, inputs), {"num_items_in_batch": ev.unknown("num_items_in_batch")})
         owned_methods.for_each_batch(ev, own, given, trainer)
     elif isinstance(model, Object) and isinstance(model.definition, ClassValue):
