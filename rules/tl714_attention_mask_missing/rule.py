@@ -23,6 +23,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
         return
+    if not any(_may_need_mask(one) for one in training.objects):
+        return
     known = batches(training)
     for value in reached([one.loss for one in training.events(Backward)]):
         if not isinstance(value, Op) or value.at is None or not _lacks_mask(value):
@@ -34,6 +36,14 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 f"Padded texts go into this model without an attention mask: {_HARM}. {_ADVICE}",
                 (Because(found.by.at, "padded here"),) if found.by.at is not None else (),
             )
+
+
+def _may_need_mask(model: Object) -> bool:
+    return attends_to_padding(model.type, _weights(model)) or shifts_labels(model.type)
+
+
+def _weights(model: Object) -> object:
+    return constant(model.argument(0, "pretrained_model_name_or_path"))
 
 
 def _seen(run: Recorded) -> Iterator[Finding | Open]:
@@ -67,8 +77,7 @@ def _padding(call: Op, known: Batches) -> Padded | None:
     found = padded(ids, known)
     if found is None or not _is_of_several_texts(found.by):
         return None
-    weights = constant(owner.argument(0, "pretrained_model_name_or_path"))
-    if attends_to_padding(owner.type, weights):
+    if attends_to_padding(owner.type, _weights(owner)):
         return found
     return found if shifts_labels(owner.type) and _pads_left(found.by) else None
 

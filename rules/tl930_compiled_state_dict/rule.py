@@ -26,11 +26,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
     calls = training.events(Called)
     saves = [one for one in calls if one.name == "torch.save" and one.args]
     knows = any(one.name in STRIPS or one.name == STRIPS_PREFIX for one in calls)
-    if not saves or knows or _unwraps(saves):
-        return
     every = training.events(StateTaken)
     plain = {one.output.owner for one in every if not one.prefix}
     taken = {one.output.uid: one for one in every if one.prefix and one.output.owner not in plain}
+    if not taken or not saves or knows or _unwraps(saves):
+        return
     for save in saves:
         for value in reached([save.args[0]]):
             state = taken.get(value.uid)
