@@ -13,11 +13,14 @@ import argparse
 import json
 from collections import Counter, defaultdict
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent.parent
 PAGE = HERE / "docs/precision.md"
 BEGIN, END = "<!-- first sight -->\n", "<!-- end of first sight -->\n"
+_CAUSES, _LENGTH = 12, 110
+"""How many causes are shown, and how many characters of each."""
 LEVELS = ("error", "warning", "info")
 
 
@@ -59,7 +62,7 @@ def table(title: str, document: dict[str, Any]) -> str:
             "",
             "Rules with a finding that is not right: " + _rules(found) + ".",
             "",
-            "Causes: " + _causes(found) + ".",
+            "The most frequent causes: " + _causes(found) + ". All of them are in `docs/first_sight`.",
             "",
         ]
     )
@@ -82,7 +85,8 @@ def _rules(found: list[Judged]) -> str:
 
 def _causes(found: list[Judged]) -> str:
     counts = Counter(one.cause for one in found if one.judgement != "right")
-    return "; ".join(f"{cause}, {count}" for cause, count in counts.most_common())
+    frequent = ((cause, count) for cause, count in counts.most_common(_CAUSES) if count > 1)
+    return "; ".join(f"{shorten(cause, _LENGTH, placeholder=' ...')} ({count})" for cause, count in frequent)
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ where it applies."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import libcst as cst
@@ -24,10 +25,10 @@ def _parsed(*statements: str) -> list[cst.BaseStatement]:
     return [cst.parse_statement(one) for one in statements]
 
 
-def _functions(module: cst.Module) -> Iterator[cst.CSTNode]:
+@lru_cache(maxsize=2)
+def _functions(module: cst.Module) -> list[cst.CSTNode]:
     """Functions, and the file without them."""
-    yield from m.findall(module, m.FunctionDef())
-    yield module
+    return [*m.findall(module, m.FunctionDef()), module]
 
 
 def _own(function: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -94,7 +95,12 @@ class _Loop(NamedTuple):
     step: _Found
 
 
-def _loops(module: cst.Module) -> Iterator[_Loop]:
+@lru_cache(maxsize=2)
+def _loops(module: cst.Module) -> list[_Loop]:
+    return list(_each_loop(module))
+
+
+def _each_loop(module: cst.Module) -> Iterator[_Loop]:
     for function in _functions(module):
         clears, backwards = _calls(function, "zero_grad"), _calls(function, "backward")
         steps = [one for one in _calls(function, "step") if _steps_optimizer(one.call)]
@@ -134,7 +140,9 @@ def step_before_backward(module: cst.Module) -> Iterator[Edit]:
 
 
 def _loss(call: cst.Call) -> str | None:
-    owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+    """The name that backward runs on: `loss` in `loss.backward()` and in `accelerator.backward(loss)`."""
+    given = call.args[0].value if call.args and not call.args[0].keyword else None
+    owner = given or (call.func.value if isinstance(call.func, cst.Attribute) else None)
     return owner.value if isinstance(owner, cst.Name) else None
 
 
@@ -149,7 +157,12 @@ def _before_backward(template: str) -> Callable[[cst.Module], Iterator[Edit]]:
     return edits
 
 
-def _losses(module: cst.Module, kinds: tuple[str, ...]) -> Iterator[cst.Call]:
+@lru_cache(maxsize=8)
+def _losses(module: cst.Module, kinds: tuple[str, ...]) -> list[cst.Call]:
+    return list(_each_loss(module, kinds))
+
+
+def _each_loss(module: cst.Module, kinds: tuple[str, ...]) -> Iterator[cst.Call]:
     """Calls of losses with two positional arguments, by the names that the file binds to losses of a kind."""
     names = {f"F.{kind[1]}" for kind in map(_both, kinds)} | {
         f"nn.functional.{kind[1]}" for kind in map(_both, kinds)
@@ -186,11 +199,15 @@ def _around(kinds: tuple[str, ...], template: str) -> Callable[[cst.Module], Ite
 
 
 def outputs_detached(module: cst.Module) -> Iterator[Edit]:
-    """Only in functions that run backward: nothing is lost in an evaluation."""
+    """Only where the loss is the name that the same block runs backward on: nothing is lost in an evaluation."""
     kinds = ("CrossEntropyLoss", "MSELoss", "BCELoss", "BCEWithLogitsLoss")
-    trained = {
-        id(one) for function in _functions(module) if _calls(function, "backward") for one in _body(function)
-    }
+    trained: set[int] = set()
+    for function in _functions(module):
+        for backward in _calls(function, "backward"):
+            name = _loss(backward.call)
+            for one in backward.block.body[: backward.position] if name else ():
+                if m.matches(one, m.SimpleStatementLine([m.Assign([m.AssignTarget(m.Name(name))])])):
+                    trained |= {id(call) for call in m.findall(one, m.Call())}
     for old, new in _around(kinds, "({0}).detach()")(module):
         if id(old) in trained:
             yield old, new
@@ -203,28 +220,60 @@ def loss_arguments_swapped(module: cst.Module) -> Iterator[Edit]:
         yield call, call.with_changes(args=swapped)
 
 
+def _models(module: cst.Module) -> set[str]:
+    """Names of what has its mode switched, its parameters listed or its weights loaded somewhere in a file."""
+    methods = ("eval", "train", "parameters", "load_state_dict")
+    found = m.findall(module, m.Call(m.Attribute(attr=m.OneOf(*map(m.Name, methods)))))
+    return {_on(cst.ensure_type(one, cst.Call)).rpartition(".")[0] for one in found} - {"", "self"}
+
+
+def _infers(block: cst.CSTNode, models: set[str]) -> bool:
+    """Whether a loop in a block calls a model: without one, there is no graph that costs anything."""
+    loops = m.findall(block, m.For() | m.While())
+    return any(
+        _on(cst.ensure_type(one, cst.Call)) in models for loop in loops for one in m.findall(loop, m.Call())
+    )
+
+
 _NO_GRAD = m.With([m.WithItem(m.Call(m.Attribute(attr=m.Name("no_grad"))))])
 
 
 def no_grad_dropped(module: cst.Module) -> Iterator[Edit]:
+    """Around a loop that calls a model. One that calls another function may find `no_grad` there, and a model's own
+    `generate` is for its callers to judge."""
+    if "no_grad" not in module.code:
+        return
+    models = _models(module)
     for found in m.findall(module, _NO_GRAD):
         block = cst.ensure_type(found, cst.With).body
         text = module.code_for_node(block)
-        if "for " in text and ".data" not in text and "param" not in text:
+        if _infers(block, models) and ".data" not in text and "param" not in text:
             yield found, cst.If(test=cst.Name("True"), body=block)
     for found in m.findall(
         module, m.FunctionDef(decorators=[m.Decorator(m.Call(m.Attribute(attr=m.Name("no_grad"))))])
     ):
-        if "for " in module.code_for_node(found):
+        if _infers(found, models):
             yield found, found.with_changes(decorators=())
 
 
+@lru_cache(maxsize=2)
+def _names_called(module: cst.Module) -> set[str]:
+    """The names of what a file calls."""
+    return {_on(cst.ensure_type(one, cst.Call)) for one in m.findall(module, m.Call())}
+
+
 def _mode_dropped(method: str) -> Callable[[cst.Module], Iterator[Edit]]:
-    """Where a file has both, and this one once."""
+    """Where a file has both, and this one once. `train(loader)` and `self.train()` of a trainer are no switches."""
 
     def edits(module: cst.Module) -> Iterator[Edit]:
+        models = _names_called(module)
         found = {
-            name: [one for function in _functions(module) for one in _calls(function, name)]
+            name: [
+                one
+                for function in _functions(module)
+                for one in _calls(function, name)
+                if not one.call.args and _on(one.call).rpartition(".")[0] in models
+            ]
             for name in ("train", "eval")
         }
         if found["train"] and found["eval"] and len(found[method]) == 1:
@@ -239,7 +288,7 @@ _SHUFFLED = m.Arg(keyword=m.Name("shuffle"), value=m.Name("True"))
 def shuffle_off(module: cst.Module) -> Iterator[Edit]:
     for one in m.findall(module, m.Call(args=[m.ZeroOrMore(), _SHUFFLED, m.ZeroOrMore()])):
         call = cst.ensure_type(one, cst.Call)
-        text = module.code_for_node(call).lower()
+        text = module.code_for_node(call).lower().replace("train=false", "")
         if _on(call).endswith("DataLoader") and "train" in text:
             args = [
                 arg.with_changes(value=cst.Name("False")) if m.matches(arg, _SHUFFLED) else arg
@@ -249,8 +298,10 @@ def shuffle_off(module: cst.Module) -> Iterator[Edit]:
 
 
 def plain_list(module: cst.Module) -> Iterator[Edit]:
-    for one in m.findall(module, m.Call(m.Attribute(attr=m.Name("ModuleList")), [m.Arg()])):
-        call = cst.ensure_type(one, cst.Call)
+    """Of lists that become attributes: a `ModuleDict` would refuse one."""
+    kept = m.Assign(value=m.Call(m.Attribute(attr=m.Name("ModuleList")), [m.Arg()]))
+    for one in m.findall(module, kept):
+        call = cst.ensure_type(cst.ensure_type(one, cst.Assign).value, cst.Call)
         yield call, cst.Call(cst.Name("list"), call.args)
 
 

@@ -286,14 +286,24 @@ def _is_head(node: cst.BaseStatement | cst.BaseSmallStatement) -> bool:
 
 
 def _wrapped(module: cst.Module, head: str, call: str, indents: int) -> cst.Module | None:
-    """What the body of a module does, in a function of its own; None if functions use names that it binds."""
+    """What the body of a module does, in a function of its own; None if functions use names that it binds, or have the
+    name of that function."""
     kept: list[cst.BaseStatement] = []
     moved: list[cst.BaseStatement] = []
     for one in module.body:
         assert isinstance(one, cst.BaseStatement)
-        is_kept = _is_head(one) or isinstance(one, (cst.FunctionDef, cst.ClassDef)) or _is_main(one)
+        is_kept = (
+            _is_head(one)
+            or isinstance(one, (cst.FunctionDef, cst.ClassDef))
+            or _is_main(one)
+            or m.matches(one, m.If(m.Name("TYPE_CHECKING")))
+        )
         (kept if is_kept else moved).append(one)
     if not moved or _names(moved, stored=True) & _names(kept, stored=False):
+        return None
+    if any(
+        isinstance(one, (cst.FunctionDef, cst.ClassDef)) and f" {one.name.value}(" in head for one in kept
+    ):
         return None
     inner: Sequence[cst.BaseStatement] = moved
     for line in reversed(head.splitlines()):

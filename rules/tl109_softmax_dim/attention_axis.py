@@ -140,8 +140,8 @@ def _is_of_queries_and_keys(scores: Op) -> bool:
 def _leaves_two(scores: Op) -> bool:
     """Whether one axis of each is left."""
     if plain(scores) != "einsum":
-        second = scores.inputs[1]
-        return isinstance(second, Op) and plain(second) in (*_TURNED, *_FLIPPED, "permute")
+        keys = scores.inputs[1]
+        return isinstance(keys, Op) and plain(keys) in (*_TURNED, *_FLIPPED, "permute")
     letters = _letters(scores)
     if letters is None or len(letters[0]) != 2:
         return False

@@ -23,11 +23,12 @@ WITH_DEFAULT = ("torch.nn.functional.", "torch.nn.")
 def check(training: Training) -> Iterator[Finding]:
     for event in training.events(Operation):
         op = event.output
-        if op.uid in _to_be_removed(training) or _has_one_dimension(op):
+        removed = _to_be_removed(training)
+        if op.uid in removed or (op.owner is not None and op.owner.uid in removed) or _has_one_dimension(op):
             continue
         at = op.owner.at if op.owner is not None and op.owner.at is not None else event.at
         is_known = event.function.startswith(WITH_DEFAULT) or op.seen is not None
-        if op.name in SOFTMAXES and is_known and _is_left_out(_dim(op)):
+        if op.name in SOFTMAXES and is_known and _is_left_out(_dim(op)) and not _is_over_channels(op):
             yield Finding(
                 at,
                 f"{op.name} is called without `dim`: torch picks dimension 1 for 2-D and 4-D inputs, but 0, "
@@ -61,10 +62,16 @@ def check(training: Training) -> Iterator[Finding]:
 
 @question(start=frozenset(), unknown=frozenset())
 def _to_be_removed(training: Training) -> frozenset[int]:
-    """The softmaxes before a loss that applies log-softmax itself: they have no dimension to be told."""
+    """The softmaxes before a loss that applies log-softmax itself, and their layers: they have no dimension to be told."""
     losses = [one for one in training.events(LossCall) if one.function in ("cross_entropy", "log_softmax")]
     found = (one for loss in losses for one in origins(loss.input))
-    return frozenset(op.uid for meaning, op in found if meaning is Meaning.PROBABILITIES)
+    probabilities = [op for meaning, op in found if meaning is Meaning.PROBABILITIES]
+    return frozenset(one.uid for op in probabilities for one in (op, op.owner) if one is not None)
+
+
+def _is_over_channels(op: Op) -> bool:
+    """Whether it is a layer that has no dimension to be told."""
+    return op.owner is not None and op.owner.type == "torch.nn.Softmax2d"
 
 
 def _has_one_dimension(op: Op) -> bool:

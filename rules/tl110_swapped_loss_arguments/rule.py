@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.meanings import Meaning
-from trainlint.facts.ask.attachment import is_prediction
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_arguments
 from trainlint.facts.ask.flow import is_data
 from trainlint.facts.ask.meaning import origins
@@ -20,7 +20,7 @@ def check(loss: LossCall) -> Iterator[Finding]:
     first, second = loss.output.inputs[:2]
     if loss.function == "kl_div" and _may_be_reversed(loss, second):
         return
-    if is_data(first) and is_prediction(second):
+    if is_data(first) and _is_prediction(second):
         yield Finding(
             loss.at,
             f"`{loss.output.text}` gets the target first and the prediction second, but {loss.name} expects "
@@ -36,3 +36,9 @@ def _may_be_reversed(loss: LossCall, target: Value) -> bool:
     is_log = constant(loss.setting("log_target", default=False))
     meanings = {meaning for meaning, _ in origins(target)}
     return meanings != {Meaning.LOG_PROBABILITIES} if is_log is False else True
+
+
+def _is_prediction(value: Value) -> bool:
+    """Whether a tensor certainly comes out of trainable parameters, under `no_grad` or not."""
+    found = attachment(value)
+    return found.attached or (bool(found.unrecorded) and not found.uncertain and not found.cuts)

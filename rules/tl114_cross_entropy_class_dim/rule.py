@@ -10,6 +10,8 @@ from trainlint.facts.seen.raised import Failure
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .one_axis import single_scores
+
 OVER_CLASSES = ("cross_entropy", "nll_loss")
 SAME_AXES = frozenset(
     "output identity to float double half bfloat16 type type_as clone contiguous dropout relu gelu tanh log_softmax "
@@ -27,6 +29,9 @@ def _read(training: Training) -> Iterator[Finding]:
     """Logits and targets whose sizes are literals in the source."""
     for loss in training.events(LossCall):
         given, target = shape_read(loss.input), shape_read(loss.target)
+        single = single_scores(loss) if loss.function == "cross_entropy" else None
+        if single is not None:
+            yield _of_one_axis(loss, *single)
         if loss.function not in OVER_CLASSES or not given or not target or None in (*given, *target):
             continue
         layer = _layer_of(loss.input)
@@ -42,6 +47,17 @@ def _read(training: Training) -> Iterator[Finding]:
             "`targets.flatten()`, or `logits.movedim(-1, 1)`.",
             (Because(layer.at, "the classes are the last axis here"),),
         )
+
+
+def _of_one_axis(loss: LossCall, layer: Op, is_sure: bool) -> Finding:
+    return Finding(
+        loss.at,
+        f"This is one score per sample, on a single axis, which {loss.name} takes for the classes: it normalises over "
+        "the samples of the batch. For two classes, use `BCEWithLogitsLoss`, or two outputs and integer targets.",
+        (Because(layer.at, "the layer with one output is called here"),) if layer.at is not None else (),
+        confidence="certain" if is_sure else "likely",
+        doubt="" if is_sure else "another axis may hold the classes",
+    )
 
 
 def _layer_of(value: Value | None) -> Op | None:

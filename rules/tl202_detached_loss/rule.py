@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.gradients import REBUILDS
-from trainlint.facts.ask.attachment import starving
+from trainlint.facts.ask.attachment import attachment, starving, terms
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.parts_cut import parts_cut
@@ -23,6 +23,8 @@ def check(training: Training) -> Iterator[Finding]:
         for cut in _newest(backward, starving(backward.loss)):
             is_cut = cut.name not in REBUILDS and cut.uid not in leaves
             if not is_cut or cut.at is None or _has_had_its_own(training, backward, cut):
+                continue
+            if _is_taken_out_again(backward, cut):
                 continue
             if not (cut.inputs and is_certainly_not_stepped(training, cut.inputs[0])):
                 yield Finding(
@@ -56,6 +58,14 @@ def _newest(backward: Backward, cuts: list[Op]) -> list[Op]:
     """Those of this iteration: what was detached before the loop is a copy to compare with, unless it is all there is."""
     new = [one for one in cuts if set(backward.loops[-1:]) <= set(one.loops)]
     return new or cuts
+
+
+def _is_taken_out_again(backward: Backward, cut: Op) -> bool:
+    """Whether another term, which learns, holds it too: the shift of `m + (t - m).exp().mean().log()`."""
+    return any(
+        isinstance(term, Op) and attachment(term).attached and is_made_of(term, cut)
+        for term in terms(backward.loss)
+    )
 
 
 def _has_had_its_own(training: Training, backward: Backward, cut: Op) -> bool:

@@ -4,7 +4,7 @@ from trainlint.facts.api.classes import MODULE, SOME_MODULE
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, has_graph, is_no_tensor
 from trainlint.facts.ask.evidence import of_sum
-from trainlint.facts.ask.flow import is_made_of, is_recurrence
+from trainlint.facts.ask.flow import is_made_of, is_recurrence, made_of
 from trainlint.facts.ask.holding import contained
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.losses import Accumulated, LossCall
@@ -23,6 +23,8 @@ _ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
 @rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
+    if not training.events(Accumulated):
+        return
     trained_on = [backward.loss for backward in training.events(Backward)]
     trained_on += [by_hand.target for by_hand in training.events(ParametersRead)]
     returned = [event.value for event in training.handed_out()]
@@ -43,6 +45,8 @@ def check(training: Training) -> Iterator[Finding]:
         has_one = found.attached and not found.uncertain and has_graph(event.value)
         if is_recurrence(event) or not (is_spent or has_one):
             continue
+        if any(isinstance(one, Op) and one.name == "torch.autograd.grad" for one in made_of(event.value)):
+            continue  # a term of a loss: else nobody asks for its graph
         users = trained_on if is_spent else [*trained_on, *returned]
         if not any(is_made_of(loss, event.result, with_graph=True) for loss in users):
             yield Finding(

@@ -1,12 +1,18 @@
 from collections.abc import Iterator
 
+from trainlint.facts.api.noted import CLOCKS
 from trainlint.facts.ask.interference import is_cleared
-from trainlint.facts.ask.stepped import is_made_inside
+from trainlint.facts.ask.stepped import is_made_inside, is_one_of_several
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
+
+_ALIKE = frozenset(("ones", "zeros", "full"))
 
 
 @rule(Training, level="error")
@@ -20,6 +26,10 @@ def check(training: Training) -> Iterator[Finding | Open]:
             backwards = [one for one in training.inside(number, Backward) if one.accumulates]
             if not backwards:
                 continue
+            if _is_timed(training, step, number):
+                continue
+            if is_one_of_several(step.optimizer, step.loops):
+                number = step.loops[0]
             cleared = is_made_inside(step.optimizer, number) or is_cleared(training, step, number)
             if isinstance(cleared, Open):
                 yield cleared
@@ -36,6 +46,20 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     clues={"scaled": step.scaler is not None},
                 )
             break
+
+
+def _is_timed(training: Training, step: OptimizerStep, loop: int) -> bool:
+    """Whether a clock is read before and after a loop over tensors of one number: it measures steps, and trains nothing."""
+    given = [one for forward in training.inside(loop, Forward) for one in forward.inputs]
+    if not given or not all(isinstance(one, Op) and one.name in _ALIKE for one in given):
+        return False
+    clocks = [
+        one
+        for one in training.events(Called)
+        if one.name in CLOCKS and loop not in one.loops and one.calls == step.calls
+    ]
+    after = [training.is_after(one, step) for one in clocks]
+    return True in after and False in after
 
 
 def _of_a_loop_out_of_sight(recorded: Recorded, step: OptimizerStep) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.ask.evidence import Evidence, of_idle
 from trainlint.facts.ask.interference import may_step, uses_gradients
-from trainlint.facts.ask.stepped import same_parameters
+from trainlint.facts.ask.stepped import modules_held, same_parameters
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
@@ -23,9 +23,8 @@ ENOUGH = 20
 def check(training: Training) -> Iterator[Finding | Open]:
     judged: set[int] = set()
     backwards = _backwards_after(training)
-    for zero in training.events(ZeroGrad):
-        optimizer = next(alternatives(zero.target), None)
-        if not isinstance(optimizer, Object) or not optimizer.is_a(OPTIMIZER) or optimizer.uid in judged:
+    for zero, optimizer in _cleared(training):
+        if optimizer.uid in judged:
             continue
         backward = backwards.get(id(zero))
         if (
@@ -43,6 +42,22 @@ def check(training: Training) -> Iterator[Finding | Open]:
         yield _finding(backward, optimizer.type, optimizer.at, of_idle(training, optimizer))
     if isinstance(training, Recorded) and not judged:
         yield from _idle(training)
+
+
+def _cleared(training: Training) -> Iterator[tuple[ZeroGrad, Object]]:
+    """Each optimizer whose gradients are cleared: by itself, or by the only model that it holds, made in this program."""
+    holders: dict[int, list[Object]] = {}
+    for one in training.objects:
+        if one.is_a(OPTIMIZER) and not one.is_open:
+            held, complete = modules_held(one)
+            if complete and len(held) == 1:
+                holders.setdefault(held[0].uid, []).append(one)
+    for zero in training.events(ZeroGrad):
+        for target in list(alternatives(zero.target))[:1]:
+            if isinstance(target, Object) and target.is_a(OPTIMIZER):
+                yield zero, target
+            elif len(holders.get(target.uid, ())) == 1:
+                yield zero, holders[target.uid][0]
 
 
 def _finding(backward: Backward, kind: str, at: Place, evidence: Evidence) -> Finding:

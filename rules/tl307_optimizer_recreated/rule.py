@@ -13,6 +13,9 @@ from trainlint.facts.model.values import Choice, Constant, Object, Op, Value, al
 from trainlint.finding import Because, Finding, Level, Open
 from trainlint.rule import rule
 
+_LOOPS_OF_A_TRAINING = 2
+"""Epochs and batches: where an iteration has both, it is a training of its own, one of several to compare."""
+
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding | Open]:
@@ -37,12 +40,16 @@ def _optimizer(training: Training, built: Built, loop: int) -> Iterator[Finding]
     lives_on = (
         bool(models)
         and complete
+        and not _has_a_schedule(training, built)
         and all(
             isinstance(one, Object) and loop not in one.loops and not is_replaced(training, one, loop)
             for one in models
         )
     )
-    steps = any(_is(one.optimizer, optimizer) for one in training.inside(loop, OptimizerStep))
+    steps = any(
+        _is(one.optimizer, optimizer) and len(one.loops) - len(built.loops) < _LOOPS_OF_A_TRAINING
+        for one in training.inside(loop, OptimizerStep)
+    )
     if steps and lives_on and _has_state(optimizer) and not _is_for_others(optimizer, loop):
         yield _finding(training, built, "so its momentum and all other state are lost each time")
 
@@ -78,6 +85,20 @@ def _finding(training: Training, built: Built, why: str, level: Level = "error")
         () if around is None else (Because(around.at, "on every iteration of this loop"),),
         level=level,
         evidence=of_rebuilding(training, built.at),
+    )
+
+
+def _has_a_schedule(training: Training, built: Built) -> bool:
+    """Whether a schedule of its own begins and runs with it: then each iteration is a training, of a stage or window."""
+    schedulers = [
+        one.object
+        for one in training.inside(built.loops[-1], Built)
+        if one.object.is_a(SCHEDULER) and one.loops == built.loops
+    ]
+    return any(
+        alternative in schedulers and len(step.loops) > len(built.loops)
+        for step in training.inside(built.loops[-1], SchedulerStep)
+        for alternative in alternatives(step.scheduler)
     )
 
 

@@ -22,7 +22,7 @@ def loose_left_out(training: Training) -> LeftOut | None:
         return None
     optimizers, trained = found
     backwards = [one.loss for one in training.events(Backward) if not one.by_framework]
-    owners = [one for loss in backwards for one in _with_own_parameters(training, loss)]
+    owners = _with_own_parameters(training, backwards)
     left = [one for one in (*trained, *owners) if not optimizers.holds(one)]
     layers = [
         one for one in left if one.at is not None and not _is_read(one) and _is_called_once(training, one)
@@ -39,7 +39,7 @@ def loose_left_out(training: Training) -> LeftOut | None:
 
 def _learns(losses: list[Value], optimizers: Optimizers) -> bool:
     """Whether what an optimizer holds takes part in the same losses."""
-    every = (one for loss in losses for one in reached([loss], _recorded))
+    every = reached(losses, _recorded)
     return any(
         isinstance(one, Op) and one.owner is not None and optimizers.holds(one.owner, optimizers.stepped)
         for one in every
@@ -51,16 +51,21 @@ def _recorded(value: Value) -> tuple[Value, ...]:
     return () if is_stop else tuple(value.parts())
 
 
-def _with_own_parameters(training: Training, loss: Value) -> list[Object]:
-    """The modules of the program's own whose parameters a loss is made of."""
-    used = {one.uid for one in reached([loss], _recorded) if isinstance(one, Op) and one.name == PARAMETER}
-    return [
-        one
+def _with_own_parameters(training: Training, losses: list[Value]) -> list[Object]:
+    """The modules of the program's own whose parameters losses are made of."""
+    held = {
+        part.uid: one
         for one in training.objects
-        if one.is_a(MODULE)
-        and not one.type.startswith("torch.")
-        and any(part.uid in used for held in one.attributes.values() for part in alternatives(held))
-    ]
+        if one.is_a(MODULE) and not one.type.startswith("torch.")
+        for attribute in one.attributes.values()
+        for part in alternatives(attribute)
+        if isinstance(part, Op) and part.name == PARAMETER
+    }
+    if not held:
+        return []
+    used = {one.uid for one in reached(losses, _recorded)}
+    owners = {one.uid: one for part, one in held.items() if part in used}
+    return [one for one in training.objects if one.uid in owners]
 
 
 def _is_called_once(training: Training, layer: Object) -> bool:

@@ -3,13 +3,14 @@ from collections.abc import Iterator
 from trainlint import limits
 from trainlint.facts.ask.evidence import of_mode
 from trainlint.facts.ask.flow import all_that_makes, is_among
-from trainlint.facts.ask.freezing import may_be_frozen
-from trainlint.facts.ask.holding import depends_on_mode
+from trainlint.facts.ask.freezing import may_freeze_modes
+from trainlint.facts.ask.holding import depends_on_mode, is_known_to_depend_on_mode
 from trainlint.facts.ask.stepped import modules_stepped
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding, Open, Place
@@ -24,7 +25,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
     said: set[tuple[object, ...]] = set()
     for forward in trained:
         module = forward.module
-        if not isinstance(module, Object) or not depends_on_mode(module) or may_be_frozen(training, module):
+        if (
+            not isinstance(module, Object)
+            or not depends_on_mode(module)
+            or may_freeze_modes(training, module)
+        ):
             continue
         if forward.at not in shown:
             yield Open(forward.at, "in which mode it runs after an evaluation")
@@ -36,10 +41,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if 0 < len(forward.off) < forward.layers:
             yield Open(forward.at, "whether only a part is meant to be in evaluation mode")
         elif not _is_meant(training, switched, forward):
-            step = (module.uid, switched.at, forward.calls, forward.loops)
+            step = (module.uid, switched.at, forward.loops)
             if step in said:  # the same step calls it more than once
                 continue
             said.add(step)
+            is_known = isinstance(training, Recorded) or is_known_to_depend_on_mode(module)
             yield Finding(
                 forward.at,
                 _said(module, _trains_elsewhere(training, forward, trained)),
@@ -48,6 +54,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     *_calls_to(switched, forward),
                 ),
                 evidence=of_mode(training, forward),
+                confidence=None if is_known else "likely",
+                doubt="" if is_known else "no layer in sight depends on the mode",
             )
 
 

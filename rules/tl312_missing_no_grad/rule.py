@@ -2,14 +2,14 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import of_evaluation
 from trainlint.facts.ask.flow import all_that_makes, is_among
-from trainlint.facts.ask.freezing import may_be_frozen, wants_gradients_of_data
+from trainlint.facts.ask.freezing import may_be_wholly_frozen, wants_gradients_of_data
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Value
+from trainlint.facts.model.values import Object, Op, Value, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -32,9 +32,13 @@ def check(training: Training) -> Iterator[Finding]:
         module = forward.module
         if forward.records is not True or not forward.loops or not isinstance(module, Object):
             continue
-        if has_parameters(module) is not True or may_be_frozen(training, module):
+        if has_parameters(module) is not True or may_be_wholly_frozen(training, module):
             continue
         if is_among(forward.output, makes_used) or is_among(forward.output, makes_kept):
+            continue
+        if any(_is_volatile(one) for one in forward.inputs):
+            continue
+        if _stands_for_one(training, forward, makes_used):
             continue
         modes = [training.mode_at(run, forward) for run in runs if forward in run]
         last = modes[-1] if modes else None
@@ -56,6 +60,22 @@ def check(training: Training) -> Iterator[Finding]:
                 confidence="likely" if doubt else None,
                 doubt=doubt,
             )
+
+
+def _is_volatile(value: Value) -> bool:
+    """Whether it is wrapped with `volatile=True`, which is meant to do the same, and of which TL209 speaks."""
+    return isinstance(value, Op) and constant(value.options.get("volatile")) is True
+
+
+def _stands_for_one(training: Training, forward: Forward, makes_used: frozenset[int]) -> bool:
+    """Whether a setting chooses it in the place of another forward of the model, which a loss is made of."""
+    return any(
+        one.module is forward.module
+        and (one.loops, one.calls) == (forward.loops, forward.calls)
+        and training.never_together(one, forward)
+        and is_among(one.output, makes_used)
+        for one in training.events(Forward)
+    )
 
 
 def _doubt(training: Training) -> str | None:

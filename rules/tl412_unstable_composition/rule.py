@@ -47,6 +47,7 @@ def check(training: Training) -> Iterator[Finding]:
             operation.at,
             f"{why}. Use `{instead}`, which fuses both steps.",
             because,
+            level="info" if instead in _FOR_DIGITS else None,
             clues={"instead": instead},
         )
 

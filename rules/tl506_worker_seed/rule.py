@@ -14,7 +14,7 @@ from trainlint.rule import rule
 @rule(Training, level="error", refutable=False, by="S")
 def check(training: Training) -> Iterator[Finding]:
     for built in training.events(Built):
-        if built.object.type == LOADER:
+        if built.object.type == LOADER and workers(built.object) != 0:
             yield from _called_at_once(built.object)
     evaluating = {one.loader.uid for one in uses(training) if one.evaluates}
     for start in training.events(WorkersStart):

@@ -16,6 +16,12 @@ from trainlint.rule import rule
 _DATASET = "torch.utils.data.Dataset"
 _STREAM = "torch.utils.data.IterableDataset"
 
+_SAME = "Every rank draws the same batches from this loader, so more ranks compute the same gradients again."
+_WHOLE = (
+    "Every rank goes through all of the data, in an order of its own, so an epoch costs as much as on one rank and "
+    "takes each sample once for each rank."
+)
+
 
 @rule(Training, level="error", by="S")
 def check(training: Training) -> Iterator[Finding]:
@@ -42,15 +48,23 @@ def check(training: Training) -> Iterator[Finding]:
         datasets = list(alternatives(loader.argument(0, "dataset")))
         if not datasets or not all(map(_is_whole, datasets)):
             continue
+        are_same = _is_in_order(loader) or any("seed" in one.name for one in training.events(Called))
         yield Finding(
             loader.at,
-            "Every rank draws the same batches from this loader, so more ranks compute the same gradients again. Pass "
-            "`sampler=DistributedSampler(dataset)`, and call its `set_epoch(epoch)`.",
+            f"{_SAME if are_same else _WHOLE} Pass `sampler=DistributedSampler(dataset)`, and call its "
+            "`set_epoch(epoch)`.",
             (
                 Because(trained.at, "the model is copied to all ranks here"),
                 Because(use.drawn.at, "it is trained on the loader's batches here"),
             ),
+            level="error" if are_same else "warning",
         )
+
+
+def _is_in_order(loader: Object) -> bool:
+    """Whether every rank goes through the data in stored order."""
+    shuffle = loader.argument(2, "shuffle")
+    return shuffle is None or constant(shuffle) is False
 
 
 def _is_for_one_process(made: Built, training: Training) -> bool:

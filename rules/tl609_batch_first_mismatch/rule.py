@@ -41,19 +41,18 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 def _misread(training: Training) -> Iterator[Finding]:
     """Readers of a sequence, or of the last hidden state, on the way to a loss."""
-    done = set()
-    for loss in training.events(LossCall):
-        for op in reached([loss.input] if loss.input is not None else []):
-            found = misread(op) if isinstance(op, Op) and op.at is not None and op.uid not in done else None
-            if found is None or found.call.at is None or op.at is None:
-                continue
-            done.add(op.uid)
-            yield Finding(
-                op.at,
-                f"This {found.what} of `{found.axes}`, so it mixes or drops samples of the batch. Read the other axis, or "
-                "change `batch_first` where the layer, or the padded sequence, is created.",
-                (Because(found.call.at, "it comes from here"),),
-            )
+    for op in reached(loss.input for loss in training.events(LossCall) if loss.input is not None):
+        if not isinstance(op, Op) or op.at is None:
+            continue
+        found = misread(op)
+        if found is None or found.call.at is None:
+            continue
+        yield Finding(
+            op.at,
+            f"This {found.what} of `{found.axes}`, so it mixes or drops samples of the batch. Read the other axis, or "
+            "change `batch_first` where the layer, or the padded sequence, is created.",
+            (Because(found.call.at, "it comes from here"),),
+        )
 
 
 def _of_run(layout: Layout) -> Finding:

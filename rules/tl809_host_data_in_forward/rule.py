@@ -41,8 +41,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         if _are_whole(read.tensor) or (read.at.path, read.at.line) in said:
             continue
-        if not has_parameters(read.module) and not training.events(Backward):
-            continue  # postprocessing after a model, in evaluation
+        if not has_parameters(read.module):
+            continue  # a loss that logs its terms, or postprocessing after a model
         often = training.each_time(read, [one for one in training.events(Forward) if one.records])
         if often is None:
             yield Open(read.at, "whether each forward does this")

@@ -17,7 +17,11 @@ REBUILDS = frozenset(
 """Constructors: the ones not in `CUTS` keep the graph of a tensor, but not of a list of tensors."""
 
 
-NO_GRADIENT = frozenset(
+INTEGERS = frozenset("LongTensor IntTensor ShortTensor CharTensor ByteTensor BoolTensor".split())
+"""Constructors of tensors that can have no gradient, whatever they are given."""
+
+
+NO_GRADIENT = INTEGERS | frozenset(
     "argmax argmin eq ne lt le gt ge == != < <= > >= in is round floor ceil sign long int bool byte short "
     "shape size dim ndim numel dtype device isnan isinf isfinite one_hot topk_indices bincount randint "
     "multinomial bernoulli len zeros_like ones_like rand_like randn_like full_like empty_like "

@@ -28,6 +28,9 @@ Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 Key = tuple[Hashable, ...]
 
+_AT_ONCE = 20
+"""Values of a walk whose steps are counted together."""
+
 _SETTLED = 1 << 60
 """Deeper than any question: waits for none."""
 
@@ -231,11 +234,15 @@ def reached(
     pending = list(begin)
     seen: set[int] = set()
     effort = present()
-    while pending and len(seen) < most:
+    left = most
+    while pending and left:
         one = pending.pop()
         if one.uid not in seen:
             seen.add(one.uid)
-            if effort is not None:
-                effort.spend()
+            left -= 1
+            if effort is not None and (most - left) % _AT_ONCE == 0:
+                effort.spend(_AT_ONCE)
             yield one
-            pending.extend(into(one))
+            pending += into(one)
+    if effort is not None:
+        effort.spend((most - left) % _AT_ONCE)

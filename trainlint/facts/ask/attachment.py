@@ -392,8 +392,3 @@ def _handed_out(value: Value) -> Sequence[Value]:
     if not isinstance(value, Op):
         return value.parts()
     return value.inputs[:1] if value.name in _HAND_OUT else ()
-
-
-def is_prediction(value: Value) -> bool:
-    """Whether a tensor certainly comes out of trainable parameters."""
-    return attachment(value).attached

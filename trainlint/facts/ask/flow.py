@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from trainlint.facts.api.classes import PARAMETER
-from trainlint.facts.api.gradients import NO_GRADIENT
+from trainlint.facts.api.gradients import INTEGERS, NO_GRADIENT
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import attachment, cuts, has_attached_input, terms
 from trainlint.facts.ask.contents import contents
@@ -62,10 +62,16 @@ def _ends_graph(op: Op) -> bool:
     """Whether nothing of the graph is behind an operation."""
     if op.attached is not None:
         return not op.attached or op.name == PARAMETER
-    if op.name in (PARAMETER, "parameters", "iterate") or cuts(op) or op.name in NO_GRADIENT:
+    if op.name in (PARAMETER, "parameters") or _is_of_parameters(op) or cuts(op) or op.name in NO_GRADIENT:
         return True
     way = attachment(op)
     return not (way.attached or way.uncertain)
+
+
+def _is_of_parameters(op: Op) -> bool:
+    """Whether it is one of the parameters that a loop goes through."""
+    first = op.inputs[0] if op.name == "iterate" and op.inputs else None
+    return isinstance(first, Op) and first.name == "parameters"
 
 
 def is_made_of(value: Value, wanted: Value, with_graph: bool = False) -> bool:
@@ -106,9 +112,13 @@ def without_gradient(value: Value) -> Iterator[Op]:
             yield one
 
 
+_OF_DATA = INTEGERS | {"iterate", "tensor", "from_numpy"}
+
+
 def is_data(value: Value) -> bool:
-    """Whether a tensor certainly is drawn from a loader or another iterable, and from nothing trainable."""
+    """Whether a tensor certainly is drawn from a loader or another iterable, or made of numbers that no tensor holds, and of
+    nothing trainable."""
     found = attachment(value)
     if found.uncertain or not found.is_nothing:
         return False
-    return any(isinstance(one, Op) and one.name == "iterate" for one in reached([value], most=400))
+    return any(isinstance(one, Op) and one.name in _OF_DATA for one in reached([value], most=400))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.asking import question, reached
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.contents import handed_over
-from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.ask.holding import contained, depends_on_mode, has_parameters, is_part_of
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.training import Training
@@ -20,6 +22,41 @@ def may_be_frozen(training: Training, *modules: Value) -> bool:
     )
 
 
+def may_be_wholly_frozen(training: Training, module: Object) -> bool:
+    """Whether nothing shows that a module keeps trainable parameters: it may be frozen itself, or all its layers that have
+    some. A frozen embedding in a model leaves the rest."""
+    return may_be_frozen(training, module) and not any(
+        has_parameters(layer) for layer in _layers_left(training, module)
+    )
+
+
+def may_freeze_modes(training: Training, module: Object) -> bool:
+    """Whether all layers of a module that depend on its mode may be frozen, so that evaluation mode is meant for them."""
+    return may_be_frozen(training, module) and not any(
+        depends_on_mode(layer) for layer in _layers_left(training, module)
+    )
+
+
+def _layers_left(training: Training, module: Object) -> list[Object]:
+    """The layers of torch in a module that the program certainly does not freeze; none where that is open."""
+    frozen: list[Object] = []
+    for event in training.events(RequiresGrad):
+        if constant(event.wanted) is not True and _may_belong(event.target, (module,)):
+            owners = _owners(event.target)
+            if owners is None or any(is_part_of(module, owner) for owner in owners):
+                return []
+            frozen += owners
+    return [
+        one
+        for one in contained(module)
+        if isinstance(one, Object)
+        and one.type.startswith("torch.nn.")
+        and one.definition is None
+        and not one.is_open
+        and not any(is_part_of(one, owner) or is_part_of(owner, one) for owner in frozen)
+    ]
+
+
 def wants_gradients_of_data(training: Training) -> bool:
     """Whether the program asks for gradients of what certainly is no part of a module, or may be none: its inputs."""
     return any(
@@ -29,6 +66,8 @@ def wants_gradients_of_data(training: Training) -> bool:
 
 
 def _may_belong(target: Value, modules: tuple[Value, ...]) -> bool:
+    if _is_plain_tensor(target):
+        return False
     owners = _owners(target)
     if owners is None:
         return True
@@ -36,6 +75,12 @@ def _may_belong(target: Value, modules: tuple[Value, ...]) -> bool:
     return len(known) < len(modules) or any(
         is_part_of(owner, one) or is_part_of(one, owner) for owner in owners for one in known
     )
+
+
+def _is_plain_tensor(target: Value) -> bool:
+    """Whether a tensor certainly is no parameter, and not made of any: a table that a constructor fills."""
+    found = attachment(target) if isinstance(target, Op) and target.name in CREATES else None
+    return found is not None and found.is_nothing and not found.uncertain
 
 
 @question(start=None, unknown=None)

@@ -113,6 +113,16 @@ def depends_on_mode(module: Object) -> bool:
     return any(isinstance(one, Unknown) or (isinstance(one, Object) and depends_on_mode(one)) for one in held)
 
 
+@question(start=False, unknown=False)
+def is_known_to_depend_on_mode(module: Object) -> bool:
+    """Whether a layer in sight behaves otherwise in training than in evaluation."""
+    if module.definition is None and module.type not in CONTAINERS:
+        is_layer = module.type.startswith("torch.nn.")
+        return is_layer and _layer_depends_on_mode(module, module.type.removeprefix("torch.nn."))
+    held = [one for value in module.attributes.values() for one in leaves(value) if one is not module]
+    return any(isinstance(one, Object) and is_known_to_depend_on_mode(one) for one in held)
+
+
 def _layer_depends_on_mode(layer: Object, name: str) -> bool:
     if name not in MODE_DEPENDENT_IF or layer.is_open:
         return name in MODE_DEPENDENT

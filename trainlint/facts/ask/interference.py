@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from trainlint.facts.api.classes import LOADER
-from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.contents import handed_over, taken_apart
+from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import held_in
 from trainlint.facts.ask.stepped import modules_held, same_parameters
 from trainlint.facts.model.events.event import Escape
@@ -56,11 +55,15 @@ def uses_gradients(training: Training, loop: int) -> bool:
 
 
 def may_touch_anything(training: Training, loops: tuple[int, ...]) -> bool:
-    """Whether unknown code is called with a module, optimizer or loss in the innermost of these loops: what is called
-    outside of its iterations has no part in them."""
+    """Whether unknown code is called with a module or optimizer in the innermost of these loops: what is called outside of
+    its iterations has no part in them. A tensor that a module has computed does not give the module away."""
     escapes = training.inside(loops[-1], Escape) if loops else training.events(Escape)
-    given = (value for escape in escapes for value in escape.values)
-    return any(isinstance(one, Object) and not one.is_a(LOADER) for one in reached(given, taken_apart))
+    return any(
+        isinstance(one, Object) and not one.is_a(LOADER)
+        for escape in escapes
+        for value in escape.values
+        for one in handed_over(value)
+    )
 
 
 def is_cleared(training: Training, step: OptimizerStep, loop: int) -> bool | Open:

@@ -21,7 +21,7 @@ def is_attention_mask(value: Value) -> bool:
     if not isinstance(value, Op) or value.name not in ("getitem", "getattr"):
         return False
     key = value.options.get("index") or value.options.get("name") or value.option(1, "name")
-    return constant(key) == "attention_mask"
+    return bool(constant(key) == "attention_mask")
 
 
 def words_of(op: Op, value: Value) -> str:

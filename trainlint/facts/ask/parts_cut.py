@@ -41,11 +41,12 @@ class PartCut:
 @question(start=(), unknown=())
 def parts_cut(training: Training) -> tuple[PartCut, ...]:
     """The cuts between a layer that learns and layers that an optimizer steps and that no loss of the program reaches."""
-    backwards = training.events(Backward)
     pairs = list(_followed_by(training))
     if not pairs or training.events(ParametersRead) or any(one.within for one in training.events(Built)):
         return ()
-    recorded = [one for backward in backwards for one in reached([backward.loss], _recorded)]
+    recorded = list(reached((backward.loss for backward in training.events(Backward)), _recorded))
+    if not any(isinstance(one, Op) and _is_cut(one) for one in recorded):
+        return ()
     own = [one.owner for one in recorded if isinstance(one, Op) and not _stops(one) and one.name != "output"]
     learning = {one.uid: one for one in own if one is not None}
     learning |= {one.uid: one for one in recorded if isinstance(one, Object) and one.is_a(MODULE)}

@@ -34,9 +34,7 @@ def has_default_device(training: Training) -> bool:
     return any(one.name in DEFAULT for one in training.events(Called))
 
 
-def homes_of(
-    training: Training, module: Object, use: Event, *, accelerated: bool = False
-) -> frozenset[str]:
+def homes_of(training: Training, module: Object, use: Event, *, accelerated: bool = False) -> frozenset[str]:
     """The kinds of device on which a module may be when it is used; empty where that is not known, or where it holds
     no weights.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainlint.facts.api.classes import MODULE, OPTIMIZER
+from trainlint.facts.api.classes import MODULE, OPTIMIZER, SOME_MODULE
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.flow import made_of
@@ -134,8 +134,8 @@ def same_parameters(target: Value, optimizer: Value) -> bool:
     held = held_modules(optimizer)
     if not held.isdisjoint(numbers) or not modules_held(optimizer).complete:
         return True
-    if not all(isinstance(one, Object) for one in targets):
-        return True
+    if not all(isinstance(one, Object) and one.type != SOME_MODULE for one in targets):
+        return True  # it may be any module
     stepped = (one for module in modules_held(optimizer).modules for one in alternatives(module))
     return any(contains(one, held) for one in targets) or any(contains(one, numbers) for one in stepped)
 
@@ -170,6 +170,13 @@ def _clipped(parameters: Value) -> frozenset[int]:
         for leaf in leaves(parameters)
         if isinstance(leaf, Op) and leaf.name == "parameters" and leaf.inputs
         for one in alternatives(leaf.inputs[0])
+    )
+
+
+def is_one_of_several(optimizer: Value, loops: tuple[int, ...]) -> bool:
+    """Whether an optimizer was created in another loop than those around its step, which may go through all of them."""
+    return any(
+        isinstance(one, Object) and not set(one.loops) <= set(loops) for one in alternatives(optimizer)
     )
 
 

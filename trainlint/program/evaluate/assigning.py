@@ -48,9 +48,14 @@ def assign_statement(ev: Evaluator, node: s.Assign) -> None:
         return
     value = declared.instead(ev, node.annotation, ev.env, ev.expr(node.value))
     for target in node.targets:
-        running_sums.note_assigned(ev, target, node.value, value)
-        assign(ev, target, standing_in.known(ev, target, value) if isinstance(target, s.Name) else value)
-        wrapped_names.note_assigned(ev, target, node.value, value)
+        assign_as_written(ev, target, node.value, value)
+
+
+def assign_as_written(ev: Evaluator, target: s.Expr, written: s.Expr, value: Value) -> None:
+    """Assign the value of an expression: it may be a running sum, and the target may tell what is not known of it."""
+    running_sums.note_assigned(ev, target, written, value)
+    assign(ev, target, standing_in.known(ev, target, value) if isinstance(target, s.Name) else value)
+    wrapped_names.note_assigned(ev, target, written, value)
 
 
 def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:

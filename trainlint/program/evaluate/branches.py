@@ -24,27 +24,27 @@ _NEAREST = ("continue", "break", "return", "raise")
 """Where two branches end in different ways, the program may go on where the first of these leads."""
 
 
-def if_statement(ev: Evaluator, node: s.If) -> Signal:
+def if_statement(ev: Evaluator, node: s.If, is_elif: bool = False) -> Signal:
     test = ev.expr(node.test)
     outcome = conditions.truth(test, ev.known)
     if outcome is None and shape.is_main_guard(node.test):
         outcome = True
     if ev.loops and shape.is_lazy(node):
         with ev.inside(loops=()):  # what it makes is made once, on the first iteration
-            return _decide(ev, node, test, None)
-    return _decide(ev, node, test, outcome)
+            return _decide(ev, node, test, None, is_elif)
+    return _decide(ev, node, test, outcome, is_elif)
 
 
-def _decide(ev: Evaluator, node: s.If, test: Value, outcome: bool | None) -> Signal:
+def _decide(ev: Evaluator, node: s.If, test: Value, outcome: bool | None, is_elif: bool) -> Signal:
     if outcome is not None:
         return decided(ev, node.body if outcome else node.orelse)
     if not shape.names_version(node.test):
-        return _fork(ev, node, test)
+        return _fork(ev, node, test, is_elif)
     with ev.inside(asking=ev.here.asking + 1):
-        return _fork(ev, node, test)
+        return _fork(ev, node, test, is_elif)
 
 
-def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
+def _fork(ev: Evaluator, node: s.If, test: Value, is_elif: bool) -> Signal:
     guard = conditions.guard(test)
     varies = ev.varying.setdefault(guard[0], conditions.varies(test))
     branch = Branch(guard[0], tuple(sorted(varies)))
@@ -52,14 +52,14 @@ def _fork(ev: Evaluator, node: s.If, test: Value) -> Signal:
     branch.then, branch.otherwise = (yes[0], no[0]) if guard[1] else (no[0], yes[0])
     ev.nodes.append(branch)
     if yes[1] is not None and no[1] is not None:
-        ev.merge(guard, yes[2], no[2])
+        ev.merge(guard, yes[2], no[2], is_elif=is_elif)
         return min(yes[1], no[1], key=_NEAREST.index)
     if yes[1] is not None or no[1] is not None:
         gone = yes[1] is not None
         ev.store.write(no[2] if gone else yes[2])
         ev.assume(conditions.implied(test, not gone, guard))
     else:
-        ev.merge(guard, yes[2], no[2], yes[3], no[3])
+        ev.merge(guard, yes[2], no[2], yes[3], no[3], is_elif)
     return None
 
 
@@ -73,7 +73,12 @@ def _branch(
         ev.assume(conditions.implied(test, outcome, guard))
         narrowing.narrow(ev, node.test, outcome)
         held = len(ev.guards)
-        signal = decided(ev, node.body if outcome else node.orelse)
+        match (outcome, node.orelse):
+            case (False, (s.If() as chained,)):
+                ev.spend()
+                signal = if_statement(ev, chained, is_elif=True)
+            case _:
+                signal = decided(ev, node.body if outcome else node.orelse)
         return ev.nodes, signal, ev.store.pop(), ev.guards[held:]
 
 

@@ -148,13 +148,9 @@ class Evaluator(Making):
         finally:
             self.frames.pop()
 
-    def attribute(self, value: Value, name: str, at: s.Span, text: str = "") -> Value:
-        """`value.name`."""
-        return attribute_access.attribute(self, value, name, at, text)
-
-    def set_attribute(self, target: Value, name: str, value: Value, at: s.Span) -> None:
-        """`target.name = value`."""
-        attribute_access.set_attribute(self, target, name, value, at)
+    attribute = attribute_access.attribute
+    set_attribute = attribute_access.set_attribute
+    call_function = functions.call_function
 
     def is_read(self, name: str) -> bool:
         """Whether any code of the program reads an attribute of this name."""
@@ -202,12 +198,6 @@ class Evaluator(Making):
                 return self.call(func.start, given, at, text)
             case _:
                 return library.call_unknown(self, func, given, at, text)
-
-    def call_function(
-        self, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None = None
-    ) -> Value:
-        """`func(...)`, a function of the program."""
-        return functions.call_function(self, func, given, at, receiver)
 
 
 def _with_receiver(receiver: Value, given: Arguments) -> Arguments:

@@ -22,6 +22,7 @@ from trainlint.program.evaluate import (
     wrapped_names,
 )
 from trainlint.program.evaluate.values import Arguments, Super
+from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -245,6 +246,8 @@ def _conditional(ev: Evaluator, node: s.Conditional) -> Value:
     outcome = conditions.truth(test, ev.known)
     if outcome is not None:
         return ev.expr(node.then if outcome else node.otherwise)
+    if shape.are_alike(node.then, node.otherwise):
+        return ev.expr(node.then)
     known = ev.known
     guard = condition, polarity = conditions.guard(test)
     with ev.inside(known={**known, **dict(conditions.implied(test, True, guard))}):
@@ -318,7 +321,7 @@ def _inside_loop(ev: Evaluator) -> Iterator[None]:
 
 def _walrus(ev: Evaluator, node: s.Walrus) -> Value:
     value = ev.expr(node.value)
-    assigning.assign(ev, node.target, value)
+    assigning.assign_as_written(ev, node.target, node.value, value)
     return value
 
 

@@ -17,14 +17,14 @@ _TRAINS = frozenset(("backward", "manual_backward", "training_step"))
 
 def inherited(ev: Evaluator, own: list[ClassValue]) -> Iterator[tuple[FunctionValue, ClassValue]]:
     """The methods that classes of a file inherit from its other classes that train, each with a class that has it."""
-    known = {cls.uid for cls in own}
+    methods = {cls.uid: list(_methods(ev, cls)) for cls in own}
+    training = {uid for uid, held in methods.items() if any(_TRAINS & one.origin.code.names for one in held)}
     counts: dict[int, int] = {}
-    for cls in own:
-        bases = [one for one in classes.ancestry(cls) if one is not cls and one.uid in known]
-        methods = [one for base in bases for one in _methods(ev, base)]
-        if not any(_TRAINS & one.origin.code.names for one in methods):
+    for cls in own if training else ():
+        bases = [one.uid for one in classes.ancestry(cls) if one is not cls and one.uid in methods]
+        if training.isdisjoint(bases):
             continue
-        for one in methods:
+        for one in (one for base in bases for one in methods[base]):
             held = classes.class_attribute(ev, cls, one.origin.code.name)
             if not isinstance(held, FunctionValue) or held.origin is not one.origin:
                 continue

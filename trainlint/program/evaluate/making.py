@@ -121,10 +121,11 @@ class Making(Here):
         otherwise: Layer,
         then_also: tuple[conditions.Guard, ...] = (),
         otherwise_also: tuple[conditions.Guard, ...] = (),
+        is_elif: bool = False,
     ) -> None:
         """Write what two branches have left, and under which conditions beside their own."""
         self.copied(sum(map(len, then.values())) + sum(map(len, otherwise.values())))
-        self.store.merge(guard, then, otherwise, then_also, otherwise_also)
+        self.store.merge(guard, then, otherwise, then_also, otherwise_also, is_elif)
 
     def unknown(self, text: str = "") -> Unknown:
         return Unknown(text=text, loops=self.loops)

@@ -60,6 +60,8 @@ def settle(ev: Evaluator, value: Value) -> Value:
         return value
     if isinstance(value, Imported):
         return imported(ev, value.path, value.name)
+    if len(value.options) == 1:  # bound under a condition, and otherwise not at all
+        return settle(ev, value.options[0][1])
     if ev.known:
         open_options = []
         for guards, option in value.options:

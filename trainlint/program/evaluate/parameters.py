@@ -22,7 +22,7 @@ def bind_parameters(ev: Evaluator, func: FunctionValue, given: Arguments) -> Non
     opened = given.open
     for parameter in func.code.parameters:
         if parameter.star == "*":
-            names.bind(ev, parameter.name, Items(kind="tuple", items=args, exact=not opened, is_begun=opened))
+            names.bind(ev, parameter.name, _rest(args, opened))
             args = []
         elif parameter.star == "**":
             names.bind(
@@ -31,6 +31,14 @@ def bind_parameters(ev: Evaluator, func: FunctionValue, given: Arguments) -> Non
             options = {}
         else:
             names.bind(ev, parameter.name, _argument(ev, func, parameter, args, options, opened))
+
+
+def _rest(args: list[Value], opened: bool) -> Items:
+    """What `*args` holds: a list that is handed over as `*layers` is one value for each of its items."""
+    spread = [one for one in args if isinstance(one, Items) and one.kind == "star"]
+    items = [inner for one in args for inner in (one.items if one in spread else (one,))]
+    is_exact = not opened and all(one.exact for one in spread)
+    return Items(kind="tuple", items=items, exact=is_exact, is_begun=opened)
 
 
 def _argument(

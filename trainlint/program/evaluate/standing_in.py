@@ -65,13 +65,15 @@ def parameter(
 
 def argument(ev: Evaluator, func: FunctionValue, name: str, value: Value, at: s.Span) -> Value:
     """An argument, or what stands in for it if only what the function does with it says what it is."""
-    part = _parameter(ev, func, name) if is_unknown(value) else None
+    if not is_unknown(moved(value)):
+        return value
+    part = _parameter(ev, func, name)
     return _as(ev, value, part, at, name) if part is not None else value
 
 
 def known(ev: Evaluator, node: s.Expr, value: Value) -> Value:
     """The value of an expression, or what stands in for it if only what the code at work does with it says what it is."""
-    if not is_unknown(value):
+    if not is_unknown(moved(value)):
         return value
     code, owner, name = ev.frames[-1].code, ev.frames[-1].owner, spelled(node)
     if code is None or name is None:
@@ -97,6 +99,17 @@ def _of_attribute(ev: Evaluator, cls: ClassValue, name: str | None) -> Part | No
     return ev.roles.of(cls.code).get(name) if name is not None and name.startswith("self.") else None
 
 
+_MOVES = frozenset("to cuda cpu float double half bfloat16".split())
+"""Methods that return the module itself; those of tensors return another tensor."""
+
+
+def moved(value: Value) -> Value:
+    """What is moved to a device or converted: a module is the same object before and after."""
+    while isinstance(value, Op) and value.name in _MOVES and value.inputs and value.owner is None:
+        value = value.inputs[0]
+    return value
+
+
 def is_unknown(value: Value) -> bool:
     """Whether nothing is known of a value but that code that is not seen has made it, or that a config holds it."""
     match value:
@@ -111,6 +124,10 @@ def is_unknown(value: Value) -> bool:
 
 def _as(ev: Evaluator, value: Value, part: Part, at: s.Span, name: str) -> Value:
     """What stands in for a value in a role: the same each time that it is asked for."""
+    if not is_unknown(value):
+        if part.role not in ("module", "loss"):
+            return value  # another tensor than the one that was moved
+        value = moved(value)
     key = (value.uid, f"as {part.role}")
     found = ev.store.get(key)
     if found is None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from trainlint.facts.model.values import Table, Value, new_uid, one_of
+from trainlint.facts.model.values import Choice, Table, Value, new_uid, one_of
 
 Key = tuple[int, str]
 Guard = tuple[object, bool]
@@ -86,8 +86,14 @@ class Store:
         otherwise: Layer,
         then_also: tuple[Guard, ...] = (),
         otherwise_also: tuple[Guard, ...] = (),
+        is_elif: bool = False,
     ) -> None:
-        """Write what two branches left, each value as a choice where they differ."""
+        """Write what two branches left, each value as a choice where they differ.
+
+        Args:
+            is_elif: whether they are those of an `elif`. What only one of them binds is kept with its condition for the
+                chain around it.
+        """
         yes: tuple[Guard, ...] = (guard, *then_also) if guard else ()
         no: tuple[Guard, ...] = ((guard[0], not guard[1]), *otherwise_also) if guard else ()
         empty: dict[str, Value] = {}
@@ -99,6 +105,10 @@ class Store:
                 if first is None or second is None or first is second:
                     known = first or second
                     assert known is not None
+                    if guard and is_elif and first is not second:
+                        known = _under(yes if second is None else no, known)
+                    elif isinstance(known, Choice) and len(known.options) == 1:
+                        known = known.options[0][1]
                     self.set((owner, name), known)
                 else:
                     self.set((owner, name), one_of(((yes, first), (no, second))))
@@ -236,3 +246,9 @@ class Store:
 def _state(value: Value) -> dict[str, Any]:
     """What a value holds, as it is now."""
     return {name: one.copy() if isinstance(one, (list, dict)) else one for name, one in vars(value).items()}
+
+
+def _under(guards: tuple[Guard, ...], value: Value) -> Choice:
+    """A value with the conditions under which a name is bound to it, and otherwise to nothing."""
+    options = value.options if isinstance(value, Choice) else (((), value),)
+    return Choice(tuple(((*guards, *more), one) for more, one in options))

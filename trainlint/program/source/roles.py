@@ -137,6 +137,8 @@ class _Uses:
             match node:
                 case s.Assign(targets=(s.Name(name=name),), value=value) if value is not None:
                     self._held.setdefault(name, []).append(value)
+                case s.Walrus(target=s.Name(name=name), value=value):
+                    self._held.setdefault(name, []).append(value)
                 case s.AugmentedAssign(target=s.Name(name=name)):
                     self._held.setdefault(name, []).append(node.value)
                 case s.Call():

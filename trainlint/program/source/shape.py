@@ -40,6 +40,28 @@ def is_lazy(node: s.If) -> bool:
     )
 
 
+def are_alike(one: s.Expr, other: s.Expr) -> bool:
+    """Whether two expressions say the same, wherever they stand."""
+    pending: list[tuple[object, object]] = [(one, other)]
+    while pending:
+        left, right = pending.pop()
+        if type(left) is not type(right):
+            return False
+        if isinstance(left, tuple) and isinstance(right, tuple):
+            if len(left) != len(right):
+                return False
+            pending.extend(zip(left, right, strict=True))
+        elif is_dataclass(left):
+            pending.extend(
+                (getattr(left, field.name), getattr(right, field.name))
+                for field in fields(left)
+                if field.name != "at"
+            )
+        elif left != right:
+            return False
+    return True
+
+
 def names_version(node: s.Expr) -> bool:
     match node:
         case s.Name(name=name) | s.Attribute(name=name):
@@ -67,8 +89,8 @@ def assigned(block: s.Block) -> Iterator[str]:
             case s.Assign():
                 for target in node.targets:
                     yield from _names(target)
-            case s.AugmentedAssign():
-                yield from _names(node.target)
+            case s.AugmentedAssign(target=target) | s.Evaluate(value=s.Walrus(target=target)):
+                yield from _names(target)
             case s.For():
                 yield from _names(node.target)
                 yield from assigned(node.body)
