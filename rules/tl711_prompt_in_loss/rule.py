@@ -23,13 +23,14 @@ _CHOSEN = frozenset(("completion_only_loss", "assistant_only_loss"))
 """Settings of trl that say which tokens count."""
 
 _MOST = 400
+_DOUBT = "which columns are prompts and answers is only known by their names"
 _ADVICE = (
     "To train on answers alone, set the labels of the prompts to -100; some train on both on purpose, which helps where "
     "answers are short."
 )
 
 
-@rule(Training, level="info", confidence="likely")
+@rule(Training, level="info")
 def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
@@ -40,6 +41,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 one.at,
                 "Prompt and answer are one text here, and the loss is over all of it. Give the data set the columns "
                 "`prompt` and `completion` instead of `formatting_func` to train on answers alone.",
+                confidence="likely",
+                doubt=_DOUBT,
             )
     if training.events(Ignored):
         return
@@ -55,7 +58,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
             and constant(loss.setting("reduction", "mean")) in ("mean", "sum")
             and any(map(_asks_and_answers, reached([found.of], most=_MOST)))
         ):
-            yield Finding(loss.at, f"The tokens of prompts count in this loss. {_ADVICE}")
+            said = f"The tokens of prompts count in this loss. {_ADVICE}"
+            yield Finding(loss.at, said, confidence="likely", doubt=_DOUBT)
 
 
 def _seen(run: Recorded) -> Iterator[Finding | Open]:

@@ -18,7 +18,7 @@ _READS = ("torch.load", "getitem", "get")
 """Operations after which the keys of a state still are what was saved."""
 
 
-@rule(Training, level="warning", confidence="likely")
+@rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
