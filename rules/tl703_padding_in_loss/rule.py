@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.losses import IGNORED
 from trainlint.facts.ask.evidence import numbers_of
+from trainlint.facts.ask.padding import Padded, is_padding_id, padded
 from trainlint.facts.ask.sequences import Batches, batches
 from trainlint.facts.model.events.batches import Ignored
 from trainlint.facts.model.events.forwards import Forward
@@ -12,8 +13,6 @@ from trainlint.facts.model.values import Constant, Object, Op, Value, alternativ
 from trainlint.facts.seen.targets import Padding
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
-
-from .padding import Padded, is_padding_id, padded
 
 OVER_TOKENS = ("cross_entropy", "nll_loss")
 HARM = "the model is trained to predict padding, which is easy, so the loss looks too good"

@@ -78,6 +78,9 @@ RUNNERS = frozenset(
 )
 """Classes that train a module of Lightning's by `fit`."""
 
+FORMATS = "formatting_func"
+"""The argument of trl's trainers that makes each sample one text, all of which is trained on."""
+
 TRAINER_WORDS = frozenset(name.rpartition(".")[2] for name in TRAINERS | RUNNERS) | frozenset(
     ("TrainingArguments", "Seq2SeqTrainingArguments", "train_dataset", "Accelerator", "Fabric")
 )
@@ -139,6 +142,10 @@ SHARDS: dict[str, tuple[str, bool] | None] = {
 }
 """What replaces the parameters of a module by shards of them: always, or unless an argument, with this default, is set.
 The latter keep one flat parameter for each module that they wrap."""
+
+ADAPTED = "peft.PeftModel"
+ADAPTS = frozenset(f"peft.{module}get_peft_model" for module in ("", "mapping.", "mapping_func."))
+"""What puts adapters into a model and freezes all else, and what it gives."""
 
 METHODS: dict[str, dict[str, str]] = {
     LIGHTNING: {

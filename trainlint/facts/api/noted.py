@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainlint.facts.api.gradients import CHECKPOINTS
+from trainlint.facts.api.wrappers import STRIPS_PREFIX
 
 CLOCKS = frozenset(
     (
@@ -61,6 +62,7 @@ NOTED = (
             *EMPTY_CACHES,
             MATMUL_PRECISION,
             PACK,
+            STRIPS_PREFIX,
         )
     )
 )
@@ -71,5 +73,17 @@ FITS = frozenset(("fit_transform", "transform"))
 """Methods by which scikit-learn's transformers make data."""
 
 
-NOTED_METHODS = frozenset(("set_epoch", "fit", "nonzero", "masked_select", "unique", "add_batch", "update"))
+RECOMPUTES = frozenset(("gradient_checkpointing_enable", "activation_checkpointing_enable"))
+"""Methods of transformers' models that switch checkpointing on: both names are of the same thing."""
+
+
+MENDS_INPUTS = frozenset(("enable_input_require_grads", "register_forward_hook", "register_forward_pre_hook"))
+"""Methods by which a program makes the inputs of frozen layers require a gradient, or may do so."""
+
+
+NOTED_METHODS = (
+    frozenset(("set_epoch", "fit", "nonzero", "masked_select", "unique", "add_batch", "update"))
+    | RECOMPUTES
+    | MENDS_INPUTS
+)
 """Methods that rules ask about, whatever they are called on."""

@@ -124,6 +124,7 @@ def library_bases(name: str) -> frozenset[str]:
         or (name.startswith(MODULE_CLASSES) and last[:1].isupper())
         or (name.endswith(PRETRAINED) and _is_model(name))
         or shifts_labels(name)
+        or _is_transformer(name)
         or name == "lightning.LightningModule"
     ):
         found.add(MODULE)
@@ -135,7 +136,7 @@ _MODULE_BASE = re.compile(
     r"|diffusers\.(?:\w+\.)*(?:ModelMixin|\w+Model)|timm\.(?:models|layers)\.(?:\w+\.)*[A-Z]\w*"
     r"|torchvision\.models\.(?:\w+\.)*[A-Z]\w*"
 )
-_NO_MODULE_BASE = re.compile(r"(?:^|\.)(?:TF|Flax)|DataCollator|Tokenizer|Config$|Weights")
+_NO_MODULE_BASE = re.compile(r"(?:^|\.)(?:TF|Flax)|DataCollator|Tokenizer|Config$|Weights|Processor|Criteria")
 
 
 @lru_cache(_NAMES)
@@ -145,6 +146,14 @@ def bases_of_class(name: str) -> frozenset[str]:
     if name.startswith(NOT_TORCH) or _NO_MODULE_BASE.search(name) or not _MODULE_BASE.fullmatch(name):
         return found
     return found | {MODULE}
+
+
+_TRANSFORMER = re.compile(r"transformers\.(?:\w+\.)*\w+(?:Model|For[A-Z]\w+)")
+
+
+def _is_transformer(name: str) -> bool:
+    """Whether a class of transformers is a model, which may be made of a configuration alone."""
+    return _TRANSFORMER.fullmatch(name) is not None and not _NO_MODULE_BASE.search(name)
 
 
 _CAUSAL_MODEL = re.compile(

@@ -6,7 +6,9 @@ from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import attachment
+from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import contained, depends_on_mode, has_parameters, is_part_of
+from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value, constant
@@ -93,3 +95,46 @@ def _owners(target: Value) -> tuple[Object, ...] | None:
         ):
             return None
     return tuple(found.values()) or None
+
+
+def is_frozen(training: Training, module: Object) -> bool:
+    """Whether a program certainly switches `requires_grad` off for all of a module, and never on again."""
+    changes = _changes(training, module)
+    return (
+        all(constant(one.wanted) is False for one in changes)
+        and any(_is_certainly_of(one, module) for one in changes)
+        and not any(_gets_at(one, module) for one in training.events(Escape))
+    )
+
+
+def is_trained(training: Training, module: Object) -> bool:
+    """Whether the parameters of a module certainly require a gradient at the end."""
+    changes = _changes(training, module)
+    if not changes:
+        return True
+    last = changes[-1]
+    return constant(last.wanted) is True and (
+        _is_certainly_of(last, module) or (not last.guards and _is_inside(last, module))
+    )
+
+
+def _changes(training: Training, module: Object) -> list[RequiresGrad]:
+    return [one for one in training.events(RequiresGrad) if _may_belong(one.target, (module,))]
+
+
+def _is_certainly_of(change: RequiresGrad, module: Object) -> bool:
+    """Whether what is changed is a module, or one that holds it."""
+    return not change.guards and any(is_part_of(module, one) for one in _owners(change.target) or ())
+
+
+def _is_inside(change: RequiresGrad, module: Object) -> bool:
+    return any(is_part_of(one, module) for one in _owners(change.target) or ())
+
+
+def _gets_at(escape: Escape, module: Object) -> bool:
+    """Whether code that is not seen is given a module, or one that holds it."""
+    return any(
+        isinstance(one, Object) and is_part_of(module, one)
+        for given in escape.values
+        for one in handed_over(given)
+    )

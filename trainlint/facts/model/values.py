@@ -60,6 +60,13 @@ class Unknown(Value):
 
 
 @dataclass(eq=False, repr=False)
+class Written(Unknown):
+    """A formatted text, of which only the values that stand in it are known."""
+
+    fields: tuple[Value, ...] = ()
+
+
+@dataclass(eq=False, repr=False)
 class Constant(Value):
     """A literal. `is_default` marks one that a user of the program may override, as a command-line flag."""
 
@@ -181,6 +188,8 @@ class Op(Value):
     """Whether it changed its first input, where a run has shown it."""
     is_ignored: bool = False
     """Whether it is the result of a call with which nothing is done."""
+    is_open: bool = False
+    """Whether a library's module was given arguments that cannot be seen."""
     autocast: tuple[Value, ...] = ()
     """The regions of autocast that it is made in, or may be, outermost first."""
     written: tuple[Op, ...] = ()

@@ -41,3 +41,19 @@ class BatchSeen:
     """Of whole numbers: those of the first sample, from its beginning."""
     text: str = ""
     """That sample as text, where the tokenizer that the program has used knows these tokens."""
+
+
+@dataclass(frozen=True)
+class Unmasked:
+    """A model that attends to padding was called without an attention mask.
+
+    Args:
+        model: its class.
+        padded: how many of its tokens are padding, by its configuration.
+        tokens: how many it was given.
+    """
+
+    at: Place
+    model: str
+    padded: int
+    tokens: int

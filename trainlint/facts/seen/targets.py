@@ -55,3 +55,24 @@ class Padding:
     ignored: int
     ends: int = 0
     ends_counted: int = 0
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """Targets of a loss that stand before the marker at which an answer begins, in the first texts of a batch.
+
+    Args:
+        at: where the loss is computed.
+        marker: the text that begins an answer.
+        texts: how many texts have it.
+        prompt: how many of their tokens stand before the end of it.
+        counted: how many of these count in the loss.
+        targets: how many tokens of these texts count in the loss.
+    """
+
+    at: Place
+    marker: str
+    texts: int
+    prompt: int
+    counted: int
+    targets: int

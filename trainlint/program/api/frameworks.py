@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
 from trainlint.facts.api.classes import MODULE, OPTIMIZER, SCHEDULER
+from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.frameworks import Gathered, Prepared, Sharded
-from trainlint.facts.model.events.modules import Wrapped
+from trainlint.facts.model.events.modules import Built, Wrapped
 from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Value, alternatives
 from trainlint.program.api import trainers
@@ -29,6 +30,8 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Value |
         return _sharded(ev, name, given, at)
     if (trainer := trainers.made(ev, name, given, at)) is not None:
         return trainer
+    if name in owners.ADAPTS:
+        return _adapted(ev, given, at)
     if name == "accelerate.skip_first_batches" and given.args:
         return given.args[0]
     if name == "deepspeed.initialize":
@@ -57,6 +60,17 @@ def _sharded(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Value | 
     ev.emit(Wrapped, at, module=module, name=name)
     ev.emit(Sharded, at, module=module, name=name, replaces=replaces, flat=rule is not None, shards=shards)
     return module  # type: ignore[no-any-return]
+
+
+def _adapted(ev: Evaluator, given: Arguments, at: s.Span) -> Value | None:
+    """`get_peft_model(model, config)`, of a library's model: it answers as that does, with other parameters to train."""
+    model = given.get(0, "model")
+    if not isinstance(model, Object) or not model.is_a(MODULE) or model.definition is not None:
+        return None
+    ev.emit(Escape, at, values=given.all())
+    made = ev.object(model.type, model.bases | {owners.ADAPTED}, at, given)
+    ev.emit(Built, at, object=made, within=ev.building_in())
+    return made
 
 
 def regions_in(context: Value) -> tuple[Value, ...]:

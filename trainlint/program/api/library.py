@@ -20,7 +20,17 @@ from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, Clip
 from trainlint.facts.model.order import events
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value
-from trainlint.program.api import batches, builtin, frameworks, host, methods, noting, old_ways, streams
+from trainlint.program.api import (
+    batches,
+    builtin,
+    checkpointing,
+    frameworks,
+    host,
+    methods,
+    noting,
+    old_ways,
+    streams,
+)
 from trainlint.program.api.autocasting import ASKS_AUTOCAST, autocast_switched, is_autocast_on, region
 from trainlint.program.api.grad_modes import GRAD_MODES, switched
 from trainlint.program.api.harmless import is_harmless
@@ -302,6 +312,8 @@ _FUNCTIONS: dict[str, _Call] = {
     "torch.set_autocast_enabled": autocast_switched,
     ASKS_AUTOCAST: is_autocast_on,
     "torch.is_tensor": _is_tensor,
+    "torch.utils.checkpoint.checkpoint": checkpointing.checkpointed,
+    "torch.utils.checkpoint.checkpoint_sequential": checkpointing.in_segments,
     **dict.fromkeys(_WRAPPERS, _passed_through),
     **dict.fromkeys((*GRAD_MODES, "torch.set_grad_enabled"), switched),
     **dict.fromkeys(AUTOCASTS, region),

@@ -9,6 +9,7 @@ from trainlint.facts.api.classes import LOADER, MODULE, OPTIMIZER, SCALER, SCHED
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.api.losses import LOSSES
 from trainlint.facts.api.noted import NOTED_METHODS
+from trainlint.facts.api.wrappers import STRIPS, is_prefix
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.steps import OptimizerStep, ScaleUpdate, SchedulerStep, Unscale, ZeroGrad
@@ -19,6 +20,7 @@ from trainlint.facts.model.values import (
     Object,
     Table,
     Value,
+    alternatives,
     one_of,
 )
 from trainlint.program.api import frameworks, noting, old_ways
@@ -43,7 +45,7 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         return one_of(tuple(results))
     if name.startswith("super."):
         return _call_super(ev, receiver, name[6:], given, at, text)
-    if name in NOTED_METHODS or torch_names.seeds(name):
+    if name in NOTED_METHODS or torch_names.seeds(name) or _strips_prefix(name, given):
         ev.emit(
             Called, at, name=name, args=(receiver, *given.args), options=given.options, is_open=given.open
         )
@@ -68,6 +70,13 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
     ):
         return _setting(ev, receiver, given, at, text)
     return value_method(ev, receiver, name, given, at, text)
+
+
+def _strips_prefix(name: str, given: Arguments) -> bool:
+    """Whether it is `key.startswith("_orig_mod.")` or the like."""
+    if name not in STRIPS or not given.args:
+        return False
+    return any(isinstance(one, Constant) and is_prefix(one.value) for one in alternatives(given.args[0]))
 
 
 def _setting(ev: Evaluator, receiver: Value, given: Arguments, at: s.Span, text: str) -> Value:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
 from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.frameworks import Formatted
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.values import Items, Object, Op, Table, Value, alternatives
 from trainlint.program.api import elements
@@ -26,7 +27,12 @@ def made(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Object | Non
     else:
         return None
     ev.emit(Escape, at, values=given.all())
-    return ev.object(kind, bases, at, given)
+    trainer = ev.object(kind, bases, at, given)
+    function = given.options.get(owners.FORMATS)
+    if isinstance(function, FunctionValue) and ev.follows():
+        text = ev.call(function, Arguments((ev.unknown("sample"),)), at, f"{owners.FORMATS}(…)")
+        ev.emit(Formatted, at, trainer=trainer, text=text)
+    return trainer
 
 
 def trained(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span) -> None:
@@ -46,7 +52,8 @@ def _by_trainer(ev: Evaluator, trainer: Object, at: s.Span) -> None:
     model = trainer.argument(0, "model") or ev.unknown("model")
     own = _method(ev, trainer, "compute_loss")
     if own is not None:
-        inputs = Table(others=[ev.unknown("inputs")])
+        labels = ev.op("iterate", (ev.unknown("train_dataset"),), at, "labels")
+        inputs = Table(entries={"labels": labels}, others=[ev.unknown("inputs")])
         given = Arguments((trainer, model, inputs), {"num_items_in_batch": ev.unknown("num_items_in_batch")})
         owned_methods.for_each_batch(ev, own, given, trainer)
     elif isinstance(model, Object) and isinstance(model.definition, ClassValue):

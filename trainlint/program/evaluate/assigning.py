@@ -14,7 +14,15 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api import filling, noting, subscripts
-from trainlint.program.evaluate import attributes, declared, expressions, names, running_sums, standing_in
+from trainlint.program.evaluate import (
+    attributes,
+    declared,
+    expressions,
+    names,
+    running_sums,
+    standing_in,
+    wrapped_names,
+)
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -47,6 +55,7 @@ def assign_as_written(ev: Evaluator, target: s.Expr, written: s.Expr, value: Val
     """Assign the value of an expression: it may be a running sum, and the target may tell what is not known of it."""
     running_sums.note_assigned(ev, target, written, value)
     assign(ev, target, standing_in.known(ev, target, value) if isinstance(target, s.Name) else value)
+    wrapped_names.note_assigned(ev, target, written, value)
 
 
 def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:

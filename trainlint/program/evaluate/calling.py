@@ -53,6 +53,7 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
 
         def applied() -> Value:
             made = ev.op(operation, given.args, at, text, given.options, owner=value)
+            made.is_open = given.open
             noting.noted(ev, made, at, value.type)
             if value.type in ATTENTION_MASKS:
                 ev.emit(AttentionCall, at, name=value.type, output=made, is_open=given.open)

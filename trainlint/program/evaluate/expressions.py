@@ -7,11 +7,20 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
-from trainlint.facts.model.values import Constant, Guards, Items, Table, Value, one_of, ways
+from trainlint.facts.model.values import Constant, Guards, Items, Table, Value, Written, one_of, ways
 from trainlint.finding import Place
 from trainlint.program.api import elements, filling, folding, host, subscripts
 from trainlint.program.api.lists import bounded, joined, once
-from trainlint.program.evaluate import assigning, conditions, declared, decorating, loops, names, standing_in
+from trainlint.program.evaluate import (
+    assigning,
+    conditions,
+    declared,
+    decorating,
+    loops,
+    names,
+    standing_in,
+    wrapped_names,
+)
 from trainlint.program.evaluate.values import Arguments, Super
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
@@ -56,7 +65,9 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
         if frame.owner is not None and frame.receiver is not None:
             return Super(owner=frame.owner, receiver=frame.receiver)
     func = ev.expr(node.func)
-    return ev.call(func, _arguments(ev, node.args), node.at, ev.label(node.func) + "(…)")
+    result = ev.call(func, _arguments(ev, node.args), node.at, ev.label(node.func) + "(…)")
+    wrapped_names.note_state(ev, node)
+    return result
 
 
 def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
@@ -315,9 +326,10 @@ def _walrus(ev: Evaluator, node: s.Walrus) -> Value:
 
 
 def _text(ev: Evaluator, node: s.Text) -> Value:
-    for part in node.parts:
-        host.note_reading(ev, "format", ev.expr(part), node.at)
-    return ev.unknown("text")
+    fields = tuple(ev.expr(part) for part in node.parts)
+    for one in fields:
+        host.note_reading(ev, "format", one, node.at)
+    return Written(text="text", loops=ev.loops, fields=fields)
 
 
 def _yield(ev: Evaluator, node: s.Yield) -> Value:

@@ -16,6 +16,11 @@ WRAPPED = f"{_MARK}wrapped"
 _OPTION = f"{_MARK}option "
 
 
+def prefix(name: str) -> str:
+    """What the keys of the state of the wrapper under a name begin with."""
+    return f"{_MARK}prefix {name}"
+
+
 def asked(text: str) -> str:
     """What `get(text)` has given."""
     return f"{_MARK}get({text})"

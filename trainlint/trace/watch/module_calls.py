@@ -19,6 +19,7 @@ from trainlint.trace.watch.hidden import hidden
 from trainlint.trace.watch.layouts import note_layout
 from trainlint.trace.watch.objects import is_loss, unwrapped
 from trainlint.trace.watch.tape import Called
+from trainlint.trace.watch.unmasked import note_unmasked
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
@@ -183,6 +184,8 @@ class ModuleCalls:
         if parent is None and not is_loss(module) and call.records:
             recorder.models.call(module, made, frame, args, kwargs)
         note_layout(recorder, module, made, frame, args)
+        if not by_container and call.records:
+            note_unmasked(recorder, module, frame, args, kwargs)
         self._stack.append(call)
         self._note_mode(module)
         return call

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from trainlint.facts.seen.targets import Padding
+from trainlint.facts.seen.targets import Padding, Prompts
 from trainlint.finding import Place
 from trainlint.trace.measure.again import arguments, had_again
 from trainlint.trace.watch.padding import Targets, padding_of
+from trainlint.trace.watch.prompts import prompts_of
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
@@ -70,7 +71,7 @@ class Shifts:
             if shift is not None and shift.steps == 1:
                 self.found[model] = shift
                 if at is not None and _is_plain(args, kwargs):
-                    self._look_for_padding(model, given, shift, args, target, ignored, at)
+                    self._look_at_tokens(model, given, shift, args, target, ignored, at)
             elif shift is not None:
                 self.others.setdefault(model, shift)
 
@@ -95,7 +96,7 @@ class Shifts:
                     other = other or shift._replace(at=at)
         return other
 
-    def _look_for_padding(
+    def _look_at_tokens(
         self,
         key: int,
         given: tuple[Any, Any],
@@ -110,16 +111,23 @@ class Shifts:
         if model is None or not isinstance(tokens, torch.Tensor) or tokens.is_floating_point():
             return
         laid_out = _laid_out(tokens, target, shift.axis)
-        if laid_out is None or not self._recorder.wants(Padding, at):
+        wants_padding, wants_prompts = self._recorder.wants(Padding, at), self._recorder.wants(Prompts, at)
+        if laid_out is None or not (wants_padding or wants_prompts):
             return
         with self._recorder.aside():
             wanted = laid_out.narrow(
                 shift.axis, 0, min(laid_out.shape[shift.axis], tokens.shape[shift.axis] - 1)
             )
             targets = Targets(tokens, wanted, wanted != ignored, shift.axis, ignored, args[0].shape[1])
-            found = padding_of(targets, model, given[1], at)
-        if found is not None:
-            self._recorder.fact(found, at)
+            padding = padding_of(targets, model, given[1], at) if wants_padding else None
+            prompts = (
+                prompts_of(tokens, laid_out != ignored, self._recorder.texts.decoded, at)
+                if wants_prompts and shift.axis == 1
+                else None
+            )
+        for found in (padding, prompts):
+            if found is not None:
+                self._recorder.fact(found, at)
 
     def _is_worth_it(self, tensor: torch.Tensor, target: torch.Tensor) -> bool:
         if tensor.dim() < 2 or min(tensor.shape[:2]) < 1 or tensor.device != target.device:

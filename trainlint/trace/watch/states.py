@@ -12,10 +12,15 @@ import torch
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import StateLoaded, StateTaken
 from trainlint.facts.model.values import Constant, Op, Unknown, Value
+from trainlint.facts.seen.saved import Saved
 from trainlint.trace.watch.objects import unwrapped
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
+
+
+_COMPILED = "_orig_mod."
+"""What the names of a compiled module's weights hold."""
 
 
 class _Taken(NamedTuple):
@@ -74,7 +79,17 @@ class States:
         """`torch.save(value, ...)`."""
         inside = [value, *value.values()] if isinstance(value, Mapping) else [value]
         known = [one for one in map(self._of, inside) if isinstance(one, Op)]
-        self._recorder.emit(Called, frame, None, name="torch.save", args=tuple(known[:1]))
+        recorder, place = self._recorder, self._recorder.at(frame)
+        recorder.emit(Called, frame, None, name="torch.save", args=tuple(known[:1]))
+        compiled = [
+            key
+            for one in inside
+            if _first_tensor(one) is not None
+            for key in one
+            if isinstance(key, str) and _COMPILED in key
+        ]
+        if compiled and place is not None:
+            recorder.fact(Saved(place, len(compiled), compiled[0]), place)
 
     def _of(self, state: Any) -> Value:
         """The call that gave a state, if its tensors are still those of the model and it has stepped since."""

@@ -62,3 +62,25 @@ class Normalised(Event):
     """A layer of batch normalisation is called; it is the owner of its output."""
 
     output: Op = field(default_factory=Op)
+
+
+@dataclass(eq=False)
+class Checkpointed(Event):
+    """A part of a model is called through `torch.utils.checkpoint`, and recomputed in the backward pass.
+
+    Args:
+        inputs: what it is given by position.
+        output: what it gives.
+        reentrant: the argument `use_reentrant`; None where it was not given.
+        segments: into how many segments a sequence of layers is divided, the last of which is not recomputed; None for
+            other functions.
+        records: whether autograd watches; None where that is unknown.
+        is_open: whether arguments were given that cannot be seen.
+    """
+
+    inputs: tuple[Value, ...] = ()
+    output: Value = field(default_factory=Value)
+    reentrant: Value | None = None
+    segments: Value | None = None
+    records: bool | None = True
+    is_open: bool = False

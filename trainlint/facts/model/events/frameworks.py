@@ -99,3 +99,11 @@ class Streamed(Event):
     loader: Object = field(default_factory=Object)
     over: tuple[Value, ...] = ()
     asks: bool | None = False
+
+
+@dataclass(eq=False)
+class Formatted(Event):
+    """A trainer is given a function of the program's that makes each sample one text; `text` is what it gives."""
+
+    trainer: Object = field(default_factory=Object)
+    text: Value = field(default_factory=Value)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.values import Object, Op, Value
+from trainlint.finding import Place
 
 
 @dataclass(eq=False)
@@ -43,9 +44,15 @@ class Built(Event):
 
 @dataclass(eq=False)
 class StateTaken(Event):
-    """`state_dict()` of a module hands out its weights, not a copy of them."""
+    """`state_dict()` of a module hands out its weights, not a copy of them.
+
+    Args:
+        prefix: what its keys begin with, because it is of what stands for the module; `wrapped_at`, where that was made.
+    """
 
     output: Op = field(default_factory=Op)
+    prefix: str = ""
+    wrapped_at: Place | None = None
 
 
 @dataclass(eq=False)
@@ -58,6 +65,7 @@ class StateLoaded(Event):
         missing: how many keys of a module were not in the state; None where no run has shown it.
         unexpected: how many keys of the state were not in the module.
         keys: how many keys the state had.
+        prefix: what the keys of the target begin with, because it stands for a module.
     """
 
     target: Value = field(default_factory=Value)
@@ -67,6 +75,8 @@ class StateLoaded(Event):
     missing: int | None = None
     unexpected: int | None = None
     keys: int | None = None
+    prefix: str = ""
+    wrapped_at: Place | None = None
 
 
 @dataclass(eq=False)

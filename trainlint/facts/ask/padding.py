@@ -33,7 +33,7 @@ def padded(value: Value | None, known: Batches) -> Padded | None:
         if drawn is not None:
             value = drawn
         elif _is_of_tokenizer(value):
-            call = value.inputs[0]
+            call = _unmoved(value.inputs[0])
             return Padded(call, None) if isinstance(call, Op) and _pads(call) else None
         elif value.inputs and (value.name in _STAY_PADDED or (value.name == "getitem" and is_slice(value))):
             value = value.inputs[0]
@@ -47,12 +47,19 @@ def _is_of_tokenizer(op: Op) -> bool:
     key = index_of(op) if op.name == "getitem" else op.options.get("name")
     if op.name not in ("getitem", "getattr") or constant(key) not in _IDS:
         return False
-    call = op.inputs[0] if op.inputs else None
+    call = _unmoved(op.inputs[0]) if op.inputs else None
     return (
         isinstance(call, Op)
         and call.name == "call"
         and _is_tokenizer(call.inputs[0] if call.inputs else None)
     )
+
+
+def _unmoved(value: Value) -> Value:
+    """What a tokenizer gave, before it was put on a device."""
+    while isinstance(value, Op) and value.name in ("to", "cuda") and value.inputs:
+        value = value.inputs[0]
+    return value
 
 
 def _is_tokenizer(value: Value | None) -> bool:

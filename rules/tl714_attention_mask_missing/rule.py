@@ -1,0 +1,108 @@
+from collections.abc import Iterator
+
+from trainlint.facts.api.classes import LOADER
+from trainlint.facts.api.encoders import attends_to_padding
+from trainlint.facts.api.torch_names import shifts_labels
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.padding import Padded, padded
+from trainlint.facts.ask.sequences import Batches, batches
+from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, constant
+from trainlint.facts.seen.batches import Unmasked
+from trainlint.finding import Because, Finding, Open
+from trainlint.rule import rule
+
+_HARM = "it attends to padding, and what it gives for a text depends on the texts beside it"
+_ADVICE = "Pass `attention_mask` of the tokenizer, or `input_ids != pad_token_id`."
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding | Open]:
+    if isinstance(training, Recorded):
+        yield from _seen(training)
+        return
+    if not any(_may_need_mask(one) for one in training.objects):
+        return
+    known = batches(training)
+    for value in reached([one.loss for one in training.events(Backward)]):
+        if not isinstance(value, Op) or value.at is None or not _lacks_mask(value):
+            continue
+        found = _padding(value, known)
+        if found is not None:
+            yield Finding(
+                value.at,
+                f"Padded texts go into this model without an attention mask: {_HARM}. {_ADVICE}",
+                (Because(found.by.at, "padded here"),) if found.by.at is not None else (),
+            )
+
+
+def _may_need_mask(model: Object) -> bool:
+    return attends_to_padding(model.type, _weights(model)) or shifts_labels(model.type)
+
+
+def _weights(model: Object) -> object:
+    return constant(model.argument(0, "pretrained_model_name_or_path"))
+
+
+def _seen(run: Recorded) -> Iterator[Finding | Open]:
+    for one in run.facts(Unmasked):
+        if not one.padded:
+            yield Open(one.at, "whether other batches are padded")
+            continue
+        yield Finding(
+            one.at,
+            f"{one.padded} of {one.tokens} tokens are padding, and `{one.model}` has no attention mask: {_HARM}. {_ADVICE}",
+            evidence={"tokens": one.tokens, "of them padding": one.padded},
+        )
+
+
+def _lacks_mask(call: Op) -> bool:
+    """Whether a call of a library's model certainly has no attention mask."""
+    if call.is_open or call.name == "output" or not isinstance(call.owner, Object) or len(call.inputs) > 1:
+        return False
+    mask = call.options.get("attention_mask")
+    return call.owner.definition is None and (
+        mask is None or (isinstance(mask, Constant) and mask.value is None)
+    )
+
+
+def _padding(call: Op, known: Batches) -> Padded | None:
+    """What pads the tokens of a model, where that needs a mask."""
+    ids = call.option(0, "input_ids")
+    owner = call.owner
+    if ids is None or owner is None or any(_is_of_single_texts(one) for one in reached([ids])):
+        return None
+    found = padded(ids, known)
+    if found is None or not _is_of_several_texts(found.by):
+        return None
+    if attends_to_padding(owner.type, _weights(owner)):
+        return found
+    return found if shifts_labels(owner.type) and _pads_left(found.by) else None
+
+
+def _is_of_single_texts(value: Value) -> bool:
+    """Whether it is a loader whose batches may be of one text each, which needs no padding."""
+    if not isinstance(value, Object) or not value.is_a(LOADER):
+        return False
+    size = value.argument(1, "batch_size")
+    return size is None or constant(size) == 1
+
+
+def _is_of_several_texts(call: Op) -> bool:
+    """Whether what is padded certainly is more than one text, or padded to a length of its own."""
+    if call.name != "call" or constant(call.options.get("padding")) == "max_length":
+        return True
+    texts = call.inputs[1] if len(call.inputs) > 1 else call.options.get("text")
+    return isinstance(texts, Items) or (
+        texts is not None and any(isinstance(one, Object) and one.is_a(LOADER) for one in reached([texts]))
+    )
+
+
+def _pads_left(call: Op) -> bool:
+    """Whether a tokenizer is told to put padding before its texts, where causal models see it."""
+    return any(
+        isinstance(one, Op) and constant(one.options.get("padding_side")) == "left"
+        for one in alternatives(call.inputs[0] if call.inputs else None)
+    )

@@ -1,0 +1,83 @@
+from collections.abc import Iterator
+
+from trainlint.facts.api.wrappers import STRIPS, STRIPS_PREFIX
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.modules import StateLoaded, StateTaken
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Op, alternatives, constant
+from trainlint.facts.seen.saved import Saved
+from trainlint.finding import Because, Finding, Open
+from trainlint.rule import rule
+
+_INNER = {"_orig_mod.": "_orig_mod", "module.": "module"}
+"""The attribute under which each wrapper keeps its module."""
+
+_READS = ("torch.load", "getitem", "get")
+"""Operations after which the keys of a state still are what was saved."""
+
+
+@rule(Training, level="warning")
+def check(training: Training) -> Iterator[Finding | Open]:
+    if isinstance(training, Recorded):
+        yield from _seen(training)
+        return
+    calls = training.events(Called)
+    saves = [one for one in calls if one.name == "torch.save" and one.args]
+    knows = any(one.name in STRIPS or one.name == STRIPS_PREFIX for one in calls)
+    every = training.events(StateTaken)
+    plain = {one.output.owner for one in every if not one.prefix}
+    taken = {one.output.uid: one for one in every if one.prefix and one.output.owner not in plain}
+    if not taken or not saves or knows or _unwraps(saves):
+        return
+    for save in saves:
+        for value in reached([save.args[0]]):
+            state = taken.get(value.uid)
+            if state is None or _comes_back(training, state):
+                continue
+            inner = _INNER[state.prefix]
+            yield Finding(
+                save.at,
+                f"All keys of this state begin with `{state.prefix}`, the name under which the wrapper keeps its module, "
+                f"so it cannot be loaded into the plain module. Save `model.{inner}.state_dict()`, or that of the "
+                "module from before it was wrapped.",
+                (Because(state.wrapped_at, "the module is wrapped here"),)
+                if state.wrapped_at is not None
+                else (),
+            )
+
+
+def _unwraps(saves: list[Called]) -> bool:
+    """Whether what is saved may be the state of a module inside of a wrapper: then the program knows of it."""
+    return any(
+        isinstance(one, Op) and one.name == "getattr" and constant(one.options.get("name")) in _INNER.values()
+        for save in saves
+        for one in reached([save.args[0]])
+    )
+
+
+def _comes_back(training: Training, taken: StateTaken) -> bool:
+    """Whether a state is loaded with the prefix, or by code that may take it off."""
+    for loaded in training.events(StateLoaded):
+        if all(one is not taken.output.owner for one in alternatives(loaded.target)):
+            continue
+        if loaded.prefix or constant(loaded.strict) is False:
+            return True
+        if not all(isinstance(one, Op) and one.name in _READS for one in alternatives(loaded.state)):
+            return True
+    return False
+
+
+def _seen(run: Recorded) -> Iterator[Finding | Open]:
+    found = {one.at: one for one in run.facts(Saved)}
+    for save in run.events(Called):
+        if save.name == "torch.save" and save.at not in found:
+            yield Open(save.at, "which keys the saved weights have")
+    for one in found.values():
+        yield Finding(
+            one.at,
+            f"{one.keys} keys of what is saved here carry `_orig_mod.`, as `{one.example}` does: they cannot be loaded into "
+            "a module that is not compiled. Save the state of the module from before it was compiled.",
+            evidence={"keys with the prefix": one.keys, "example": one.example},
+        )
