@@ -10,7 +10,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(LossCall, level="error")
+@rule(LossCall, level="error", confidence="likely")
 def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function != "binary_cross_entropy_with_logits" or are_of_evaluation(loss.guards):
         return

@@ -14,7 +14,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     leaves = {
         event.target.uid for event in training.events(RequiresGrad) if constant(event.wanted) is not False

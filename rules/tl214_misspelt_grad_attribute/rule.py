@@ -9,7 +9,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(AttributeSet, level="error", by="S", words=r"\w*req\w*grad\w*")
+@rule(AttributeSet, level="error", confidence="likely", by="S", words=r"\w*req\w*grad\w*")
 def check(attribute: AttributeSet) -> Iterator[Finding]:
     is_module = isinstance(attribute.target, Object) and attribute.target.is_a(MODULE)
     wanted = "requires_grad_(…)" if is_module else "requires_grad"

@@ -9,7 +9,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="warning", refutable=False)
+@rule(Training, level="warning", confidence="likely", refutable=False)
 def check(training: Training) -> Iterator[Finding]:
     moves = [
         (event, (*event.guards, *way))

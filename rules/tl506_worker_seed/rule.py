@@ -11,7 +11,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="error", refutable=False, by="S")
+@rule(Training, level="error", confidence="likely", refutable=False, by="S")
 def check(training: Training) -> Iterator[Finding]:
     for built in training.events(Built):
         if built.object.type == LOADER and workers(built.object) != 0:

@@ -19,7 +19,7 @@ _SPLITS = ("torch.utils.data.random_split", "torch.utils.data.Subset")
 _OFF = ("val", "valid", "validation", "test", "eval", "dev")
 
 
-@rule(Training, level="warning", refutable=False, by="S")
+@rule(Training, level="warning", confidence="likely", refutable=False, by="S")
 def check(training: Training) -> Iterator[Finding]:
     if any(one.name in ("transform", "transforms") for one in training.events(SettingChanged)):
         return

@@ -12,7 +12,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="warning", confidence="likely")
+@rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
     for call in training.events(ForwardCalled):
         module = call.module

@@ -22,7 +22,7 @@ _JOINS = ("/", "+", "os.path.join", "getattr")
 """Operations that build the same path from the same parts."""
 
 
-@rule(Training, level="warning", refutable=False, by="S", confidence="likely", words="load")
+@rule(Training, level="warning", refutable=False, by="S", words="load")
 def check(training: Training) -> Iterator[Finding]:
     calls = training.events(Called)
     states = loaded_as_state(training)

@@ -8,7 +8,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="info")
+@rule(Training, level="info", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     for loaded in training.events(StateLoaded):
         if not _is_matched(training, loaded):
