@@ -89,7 +89,7 @@ ENTRIES_PER_COLLECTION = 250
 
 PLACES = 100_000
 """Lines and columns of expressions that are kept, so that they need not be counted again: a project of 300 files has
-50,000. Beyond it they are counted anew."""
+50,000. Beyond it they are counted again."""
 
 PARTS_PER_STEP = 16
 """So many parts of a collection are copied, or names merged, in the time of an expression."""
@@ -102,7 +102,7 @@ MAX_DEPTH = 40
 """Calls inside calls of the program's functions; what is deeper is recursion, or counts as unknown."""
 
 MAX_SAME_FUNCTION = 2
-"""How often a function may be at work at once: a recursion is followed once."""
+"""How often a function may be running at once: a recursion is followed once."""
 
 MAX_NESTED_MODULES = 60
 """Modules inside modules beyond which a forward is not followed: one may hold itself."""

@@ -92,7 +92,7 @@ def _is_over_batches(training: Training, event: Accumulated) -> bool:
 
 
 def _is_of_one_batch(training: Training, event: Accumulated) -> bool:
-    """Whether the sum begins anew with each batch of a loop around, as that of several updates on one batch does."""
+    """Whether the sum restarts with each batch of a loop around, as that of several updates on one batch does."""
     total = next((one for one in event.result.parts() if isinstance(one, Carried)), None)
     if total is None or isinstance(total.start, Carried) or total.loop not in event.loops:
         return False

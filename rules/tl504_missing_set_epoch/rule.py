@@ -19,7 +19,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     yield from not_used(training)
     for use in uses(training):
         loader = use.loader
-        epochs = training.rounds_of(use.drawn)
+        epochs = training.repeating_loop(use.drawn)
         if isinstance(epochs, Open):
             yield epochs
             continue

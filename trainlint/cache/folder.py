@@ -1,6 +1,6 @@
 """The folder of the cache: marked as one, kept small, and removed when asked. What is not ours in it stays.
 
-Several processes may be at work in it at once. Each of them may find that something has just gone, and goes on.
+Several processes may work in it at once. Each of them may find that something has just gone, and goes on.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from trainlint.project.files import DEFAULT_EXCLUDE, SUFFIXES, shown_path
 _NAMES = frozenset(("trainlint.toml", "pyproject.toml", ".gitignore"))
 _EXCLUDED = frozenset(DEFAULT_EXCLUDE)
 _OFTEN = 250
-"""Milliseconds after which the watcher says that nothing has happened; the first time, that it is at work."""
+"""Milliseconds after which the watcher says that nothing has happened; the first time, that it is running."""
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 

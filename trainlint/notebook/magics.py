@@ -154,7 +154,7 @@ def _instead(body: str, asks: bool) -> str | None:
 
 
 def _result(magic: str) -> str | None:
-    """The expression whose value a magic hands on, at its column."""
+    """The expression whose value a magic passes on, at its column."""
     match = re.fullmatch(r"(%time[ \t]+)(.*)", magic)
     if match is None or not parses(f"({match[2]})"):
         return None

@@ -171,7 +171,7 @@ def _outcome(request: RunRequest, waiting: Callable[[str], None]) -> Outcome:
 def _checked(
     request: RunRequest, recorded: Recorded, config: Config
 ) -> tuple[list[Finding], tuple[Problem, ...], list[str]]:
-    """What the source says of every file that was at work."""
+    """What the source says of every file that ran."""
     paths = {path for path, _ in recorded.lines if not path.startswith("<")}
     if request.program is not None and request.program.kind == "script":
         paths.add(shown_path(request.program.target))

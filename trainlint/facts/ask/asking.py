@@ -104,7 +104,7 @@ class Answers(Effort):
         self._order: list[Key] = []
         """The tentative ones, oldest first."""
         self._waits_for = _SETTLED
-        """The outermost guess that the question at work has used."""
+        """The outermost guess that the present question has used."""
 
     def ask(self, asked: Question[Any, Any], given: tuple[Any, ...]) -> Any:
         key = (asked, *[one.uid if isinstance(one, Value) else one for one in given])

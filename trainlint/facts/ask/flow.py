@@ -42,7 +42,7 @@ def graph_of(loss: Value, loops: tuple[int, ...] | None) -> frozenset[int] | Non
 
     Args:
         loops: the loops around that `backward`; with them, None where something else may hold on to the graph, or
-            where it may be older than this round. Without them, everything is looked at.
+            where it may be older than this iteration. Without them, everything is looked at.
     """
     if loops is not None and any(isinstance(one, (Unknown, Carried)) for one in terms(loss)):
         return None

@@ -105,7 +105,7 @@ def _is_handed(training: Training, parts: set[int]) -> bool:
 
 
 def _is_later(training: Training, move: Event, module: Object) -> bool:
-    """Whether a move stands in a loop that the module was not made in: its first round may come before."""
+    """Whether a move stands in a loop that the module was not made in: its first iteration may come before."""
     return bool(set(move.loops) - set(module.loops))
 
 

@@ -12,7 +12,7 @@ from trainlint.finding import Place
 
 @dataclass(eq=False)
 class Branch:
-    """Two ways to go. The same `key` in the same round of the loops in `varies` goes the same way."""
+    """Two ways to go. The same `key` in the same iteration of the loops in `varies` goes the same way."""
 
     key: Any
     varies: tuple[int, ...]

@@ -32,7 +32,7 @@ class Recorded(Training):
         heads: where each loop begins, by number.
         remains: for each optimizer that stepped twice, what was left of the gradients of its first step at the
             second.
-        lines: every line of the program that was seen at work.
+        lines: every line of the program that was seen to run.
         ending: how the recording ended.
     """
 
@@ -89,7 +89,7 @@ class Recorded(Training):
             return Open(step.at, "whether the gradients are cleared before a second step")
         return known.cleared
 
-    def rounds_of(self, drawn: Drawn) -> Place | Open | None:
+    def repeating_loop(self, drawn: Drawn) -> Place | Open | None:
         known = next((one for one in self.facts(LoaderSeen) if one.loader is drawn.loader), None)
         if known is None or known.rounds < 2:
             return Open(drawn.loader.at or drawn.at, "whether this loader is gone through again")

@@ -116,7 +116,7 @@ class Training:
         ran."""
         return None
 
-    def rounds_of(self, drawn: Drawn) -> Place | Open | None:
+    def repeating_loop(self, drawn: Drawn) -> Place | Open | None:
         """The loop on each iteration of which a loop over a loader starts again; None where there is none, and open where a
         run has not gone on for long enough."""
         if len(drawn.loops) < 2 or drawn.loops[-2] in drawn.loader.loops:
@@ -189,7 +189,7 @@ class Training:
                 made_in
                 and last is not None
                 and before is not None
-                and self._began_anew(before, event) in made_in
+                and self._loop_continued(before, event) in made_in
             ):
                 last = None
             found.append((event, last))
@@ -198,8 +198,8 @@ class Training:
             before = event
         return found
 
-    def _began_anew(self, before: Event, event: Event) -> int | None:
-        """The loop of which a new round began between two events of a run that follow each other."""
+    def _loop_continued(self, before: Event, event: Event) -> int | None:
+        """The loop of which a new iteration began between two events of a run that follow each other."""
         if self._places[id(event)] > self._places[id(before)]:
             return None
         around = [loop for loop in event.loops if loop in before.loops]

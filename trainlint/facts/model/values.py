@@ -238,7 +238,7 @@ def one_of(options: Iterable[tuple[tuple[Any, ...], Value]]) -> Value:
 
 @dataclass(eq=False, repr=False)
 class Carried(Value):
-    """A variable at the head of a loop: `start` on the first round, then what the last round left."""
+    """A variable at the head of a loop: `start` on the first iteration, then what the last iteration left."""
 
     start: Value = field(default_factory=Unknown)
     back: Value | None = None

@@ -47,7 +47,7 @@ class MaskSeen:
             else is known.
         is_nan: whether a query without keys came out as NaN.
         is_mended: whether something else took the place of the weights of such a query afterwards.
-        module: path of the module that was at work.
+        module: path of the module that was running.
         picture: what it looks like.
     """
 

@@ -9,7 +9,7 @@ from trainlint.finding import Place
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast a run went, with the recorder at work, and what it held.
+    """How fast a run went, while it was recorded, and what it held.
 
     Args:
         at: where the optimizer steps.

@@ -62,7 +62,7 @@ def time_panel(run: Recorded) -> Panel | None:
     typical = steps[-1] if steps else None
     waiting = typical.of("data") / typical.whole if typical is not None and typical.whole else 0.0
     body = joined(
-        tag("p", "Measured with the recorder at work, which slows the first steps most.", class_="dim"),
+        tag("p", "Measured while it was recorded, which slows the first steps most.", class_="dim"),
         svg(_chart(steps[:_MOST_STEPS])) if steps else None,
         table("Time of each step", _HEADS, map(_row, steps[:_MOST_STEPS])) if steps else None,
         _modules(run.facts(Span), typical.number) if typical is not None else None,

@@ -58,7 +58,7 @@ def note_selection(ev: Evaluator, tensor: Value, index: Value, at: s.Span) -> No
 
 def note_function(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> None:
     """A function of NumPy's is handed a tensor."""
-    if name.startswith("numpy.") and name != "numpy.squeeze":  # which hands on to the tensor's own
+    if name.startswith("numpy.") and name != "numpy.squeeze":  # which passes on to the tensor's own
         for one in given.args:
             if isinstance(one, Op) and is_tensor(one):
                 _note(ev, name, one, at, text)

@@ -64,7 +64,7 @@ def note_scheduler(
 
 
 def _counts(value: Value) -> bool:
-    """Whether a value is the number of a round of a loop."""
+    """Whether a value is the number of an iteration of a loop."""
     match value:
         case Constant(value=int()):
             return True

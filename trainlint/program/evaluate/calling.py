@@ -94,7 +94,7 @@ def call_forward(
     ev: Evaluator, module: Value, forward: FunctionValue, given: Arguments, at: s.Span, text: str
 ) -> Value:
     """`model.forward(x)`: what a call of the model does, without its hooks. A class that calls the forward of its
-    base is at work on its own."""
+    base runs on its own."""
     noting.note_forward(ev, module, given, at)
     with_self = Arguments((module, *given.args), given.options, given.open)
     if not isinstance(module, Object) or not module.is_a(MODULE):

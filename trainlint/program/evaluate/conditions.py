@@ -148,7 +148,7 @@ def implied(test: Value, outcome: bool, own: Guard | None = None) -> Iterator[Gu
 
 
 def varies(value: Value) -> frozenset[int]:
-    """The loops in which a condition may change from one round to the next."""
+    """The loops in which a condition may change from one iteration to the next."""
     found: set[int] = set()
     pending: list[Value] = [value]
     seen: set[int] = set()

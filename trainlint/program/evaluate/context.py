@@ -1,4 +1,4 @@
-"""What holds around the code at work, and what an entry point is worked on with."""
+"""What holds around the evaluated code, and what an entry point is worked on with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trainlint.program.source import syntax as s
 
 
 class Context(NamedTuple):
-    """What holds around the code at work. It is replaced, never changed: see `Inside`."""
+    """What holds around the evaluated code. It is replaced, never changed: see `Inside`."""
 
     nodes: list[Node]
     """Where events go."""
@@ -38,7 +38,7 @@ class Context(NamedTuple):
     asking: int = 0
     """How many tests of a version stand around it."""
     forwards: int = 0
-    """How many forwards of modules are at work."""
+    """How many forwards of modules are running."""
     unrolled: int = 1
     """How often it is gone through for loops that are followed item by item."""
 
@@ -74,7 +74,7 @@ class Inside:
 
 @dataclass
 class Frame:
-    """A function at work."""
+    """A running function."""
 
     env: Env
     code: s.Function | None = None
@@ -91,7 +91,7 @@ class Frame:
     loops: tuple[int, ...] = ()
     """The loops in which it was called."""
     trying: int = 0
-    """How many blocks that wait for an exception the code at work stands in."""
+    """How many blocks that wait for an exception the evaluated code stands in."""
 
 
 class Following(NamedTuple):
@@ -107,7 +107,7 @@ class Following(NamedTuple):
 
 @dataclass
 class Work:
-    """The entry point at work: what has come about, and what that took."""
+    """The present entry point: what has come about, and what that took."""
 
     following: Following
     """How many steps calls are followed for."""
@@ -118,7 +118,7 @@ class Work:
     """What it has used."""
     frames: list[Frame] = field(default_factory=list)
     active: dict[tuple[int, int], int] = field(default_factory=dict)
-    """How often each function is at work."""
+    """How often each function is running."""
     steps: int = 0
     """Statements and expressions that were evaluated."""
 

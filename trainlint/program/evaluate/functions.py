@@ -25,7 +25,7 @@ def call_function(
 ) -> Value:
     """A function of the program: its body, here and now. Beyond the limits, an unknown result."""
     is_constructor = func.origin.code.name == "__init__"
-    if ev.work.active.get(_at_work(func), 0) >= limits.MAX_SAME_FUNCTION or not ev.follows():
+    if ev.work.active.get(_running(func), 0) >= limits.MAX_SAME_FUNCTION or not ev.follows():
         if is_constructor and given.args:
             ev.store.set((given.args[0].uid, INITIALISED), Constant(value=True))
         ev.emit(Escape, at, values=given.all())
@@ -66,7 +66,7 @@ def _run(
     ev: Evaluator, func: FunctionValue, frame: Frame, body: Body, given: Arguments, call: Place | None
 ) -> blocks.Signal:
     """The body of a function in a frame of its own; how it was left."""
-    here, active, code = ev.here, ev.work.active, _at_work(func)
+    here, active, code = ev.here, ev.work.active, _running(func)
     active[code] = active.get(code, 0) + 1
     ev.frames.append(frame)
     try:
@@ -84,8 +84,8 @@ def _run(
         active[code] -= 1
 
 
-def _at_work(func: FunctionValue) -> tuple[int, int]:
-    """What tells a function that is at work from others: one decorator makes the same of all that it decorates."""
+def _running(func: FunctionValue) -> tuple[int, int]:
+    """What tells a running function from others: one decorator makes the same of all that it decorates."""
     return id(func.code), id(func.origin.code)
 
 

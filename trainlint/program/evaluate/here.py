@@ -89,22 +89,22 @@ class Here:
         return len(self.guards)
 
     def is_plainly_reached(self) -> bool:
-        """Whether no undecided condition of the function at work stands around the code."""
+        """Whether no undecided condition of the running function stands around the code."""
         return len(self.guards) <= self.frames[-1].guards
 
     def is_method_of(self, value: Object) -> bool:
-        """Whether the code at work is a method of this object's."""
+        """Whether the evaluated code is a method of this object's."""
         return self.frames[-1].receiver is value
 
     def forwarding(self) -> Object | None:
-        """The module whose forward is at work, by itself or through what it calls."""
+        """The module whose forward is running, by itself or through what it calls."""
         for frame in reversed(self.frames):
             if frame.code is not None and frame.code.name == "forward" and isinstance(frame.receiver, Object):
                 return frame.receiver if MODULE in frame.receiver.bases else None
         return None
 
     def guards_in_forward(self) -> tuple[conditions.Guard, ...]:
-        """The undecided conditions that hold here and did not when the forward at work was called."""
+        """The undecided conditions that hold here and did not when the running forward was called."""
         for frame in reversed(self.frames):
             if frame.code is not None and frame.code.name == "forward":
                 return self.guards[frame.guards :]

@@ -23,7 +23,7 @@ _MAKING = frozenset(("__init__", "__post_init__", "__new__"))
 
 
 class _Begun(NamedTuple):
-    """A loop at work: a number that everything made before it is below, its body, and how many functions were at work."""
+    """A running loop: a number that everything made before it is below, its body, and how many functions were running."""
 
     number: int
     body: s.Block
@@ -76,7 +76,7 @@ def _is_being_made(ev: Evaluator, owner: Object) -> bool:
 
 
 def _may_change(ev: Evaluator, held: Constant, loop: int, writers: frozenset[str]) -> bool:
-    """Whether a value that was set before a loop may be another one in its later rounds: the loop, or a function that is
+    """Whether a value that was set before a loop may be another one in its later iterations: the loop, or a function that is
     called in it, may call one of these methods, or is one."""
     begun = ev.uses.loops.get(loop)
     if begun is None or held.uid > begun.number:

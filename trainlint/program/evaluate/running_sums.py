@@ -1,4 +1,4 @@
-"""Sums that go from one round of a loop to the next."""
+"""Sums that go from one iteration of a loop to the next."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _carried(ev: Evaluator, value: Value | None) -> bool:
 
 
 def _lives_on(ev: Evaluator, total: Value) -> bool:
-    """Whether a sum goes from one round to the next, and does not end with the forward of a module."""
+    """Whether a sum goes from one iteration to the next, and does not end with the forward of a module."""
     return ev.here.forwards == 0 and ev.forwarding() is None and _carried(ev, total)
 
 
@@ -69,7 +69,7 @@ def _attribute_lives_on(ev: Evaluator, target: s.Attribute) -> bool:
 
 
 def _is_made_anew(ev: Evaluator, value: Value) -> bool:
-    """Whether a value comes from a call in the present round, which may have made it."""
+    """Whether a value comes from a call in the present iteration, which may have made it."""
     while (
         isinstance(value, Op) and value.name in ("getattr", "getitem", "iterate", "output") and value.inputs
     ):

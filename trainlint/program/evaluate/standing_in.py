@@ -72,7 +72,7 @@ def argument(ev: Evaluator, func: FunctionValue, name: str, value: Value, at: s.
 
 
 def known(ev: Evaluator, node: s.Expr, value: Value) -> Value:
-    """The value of an expression, or what stands in for it if only what the code at work does with it says what it is."""
+    """The value of an expression, or what stands in for it if only what the evaluated code does with it says what it is."""
     if not is_unknown(moved(value)):
         return value
     code, owner, name = ev.frames[-1].code, ev.frames[-1].owner, spelled(node)

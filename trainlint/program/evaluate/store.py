@@ -34,11 +34,11 @@ class Store:
         self._ever: set[Key] = set()
         """What was ever set: more than half of all questions are after what never was."""
         self.changes: Changes = {}
-        """What the entry point at work has done to things that others have made: how they were before."""
+        """What the present entry point has done to things that others have made: how they were before."""
         self.filled: list[Table] = []
         """Dicts that an entry point has filled that had not made them; the latest last."""
         self.number = self._roots = 0
-        """Of the entry point at work, and of the last one that began."""
+        """Of the present entry point, and of the last one that began."""
         self._since: list[int] = [0]
         """Numbers that values had when the work went on to another entry point, and which one that was."""
         self._whose: list[int] = [0]
@@ -121,7 +121,7 @@ class Store:
         return found
 
     def forget(self, owner: int) -> None:
-        """What a scope holds that nobody asks any more, as the branch at work has it."""
+        """What a scope holds that nobody asks any more, as the present branch has it."""
         held = self._layers[-1].pop(owner, None)
         if held is not None:
             self._ever.difference_update([(owner, name) for name in held])
@@ -168,7 +168,7 @@ class Store:
             self._swap(changes)
 
     def _own(self, layer: Layer) -> Layer:
-        """What the entry point at work holds in a layer of things that it has made."""
+        """What the present entry point holds in a layer of things that it has made."""
         return {owner: held for owner, held in layer.items() if not self.is_foreign(owner)}
 
     def drop(self, layer: Layer) -> None:
@@ -218,7 +218,7 @@ class Store:
         self._whose.append(root)
 
     def is_foreign(self, owner: int) -> bool:
-        """Whether another entry point than the one at work has made something."""
+        """Whether another entry point than the present one has made something."""
         return owner < self._since[-1] and self._whose[bisect_right(self._since, owner) - 1] != self.number
 
     def _note(self, owner: int, name: str) -> None:

@@ -23,7 +23,7 @@ class Env:
     """Whether a function or a class was defined in it, or in a scope inside, and may ask for its names later."""
 
     def keep(self) -> None:
-        """Something that outlives the code at work may ask for the names of this scope."""
+        """Something that outlives the evaluated code may ask for the names of this scope."""
         env: Env | None = self
         while env is not None and not env.is_kept:
             env.is_kept = True

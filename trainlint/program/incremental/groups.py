@@ -100,7 +100,7 @@ class _Program:
         with Processes(self._jobs, self._all, self._contents, self._cache) as processes:
             self._cache = processes.cache
             ahead = self._look_ahead(wanted, processes)
-            self._read_all(self._unsound(wanted), None)  # while others are at work
+            self._read_all(self._unsound(wanted), None)  # while others are busy
             self._note_all(*ahead)
             self._read_all(wanted - self._read.keys(), processes)
             return self._collect(self._evaluated(processes))

@@ -116,7 +116,7 @@ def _inner(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def _may_leave(node: cst.CSTNode) -> bool:
-    """Whether a round of the loop around may end there."""
+    """Whether an iteration of the loop around may end there."""
     if isinstance(node, (cst.Return, cst.Break, cst.Continue)):
         return True
     if isinstance(node, (cst.For, cst.While)):

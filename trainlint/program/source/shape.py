@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from trainlint.program.source import syntax as s
 
 _ORDERS = frozenset(("<", "<=", ">", ">="))
-"""Comparisons that can turn out either way in every round of a loop."""
+"""Comparisons that can turn out either way on every iteration of a loop."""
 
 
 def is_main_guard(test: s.Expr) -> bool:
@@ -48,7 +48,7 @@ def only_sets_mode(node: s.If) -> bool:
 
 
 def is_lazy(node: s.If) -> bool:
-    """`if self.x is None: self.x = ...`: decided one way on the first round of a loop, and the other way on the next."""
+    """`if self.x is None: self.x = ...`: decided one way on the first iteration of a loop, and the other way on the next."""
     tested = {one.name for one in _attributes(node.test)}
     return bool(tested) and any(
         isinstance(target, s.Attribute) and target.name in tested

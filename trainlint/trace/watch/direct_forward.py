@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class DirectForward:
-    """Looks at what called the `forward` that is at work."""
+    """Looks at what called the `forward` that is running."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._known: set[tuple[CodeType, CodeType, int]] = set()
 
     def look(self, frame: FrameType | None, own: FrameType | None) -> None:
-        """Look at every frame from the one at work up to the program's own."""
+        """Look at every frame from the running one up to the program's own."""
         while frame is not None:
             if frame.f_code.co_name == "forward":
                 self._forward(frame)

@@ -53,7 +53,7 @@ class Loaders:
         made = recorder.objects.made(loader, recorder.at(frame))
         recorder.objects.describe_loader(loader)
         made.options["dataset"] = self._dataset(loader.dataset)
-        sampler = _sampler_at_work(loader)
+        sampler = _sampler_running(loader)
         made.options["shuffle"] = Constant(value=isinstance(sampler, data.RandomSampler))
         made.options["sampler"] = Constant(value=None) if type(sampler) in _ORDER else self._sampler(sampler)
         made.options["batch_sampler"] = (
@@ -151,7 +151,7 @@ class Loaders:
         return Object(type=kind, bases=frozenset((kind, SAMPLER)), options=options)
 
 
-def _sampler_at_work(loader: Any) -> Any:
+def _sampler_running(loader: Any) -> Any:
     """Which sampler gives the order: a loader that was given a batch sampler has one of its own that it never asks."""
     given = loader.batch_sampler if loader.batch_size is None else None
     return loader.sampler if given is None else getattr(given, "sampler", given)

@@ -36,7 +36,7 @@ class Log:
         """With None in the place of those that were dropped."""
         self._counts: Counter[Any] = Counter()
         self._alike: dict[Any, list[int]] = {}
-        """Of the iteration at work: where the events of each kind stand."""
+        """Of the present iteration: where the events of each kind stand."""
         self._first = 0
         self._middle: list[dict[Any, list[int]]] = []
         """Iterations neither among the first nor the latest that held something rare when they were looked at last."""

@@ -1,4 +1,4 @@
-"""Calls of modules: which one is at work, what went in and came out."""
+"""Calls of modules: which one is running, what went in and came out."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ModuleCalls:
         self._stack: list[Call] = []
         self._names: dict[int, dict[int, str]] = {}
 
-    # What is at work
+    # What is running
 
     @property
     def is_training_forward(self) -> bool:
@@ -85,27 +85,27 @@ class ModuleCalls:
         return self._stack[0].module if self._stack else None
 
     def layer(self) -> Object | None:
-        """The module of torch's own that is at work, if it is the innermost one."""
+        """The module of torch's own that is running, if it is the innermost one."""
         if not self._stack:
             return None
         call = self._stack[-1]
         return call.object if call.object.definition is None else None
 
     def own_call(self) -> Call | None:
-        """The call of the innermost module of the program's own that is at work."""
+        """The call of the innermost module of the program's own that is running."""
         return next((one for one in reversed(self._stack) if one.object.definition is not None), None)
 
     def own_module(self) -> Object | None:
-        """The innermost module of the program's own that is at work."""
+        """The innermost module of the program's own that is running."""
         call = self.own_call()
         return call.object if call is not None else None
 
     def path(self) -> str:
-        """The path of the module that is at work, inside its model."""
+        """The path of the module that is running, inside its model."""
         return self.path_of(self._stack[-1].module) if self._stack else ""
 
     def path_of(self, module: torch.nn.Module) -> str:
-        """The path of a module inside the model that is at work."""
+        """The path of a module inside the model that is running."""
         root = self.outermost
         if root is None:
             return ""
@@ -115,7 +115,7 @@ class ModuleCalls:
         return names.get(id(module), type(module).__name__)
 
     def place_of_layer(self, frame: FrameType) -> Place | None:
-        """Where the layer at work was made, if it is not the program itself that called it."""
+        """Where the running layer was made, if it is not the program itself that called it."""
         if self._stack:
             call = self._stack[-1]
             if call.is_by_container and call.frame is frame:

@@ -243,7 +243,7 @@ def _part(op: Op, position: int, tensor: torch.Tensor) -> Op:
 
 
 def _starts_over(op: Op) -> bool:
-    """Whether a sum goes on from the round before, or from 0."""
+    """Whether a sum goes on from the iteration before, or from 0."""
     for one in op.inputs:
         if isinstance(one, Constant) and one.value == 0:
             return True

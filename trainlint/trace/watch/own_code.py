@@ -1,4 +1,4 @@
-"""Which line of the program is at work: the frames that are the user's own, among those of torch and others."""
+"""Which line of the program is running: the frames that are the user's own, among those of torch and others."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class OwnCode:
         return Place(path, line, 1, line, 1)
 
     def is_augmented(self, frame: FrameType) -> bool:
-        """Whether a frame is at work on `+=`."""
+        """Whether a frame is executing `+=`."""
         key = (frame.f_code, frame.f_lasti)
         known = self._augmented.get(key)
         if known is None:
@@ -116,7 +116,7 @@ class OwnCode:
         return known
 
     def is_ignored(self, frame: FrameType) -> bool:
-        """Whether nothing is done with the result of the call that a frame is at work on."""
+        """Whether nothing is done with the result of the call that a frame is executing."""
         code, at = frame.f_code.co_code, frame.f_lasti + 2
         while at < len(code) and code[at] in _FILLERS:
             at += 2

@@ -139,7 +139,7 @@ class Recorder:
 
     @property
     def is_in_another_thread(self) -> bool:
-        """Whether the thread at work is not the one that is recorded."""
+        """Whether the present thread is not the one that is recorded."""
         return threading.get_ident() != self._thread
 
     @property
@@ -191,11 +191,11 @@ class Recorder:
     # Places
 
     def frame(self, depth: int = 1) -> FrameType | None:
-        """The program's frame that is at work, above the caller."""
+        """The program's frame that is running, above the caller."""
         return self.own.innermost(sys._getframe(depth + 1))
 
     def at(self, frame: FrameType | None) -> Place | None:
-        """Where the program is: the line of its own that is at work, or the layer that a container called."""
+        """Where the program is: the line of its own that is running, or the layer that a container called."""
         if frame is None:
             return None
         made = self.modules.place_of_layer(frame)

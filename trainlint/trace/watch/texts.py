@@ -44,13 +44,13 @@ class Texts:
         self._latest: Any = None
         """The tokenizer that was used last."""
         self._outer: Any = None
-        """The tokenizer of transformers' whose call is at work, around that of a library below it."""
+        """The tokenizer of transformers' whose call is running, around that of a library below it."""
         self._splits = False
         """Whether that call keeps what does not fit, as further sequences."""
 
     @contextmanager
     def inside(self, tokenizer: Any, splits: bool) -> Iterator[bool]:
-        """While a tokenizer of transformers' is at work. Gives whether none was before."""
+        """While a tokenizer of transformers' is running. Gives whether none was before."""
         if self._outer is not None:
             yield False
             return

@@ -29,7 +29,7 @@ class Timeline:
         self._spans: list[Span] = []
         self._counts: dict[str, int] = {}
         self._reached: list[tuple[str, float]] = []
-        """For the backward pass at work: the modules whose outputs got a gradient, and when."""
+        """For the present backward pass: the modules whose outputs got a gradient, and when."""
         self._inside = 0
         self._open: dict[str, float] = {}
 
@@ -43,7 +43,7 @@ class Timeline:
         self._add("data", loader, now - seconds, now)
 
     def called(self, path: str, began: float, ended: float, depth: int) -> None:
-        """A module was at work between two readings of `now`."""
+        """A module was running between two readings of `now`."""
         self._add("forward", path, began, ended, depth)
 
     @property
