@@ -89,17 +89,21 @@ def _kept(forward: Forward) -> list[Object]:
     ]
 
 
-def _graph(value: Value) -> Iterator[Op]:
+def _graph(value: Value) -> list[Op]:
     """The operations that a gradient certainly goes back through: nothing that may be something else."""
-    for one in reached([value], _behind, _MOST_VALUES):
-        if isinstance(one, Op) and _is_followed(one):
-            yield one
+    found: list[Op] = []
 
+    def behind(one: Value) -> Iterable[Value]:
+        if isinstance(one, Items) and one.exact:
+            return one.items
+        if not (isinstance(one, Op) and _is_followed(one)):
+            return ()
+        found.append(one)
+        return one.inputs
 
-def _behind(value: Value) -> Iterable[Value]:
-    if isinstance(value, Items) and value.exact:
-        return value.items
-    return value.inputs if isinstance(value, Op) and _is_followed(value) else ()
+    for _ in reached([value], behind, _MOST_VALUES):
+        pass
+    return found
 
 
 def _is_followed(op: Op) -> bool:
