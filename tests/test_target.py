@@ -180,7 +180,7 @@ from torch.utils.checkpoint import checkpoint
 
 body = nn.utils.weight_norm(nn.Linear(8, 16))
 scaler = torch.cuda.amp.GradScaler()
-checkpoint(body, torch.load("x.pt")).sum().backward()
+checkpoint(body, torch.load("x.pt").requires_grad_()).sum().backward()
 """
 
 
