@@ -4,7 +4,6 @@ from trainlint.facts.ask.evidence import of_evaluation
 from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.ask.freezing import may_be_wholly_frozen, wants_gradients_of_data
 from trainlint.facts.ask.holding import has_parameters
-from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.parameters import ParametersRead
@@ -26,9 +25,6 @@ def check(training: Training) -> Iterator[Finding]:
     kept = [event.value for event in training.handed_out()] if doubt else []
     used: list[Value] = [backward.loss for backward in training.events(Backward)]
     used += [event.target for event in training.events(ParametersRead)]
-    used += [
-        value for one in training.events(Called) if one.name.endswith("autograd.grad") for value in one.args
-    ]
     makes_used, makes_kept = all_that_makes(used), all_that_makes(kept, with_graph=True)
     runs = training.runs(ModeChange, Forward)
     said: set[tuple[object, ...]] = set()

@@ -26,29 +26,24 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if call.function == "scaled_dot_product_attention":
             yield from _in_attention(call)
         else:
-            yield from _by_function(training, call)
+            yield from _by_function(call)
     for built in training.events(Built):
         if built.within is not None and built.object.type in LAYERS:
             yield from _in_a_new_layer(training, built)
 
 
-def _by_function(training: Training, call: Dropped) -> Iterator[Finding | Open]:
+def _by_function(call: Dropped) -> Iterator[Finding | Open]:
     if call.is_open or call.training is not None or _asks_mode(call) or _is_callers_choice(call):
         return
     if call.mode is True:
         yield Open(call.at, MODE)
         return
-    is_evaluated = training.entry != "program" or any(
-        one.training is False for one in training.events(ModeChange)
-    )
     yield Finding(
         call.at,
         f"`F.{call.function}` is called without `training=self.training`, so `eval()` does not disable it: "
         "validation and predictions stay noisy. Pass `training=self.training`, or use a layer.",
         evidence={"the module was in evaluation mode": True} if call.mode is False else {},
         clues={"what": "function"},
-        confidence=None if is_evaluated else "likely",
-        doubt="" if is_evaluated else "the program never calls `eval()`: the noise may be meant",
     )
 
 

@@ -1,4 +1,4 @@
-"""Other processes that read files and check groups, and hand on what they find through the cache."""
+"""Other processes that read files and check groups, and pass on what they find through the cache."""
 
 from __future__ import annotations
 
