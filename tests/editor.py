@@ -169,6 +169,14 @@ class Editor:
         self._versions.pop(self.uri(name), None)
         return await self.until(name, lambda found: not found)
 
+    async def logs(self, words: str) -> None:
+        """Wait until the server has logged something: logs and findings arrive in no fixed order."""
+        for _ in range(int(PATIENCE * 20)):
+            if any(words in said for said in self.logged):
+                return
+            await asyncio.sleep(0.05)
+        raise AssertionError(f"{words!r} is not among {self.logged}")
+
     def has_been_told(self, name: str) -> bool:
         """Whether the server has said anything of a file, be it nothing."""
         return self.uri(name) in self._said

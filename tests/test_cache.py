@@ -87,7 +87,7 @@ def test_a_second_run_says_the_same_and_reads_no_syntax(tree: Path) -> None:
     assert (tree / ".trainlint_cache/.gitignore").read_text() == "*\n"
     assert entries(tree)
     assert check() == first == check("--no-cache")
-    watch = "import sys; from trainlint.cli.app import app\ntry: app(['check', '-q'])\nfinally: print('libcst' in sys.modules)"
+    watch = "import sys; from trainlint.cli.app import app\ntry: app(['check', '-q'])\nfinally: print('libcst.native' in sys.modules)"
     again = subprocess.run(
         [sys.executable, "-c", watch],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -144,13 +144,14 @@ def test_entries_that_are_folders(tree: Path) -> None:
 
 def test_entries_of_another_version_are_ignored(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as other:
-        other.setattr(cache_module, "_version", lambda: "other")
+        other.setattr(cache_module, "version", lambda _: "other")
         first = check()
         for path in entries(tree):
             assert path.parent.parent.name == "other"
             if path.parent.name != "modules":
                 path.write_text(
-                    '{"findings": [], "problems": [], "also_read": [], "absent": [], "limited": [], "imported": []}'
+                    '{"findings": [], "problems": [], "also_read": [], "absent": [], "limited": [], "imported": [],'
+                    ' "entry_points": 0, "not_here": []}'
                 )
         assert check()["findings"] == []
     assert check() == first

@@ -22,6 +22,7 @@ from trainlint import __version__
 
 ROOT = Path(__file__).parent.parent
 WORKFLOW = ROOT / ".github/workflows/ci.yml"
+RELEASE = ROOT / ".github/workflows/release.yml"
 ACTION = ROOT / "action.yml"
 CI = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -52,6 +53,7 @@ def violations(schema: str, file: Path) -> str:
 def test_action_and_workflow_are_valid(tmp_path: Path) -> None:
     assert violations("vendor.github-actions", ACTION) == ""
     assert violations("vendor.github-workflows", WORKFLOW) == ""
+    assert violations("vendor.github-workflows", RELEASE) == ""
     wrong = tmp_path / "action.yml"
     wrong.write_text(ACTION.read_text().replace("using: composite", "using: compositor"))
     assert "compositor" in violations("vendor.github-actions", wrong)
@@ -64,6 +66,56 @@ def test_workflow_runs_on_every_python_that_is_promised() -> None:
         assert jobs[job]["strategy"]["matrix"]["python"] == promised
     assert ".ci/run" in [step.get("run") for step in jobs["tests"]["steps"]]
     assert os.access(ROOT / ".ci/run", os.X_OK)
+
+
+def test_only_the_job_that_publishes_may_ask_for_a_token() -> None:
+    workflow = yaml.safe_load(RELEASE.read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    asking = {name for name, job in workflow["jobs"].items() if "id-token" in job.get("permissions", {})}
+    assert asking == {"publish", "site"}
+    publish = workflow["jobs"]["publish"]
+    assert publish["environment"]["name"] == "pypi"
+    assert [step.get("run") for step in publish["steps"]] == [None, None]  # no code of ours beside the token
+    assert "secrets." not in RELEASE.read_text()
+
+
+HEADING = f"## [{__version__}] - 2026-11-30"
+
+
+@pytest.mark.parametrize(
+    ("tag", "heading", "said"),
+    [
+        (f"v{__version__}", HEADING, ""),
+        ("v9.9.9", HEADING, f"the tag is v9.9.9, and the version is {__version__}"),
+        (__version__, HEADING, f"the tag is {__version__}, and the version is {__version__}"),
+        (f"v{__version__}", f"## {__version__} (unreleased)", "CHANGELOG.md has no heading"),
+        (f"v{__version__}", f"## [{__version__}]", "CHANGELOG.md has no heading"),
+    ],
+)
+def test_a_release_has_its_version_as_tag_and_in_the_changelog(
+    tmp_path: Path, tag: str, heading: str, said: str
+) -> None:
+    [step] = [
+        one for one in yaml.safe_load(RELEASE.read_text())["jobs"]["build"]["steps"] if one.get("id") == "tag"
+    ]
+    for name in ("pyproject.toml", "README.md", "hatch_readme.py", "LICENSE", "trainlint/__init__.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n{heading}\n")
+    ran = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "TAG": tag,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode == 0) == (not said), ran.stderr
+    assert said in ran.stderr
 
 
 def test_every_snippet_of_the_pages_is_valid(tmp_path: Path) -> None:
@@ -134,6 +186,7 @@ class Runner:
             "GITHUB_ACTIONS": "true",
             "GITHUB_ACTION_PATH": str(ROOT),
             "GITHUB_OUTPUT": str(output),
+            "GITHUB_STEP_SUMMARY": str(self.temp / "summary.md"),
             "GITHUB_WORKSPACE": str(self.workspace),
             "RUNNER_TEMP": str(self.temp),
         }
@@ -213,6 +266,16 @@ def test_the_action_writes_sarif_beside_annotations(runner: Runner) -> None:
     file = Path(runner.outputs["steps.check.outputs.sarif-file"])
     [found] = json.loads(file.read_text())["runs"]
     assert {one["ruleId"] for one in found["results"]} == {"TL101", "TL301"}
+
+
+def test_the_action_writes_a_summary_unless_told_not_to(runner: Runner) -> None:
+    assert runner.run("check", summary="false").returncode == 1
+    assert not (runner.temp / "summary.md").exists()
+    ran = runner.run("check", args="--select TL301")
+    assert (ran.returncode, ran.stdout.count("::error ")) == (1, 1)
+    summary = (runner.temp / "summary.md").read_text()
+    assert "TL301" in summary and "| missing-zero-grad |" in summary
+    assert "TL101" not in summary
 
 
 def test_the_action_fails_if_there_is_nothing_to_upload(runner: Runner) -> None:

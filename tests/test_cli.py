@@ -423,3 +423,11 @@ def test_explain_says_what_to_do_with_the_beginning_of_a_code(trainlint: Trainli
         2,
         "error: `tl3` is the prefix of several codes: `trainlint rules tl3` lists them\n",
     )
+
+
+def test_rules_by_what_is_seen(trainlint: Trainlint) -> None:
+    shown = trainlint("rules", "--seen", "NaN", "--output-format", "concise").stdout
+    codes = [line.split()[0] for line in shown.splitlines()]
+    assert {"TL212", "TL411", "TL606"} <= set(codes)
+    assert "TL301" not in codes
+    assert trainlint("rules", "--seen", "nothing like this").stdout == ""

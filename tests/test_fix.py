@@ -612,3 +612,22 @@ def test_a_function_of_the_file_has_no_instance_to_ask_for_its_mode(check: Check
     assert {(one["code"], str(one["fix"])) for one in check("--output-format", "json", ".").findings} == {
         ("TL904", "None")
     }
+
+
+def test_one_of_several_functions_is_not_renamed(check: Check) -> None:
+    text = """\
+import sys
+
+import torch
+from torch import nn
+
+INITIALISE = {"x": nn.init.xavier_uniform, "k": nn.init.kaiming_normal}
+model = nn.Linear(1, 1)
+INITIALISE[sys.argv[1]](model.weight)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    model(torch.ones(1, 1)).sum().backward()
+    optimizer.step()
+"""
+    assert fixed(check, text) == text

@@ -359,13 +359,13 @@ def test_fixes_that_never_end_are_not_made(check: Check, monkeypatch: pytest.Mon
 def test_a_file_that_changes_meanwhile_is_left(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     file = Path("train.py")
     file.write_text(OLD)
-    write = fix_report._written
+    write = fix_report.written
 
     def late(files: Mapping[str, FixedFile]) -> list[Problem]:
         file.write_text("x = 1\n")
         return write(files)
 
-    monkeypatch.setattr(fix_report, "_written", late)
+    monkeypatch.setattr(fix_report, "written", late)
     ran = check("--fix", "train.py")
     assert "train.py: is not fixed: it was changed by another program meanwhile" in ran.stderr
     assert ran.code == 2

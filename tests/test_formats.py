@@ -15,10 +15,13 @@ from xml.etree import ElementTree
 import pytest
 from jsonschema import Draft7Validator, FormatChecker
 from junitparser import Error, Failure, JUnitXml
+from markdown_it import MarkdownIt
+from typer.testing import CliRunner
 
 from trainlint.catalogue import page
 from trainlint.check import checking
 from trainlint.check.analysis import Analysis, Source
+from trainlint.cli.app import app
 from trainlint.finding import Because, Finding, Place, Problem
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
 OWN = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
 SCHEMA = json.loads((Path(__file__).parent / "schemas/sarif-2.1.0.json").read_text())
-DOCUMENTS = ["json", "sarif", "gitlab", "junit", "github"]
+DOCUMENTS = ["json", "sarif", "gitlab", "junit", "github", "rdjson", "markdown"]
 
 FILES = [
     "plain.py",
@@ -99,7 +102,7 @@ def test_no_document_holds_what_a_terminal_or_a_strict_reader_stumbles_over(
 ) -> None:
     text = report(hostile, output_format).stdout
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\ud800-\udfff\ufffe]", text)
-    if output_format in ("json", "sarif", "gitlab"):
+    if output_format in ("json", "sarif", "gitlab", "rdjson"):
         json.dumps(json.loads(text), ensure_ascii=False).encode()  # no half of a pair is hidden in escapes
 
 
@@ -381,3 +384,81 @@ def test_statistics_are_for_people(project: Project, trainlint: Trainlint, outpu
     outcome = trainlint("check", "--statistics", "--output-format", output_format)
     assert (outcome.exit_code, outcome.stdout) == (2, "")
     assert f"--output-format {output_format}" in outcome.stderr
+
+
+def test_markdown_of_hostile_names(hostile: Trainlint) -> None:
+    text = report(hostile, "markdown").stdout
+    page = MarkdownIt().enable(["table", "strikethrough"]).render(text)
+    assert re.findall(r"<(?!/?(?:h2|p|table|thead|tbody|tr|th|td|code|ul|li)\b)[^>]*>", page.replace("<br />", "")) == [
+        "<details>", "<summary>", "</summary>", "</details>",
+    ]  # fmt: skip
+    assert page.count("<tr>") == 2 + 1 + len(FILES)
+    assert not [line for line in text.splitlines() if line.startswith("::")]
+
+
+def test_markdown_folds_many_and_lists_no_more_than_fit(project: Project, trainlint: Trainlint) -> None:
+    project({"a.py": "tl301_warning()\n" + "tl101()\n" * 9})
+    few = report(trainlint, "markdown").stdout
+    assert "<details>" not in few
+    assert re.findall(r"^\| (TL\d+) .* \| (\d+) \|$", few, re.MULTILINE) == [("TL101", "9"), ("TL301", "1")]
+    project({"a.py": "tl101()\n" * 201})
+    many = report(trainlint, "markdown").stdout
+    assert "<details><summary>201 findings</summary>" in many
+    assert len(re.findall(r"^\| a\.py:", many, re.MULTILINE)) == 200
+    assert "1 more are not listed." in many
+
+
+def test_rdjson_counts_columns_in_bytes(project: Project, trainlint: Trainlint) -> None:
+    project({"a.py": "é = '模'; tl101()\n", "b.py": "reason()\n"})
+    [found] = json.loads(report(trainlint, "rdjson").stdout)["diagnostics"]
+    assert found["location"]["range"] == {
+        "start": {"line": 1, "column": 13},
+        "end": {"line": 1, "column": 20},
+    }
+    assert found["severity"] == "ERROR"
+    assert found["code"] == {"value": "TL101"}
+    assert found["related_locations"][0]["location"]["path"] == "b.py"
+
+
+def test_rdjson_suggests_fixes_of_one_edit(project: Project) -> None:
+    model = "import torch\nmodel = torch.nn.Linear(2, 2)\n"
+    project({"a.py": f"{model}model.forward(torch.randn(2, 2)).sum().backward()\n"})
+    ran = CliRunner().invoke(app, ["check", "--no-cache", "--select", "TL903", "--output-format", "rdjson"])
+    [found] = json.loads(ran.stdout)["diagnostics"]
+    [fix] = found["suggestions"]
+    line = "model.forward(torch.randn(2, 2)).sum().backward()"
+    start, end = (fix["range"][one]["column"] - 1 for one in ("start", "end"))
+    assert line[:start] + fix["text"] + line[end:] == "model(torch.randn(2, 2)).sum().backward()"
+    project({"a.py": f"{model}x = (\n"})
+    [wrong] = json.loads(CliRunner().invoke(app, ["check", "--output-format", "rdjson"]).stdout)[
+        "diagnostics"
+    ]
+    assert wrong["location"] == {"path": "a.py", "range": {"start": {"line": 3}}}
+
+
+def test_rdjson_names_lines_alone_in_notebooks(project: Project) -> None:
+    source = [
+        "import torch\n",
+        "model = torch.nn.Linear(2, 2)\n",
+        "model.forward(torch.randn(2, 2)).sum().backward()",
+    ]
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": source,
+    }
+    root = project(
+        {
+            "a.ipynb": json.dumps(
+                {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1
+            )
+        }
+    )
+    ran = CliRunner().invoke(app, ["check", "--no-cache", "--select", "TL903", "--output-format", "rdjson"])
+    [found] = json.loads(ran.stdout)["diagnostics"]
+    line = found["location"]["range"]["start"]["line"]
+    assert found["location"]["range"] == {"start": {"line": line}}
+    assert "model.forward" in (root / "a.ipynb").read_text().splitlines()[line - 1]
+    assert "suggestions" not in found

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
@@ -49,6 +52,50 @@ def test_wheel_holds_licence_pages_and_types(wheel: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in names)
     for entry in entries():
         assert f"trainlint/rules/{entry.folder.name}/README.md" in names
+
+
+def test_wheel_holds_the_scaffold_of_a_rule(installed: Path) -> None:
+    files = {one.name for one in (installed / "trainlint/rule_tests/scaffold").iterdir()}
+    assert files == {"rule.py.txt", "README.md.txt", "bad.py.txt", "good.py.txt"}
+
+
+def test_the_page_on_the_index_leads_to_the_site_and_the_repository(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [one for one in archive.namelist() if one.endswith(".dist-info/METADATA")]
+        package = message_from_bytes(archive.read(name))
+    urls = dict(one.split(", ", 1) for one in package.get_all("Project-URL", []))
+    assert urls.keys() == {"Documentation", "Source", "Issues", "Changelog"}
+    links = re.findall(r"\]\(([^)\s]+)\)", str(package.get_payload()))
+    assert links
+    for link in links:
+        page = link.removeprefix(urls["Documentation"]).partition("#")[0].rstrip("/")
+        file = link.removeprefix(f"{urls['Source']}/blob/HEAD/")
+        inside = link.startswith(urls["Documentation"]) and (ROOT / f"docs/{page}.md").is_file()
+        assert (
+            inside or (file != link and (ROOT / file).is_file()) or not link.startswith(tuple(urls.values()))
+        ), link
+        assert link.startswith("https://")
+
+
+def test_what_is_uploaded_passes_twine(wheel: Path) -> None:
+    if importlib.util.find_spec("twine") is None:  # not imported: it reads its own metadata
+        pytest.skip("needs twine, as the release workflow has it")
+    files = [str(one) for one in wheel.parent.iterdir()]
+    assert len(files) == 2
+    ran = subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", *files],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_the_extension_is_of_this_version_and_this_repository() -> None:
+    extension = json.loads((ROOT / "editors/vscode/package.json").read_text(encoding="utf-8"))
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert extension["version"] == __version__
+    assert f'Source = "{extension["repository"]["url"]}"' in project
 
 
 def test_installed_rules_are_found_and_work(installed: Path, tmp_path: Path) -> None:

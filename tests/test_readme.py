@@ -10,11 +10,12 @@ import sys
 import textwrap
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 
-from trainlint.catalogue import described, names
+from trainlint.catalogue import described, names, symptoms
 from trainlint.cli.app import app
 from trainlint.project.config import Config, read_config
 
@@ -62,20 +63,34 @@ def test_table_of_rules_has_all_of_them() -> None:
 
 def test_symptoms_lead_to_every_rule_that_is_on() -> None:
     on = {rule.code for rule in described() if rule.level != "info" and rule.code != "TL000"}
-    assert set(re.findall(r"TL\d+", page("symptoms"))) == on
+    assert {code for code in names() if symptoms(code)} == on
+    table = python("docs/table.py", "symptoms").stdout
+    for code in on:
+        for seen in symptoms(code):
+            [row] = [
+                line
+                for line in table.splitlines()
+                if line.startswith(f"| {seen.replace('|', chr(92) + '|')} |")
+            ]
+            assert f"[{code}](rules/{code.lower()}.md)" in row
 
 
 def test_commands_and_options_exist() -> None:
     commands = getattr(typer.main.get_command(app), "commands", {})
     check, run = page("check"), page("run")
     blocks = "\n".join(re.findall(r"```sh\n(.*?)```", check, re.DOTALL))
-    assert set(re.findall(r"^trainlint (\w+)", blocks, re.MULTILINE)) == set(commands)
-    options = {name for option in commands["check"].params for name in option.opts if name.startswith("--")}
+    assert set(re.findall(r"^trainlint ([\w-]+)", blocks, re.MULTILINE)) == set(commands)
+    options = _long(commands["check"])
     table = check.partition("| option of `check` | |")[2].partition("\n\n")[0]
     assert set(re.findall(r"--[a-z][a-z-]*", table)) == options
     watched = run.partition("| option of `run`, before the script | |")[2].partition("\n\n")[0]
-    of_run = {name for option in commands["run"].params for name in option.opts if name.startswith("--")}
-    assert of_run - options == {"--trace", *re.findall(r"--[a-z][a-z-]*", watched)}
+    assert _long(commands["run"]) - options == {"--trace", *re.findall(r"--[a-z][a-z-]*", watched)}
+
+
+def _long(command: Any) -> set[str]:
+    """The long options of a command."""
+    names = [name for option in command.params for name in (*option.opts, *option.secondary_opts)]
+    return {name for name in names if name.startswith("--")}
 
 
 def test_configuration_shown_is_read_and_names_every_key(tmp_path: Path) -> None:
@@ -109,7 +124,7 @@ def test_the_rule_that_the_guide_writes_works(tmp_path: Path) -> None:
     for folder in ("trainlint", "rules"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests").mkdir()
-    for name in ("test_rules.py", "marks.py"):
+    for name in ("test_rules.py", "in_process.py", "scripts.py"):
         shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
     for _, name, text in FENCE.findall(WRITING_RULES):
         file = tmp_path / name

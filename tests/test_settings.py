@@ -33,6 +33,7 @@ target-torch = "2.4"
 min-level = "warning"
 min-confidence = "certain"
 baseline = "known.json"
+rule-paths = ["lint"]
 """
 
 
@@ -55,7 +56,7 @@ def test_every_setting_is_shown_with_its_origin(project: Project, trainlint: Tra
 
 
 def test_the_text_is_a_configuration_that_says_the_same(project: Project, trainlint: Trainlint) -> None:
-    project({"trainlint.toml": ALL})
+    project({"trainlint.toml": ALL, "lint/acme101_a/rule.py": ""})
     text = trainlint("config").stdout
     assert tomllib.loads(text) == tomllib.loads(ALL)
     assert "\x1b" not in text

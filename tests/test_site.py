@@ -14,12 +14,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.own import FILES, PAGE
 from trainlint.catalogue import names, url
+from trainlint.rules import bring
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 if TYPE_CHECKING:
     from tests.conftest import Project, Trainlint
 
 ROOT = Path(__file__).parent.parent
+SITE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"][
+    "Documentation"
+]
 NOWHERE = "http://127.0.0.1:9"
 
 
@@ -39,7 +49,9 @@ def test_the_site_is_built_strictly_and_has_a_page_for_each_rule(tmp_path: Path)
         page = (tmp_path / f"rules/{code.lower()}/index.html").read_text(encoding="utf-8")
         assert f"{code} {name}" in page
         assert f'<a href="{code.lower()}/">{code}</a>' in table
-        assert re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=.https?:", page) == []
+        shown = re.sub(r'<link rel="(?:canonical|prev|next)"[^>]*>', "", page)
+        assert re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=.https?:", shown) == []
+        assert f'<link rel="canonical" href="{SITE}rules/{code.lower()}/">' in page
 
 
 @pytest.fixture
@@ -57,6 +69,14 @@ def test_explain_and_sarif_lead_to_the_site(documented: None, project: Project, 
     project({"a.py": "tl101()\n"})
     [run] = json.loads(trainlint("check", "--output-format", "sarif").stdout)["runs"]
     assert [rule["helpUri"] for rule in run["tool"]["driver"]["rules"]] == [address]
+
+
+def test_rules_of_others_are_not_on_the_site(
+    documented: None, project: Project, trainlint: Trainlint
+) -> None:
+    project(FILES)
+    assert trainlint("explain", "ACME101").stdout == PAGE
+    bring(())
 
 
 def test_without_a_site_nothing_leads_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,14 +19,14 @@ from trainlint.output.printable import width
 ROOT = Path(__file__).parent.parent
 FIRST_LOOK = ROOT / "fixtures/first_look"
 CHECK = ["-m", "trainlint", "check", "--no-cache", "."]
-COLOUR = re.compile(r"\x1b\[[\d;]*m")
+COLOUR = re.compile(r"\x1b\[[\d;]*m|\x1b\]8;;[^\x1b]*\x1b\\")
 
 
 def surroundings(**more: str) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TERM")
+        if name not in ("NO_COLOR", "FORCE_COLOR", "FORCE_HYPERLINK", "COLUMNS", "LINES", "TERM")
     }
     return {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm", **more}
 
@@ -137,7 +137,18 @@ def shown_help(*arguments: str, columns: int = 80) -> str:
     return ran.stdout
 
 
-COMMANDS = [[], ["check"], ["run"], ["explain"], ["rules"], ["config"], ["clean"]]
+COMMANDS = [
+    [],
+    ["check"],
+    ["run"],
+    ["explain"],
+    ["rules"],
+    ["config"],
+    ["doctor"],
+    ["new-rule"],
+    ["test-rules"],
+    ["clean"],
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from trainlint.check.ignore import UNUSED_CODE, UNUSED_NAME
 from trainlint.check.select import code_prefixes
 from trainlint.finding import Confidence, Level
-from trainlint.rules import entries
+from trainlint.rules import all_entries, entries, left_out
+
+_SEEN = re.compile(r"^What you see:\n\n((?:- .*\n)+)", re.MULTILINE)
 
 
 class Described(NamedTuple):
@@ -27,26 +29,39 @@ class Described(NamedTuple):
 
 
 def names() -> Mapping[str, str]:
-    """Each code's name."""
+    """The name of each code that a finding may have."""
     return {UNUSED_CODE: UNUSED_NAME, **{entry.code: entry.name for entry in entries()}}
+
+
+def known() -> Mapping[str, str]:
+    """The name of each code that people may speak of: those of rules that are there, and do not run, too."""
+    return {**names(), **left_out()}
+
+
+def code_of(rule: str, among: Mapping[str, str]) -> str | None:
+    """The code of what people call a rule: its code or its name."""
+    return next((code for code, name in among.items() if rule.lower() in (code.lower(), name)), None)
 
 
 def page(code: str) -> str:
     """The Markdown page about this code."""
-    return page_file(code).read_text(encoding="utf-8")
+    own = next((entry for entry in all_entries() if entry.code == code), None)
+    return page_file(code).read_text(encoding="utf-8") if own is None else own.page
 
 
 def page_file(code: str) -> Path:
     """Where that page is."""
     if code == UNUSED_CODE:
         return Path(__file__).parent / "unused_ignore.md"
-    return next(entry.folder / "README.md" for entry in entries() if entry.code == code)
+    return next(entry.folder / "README.md" for entry in all_entries() if entry.code == code)
 
 
 def url(code: str) -> str | None:
     """Where that page is on the site: below the address that the package calls its documentation, if it names one."""
     from importlib.metadata import PackageNotFoundError, metadata
 
+    if any(entry.code == code and entry.brought is not None for entry in all_entries()):
+        return None
     try:
         named = metadata("trainlint").get_all("Project-URL") or ()
     except PackageNotFoundError:
@@ -77,8 +92,14 @@ def describe(code: str) -> Described:
 
 def described(selected: Iterable[str] = ()) -> Iterator[Described]:
     """Everything there is, by code; or what these selectors stand for. Raises UsageError for a wrong one."""
-    wanted = code_prefixes(selected, names(), "rules") or {""}
+    wanted = code_prefixes(selected, known(), "rules") or {""}
     return (describe(code) for code in names() if code.startswith(tuple(wanted)))
+
+
+def symptoms(code: str) -> list[str]:
+    """What people see who have it, as the page says at its top."""
+    found = _SEEN.search(page(code).partition("\n## ")[0] + "\n")
+    return [one.removeprefix("- ") for one in found[1].splitlines()] if found else []
 
 
 def _is_fixable(code: str) -> bool:

@@ -7,6 +7,10 @@ class UsageError(Exception):
     """A wrong option, path or configuration; its text is shown as it is."""
 
 
+class BadRule(UsageError):
+    """A rule that is not trainlint's own and cannot be used; its text says where in its code."""
+
+
 class ProgramFailed(Exception):
     """A traced program that failed before anything was recorded; its text is shown as it is."""
 

@@ -123,6 +123,8 @@ class Finding:
     """How sure it is; a rule says so only where it departs from its own."""
     doubt: str = field(default="", compare=False)
     """Why it is only likely."""
+    is_shown_by_runs: bool = True
+    """Whether a run that comes by shows it, where it is right."""
 
     def agreed(self, again: Finding) -> Finding:
         """This, with the clues that the same finding has where something else has led to it; as sure as the surer."""

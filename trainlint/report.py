@@ -57,6 +57,10 @@ class Report:
     """Files that nobody has named; findings in them have to do with those that were. They are never changed."""
     limited: tuple[Reached, ...] = ()
     """Limits that the analysis has reached, and what was therefore not judged."""
+    paths: tuple[str, ...] = ()
+    """The files that were named, or lie in folders that were."""
+    entry_points: int = 0
+    """How many bodies of files and functions were entered on their own."""
 
     @property
     def shown(self) -> list[Finding]:

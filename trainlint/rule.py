@@ -25,6 +25,7 @@ class Rule(Generic[Fact]):
     steps: int = 1
     confidence: Confidence = "certain"
     words: str = ""
+    covered_by: str = ""
 
 
 def rule(
@@ -36,6 +37,7 @@ def rule(
     steps: int = 1,
     confidence: Confidence = "certain",
     words: str = "",
+    covered_by: str = "",
 ) -> Callable[[Check[Fact]], Rule[Fact]]:
     """Make a generator of findings and openings into a rule that is handed every `fact` of the program.
 
@@ -47,5 +49,7 @@ def rule(
         confidence: how sure what it finds in source is at most; `docs/confidence.md` says how that is decided.
         words: names, as patterns with spaces between, one of which stands in all code that it may fire in; only needed
             for a rule that may fire where nothing else speaks of training (`trainlint/words.py`).
+        covered_by: codes of other rules, with spaces between: where one of them has a finding at the same place, its mend
+            is the mend of this one too, and this one is left out.
     """
-    return lambda check: Rule(fact, check, level, refutable, by, steps, confidence, words)
+    return lambda check: Rule(fact, check, level, refutable, by, steps, confidence, words, covered_by)

@@ -86,6 +86,12 @@ def clean(folder: Path) -> Removed:
     return Removed(len(removed), sum(entry.size for entry in removed), not folder.exists())
 
 
+def size_of(folder: Path) -> tuple[int, int]:
+    """How many entries there are, and their bytes."""
+    sizes = [entry.size for entry in _entries(folder)]
+    return len(sizes), sum(sizes)
+
+
 def _entries(folder: Path) -> Iterator[_Entry]:
     """Every file that a cache of some version has made."""
     for kind in _kinds(folder):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from trainlint.finding import Finding, Problem
 from trainlint.program.incremental.cache import Cache, Checked
+from trainlint.program.incremental.shards import Shard
 from trainlint.project.absent import still_absent
 from trainlint.project.target import Target
 from trainlint.reached import Reached
@@ -39,6 +40,10 @@ class Analysis:
     """Limits that were reached, and what was therefore not judged."""
     imported: tuple[Finding, ...] = ()
     """What was found that has to do with none of the files, but lies in files that they import."""
+    entry_points: int = 0
+    """How many bodies of files and functions were entered on their own."""
+    not_here: frozenset[str] = frozenset()
+    """Files that another part of the check judges."""
 
 
 def analyse(
@@ -47,8 +52,10 @@ def analyse(
     callers: Sequence[str] = (),
     jobs: int | None = None,
     cache_dir: Path | None = None,
+    cache: Cache | None = None,
     concerns: Callable[[Finding], bool] = _concerns_the_newest,
     progress: Callable[[int, int], None] | None = None,
+    shard: Shard | None = None,
 ) -> Analysis:
     """Check files as one program; modules of it that they import are read too.
 
@@ -56,23 +63,26 @@ def analyse(
         callers: files that import some of them, and are read with them.
         jobs: processes to use; None for as many as there are cores, or one where that is not slower.
         cache_dir: where facts and findings are kept between runs; None to keep nothing.
+        cache: what keeps them instead.
         concerns: whether a finding matters for the versions of torch that its file is for; without it, the newest.
         progress: called with the number of steps that are done, and of all.
+        shard: the part that is judged now; None for all.
     """
     from trainlint.project.bytes_on_disk import Contents
 
     contents = Contents({source.path: source.text for source in sources if source.text is not None})
     paths = sorted({source.path for source in sources})
-    cache = Cache(cache_dir)
+    cache = cache or Cache(cache_dir)
     beside = sorted({*callers}.difference(paths))
-    whole = cache.key([*contents.fingerprints(paths), ("", ""), *contents.fingerprints(beside)])
+    part = "" if shard is None else shard.name
+    whole = cache.key([*contents.fingerprints(paths), ("", part), *contents.fingerprints(beside)])
     kept = cache.load_findings("programs", whole)
     if kept is not None and contents.unchanged(kept.also_read) and still_absent(kept.absent):
         return _mattering(kept, len(paths), concerns)
 
     from trainlint.program.incremental.groups import check_program
 
-    checked = check_program(paths, contents, cache, jobs, progress, beside)
+    checked = check_program(paths, contents, cache, jobs, progress, beside, shard)
     cache.save_findings("programs", whole, checked)
     return _mattering(checked, len(paths), concerns)
 
@@ -84,4 +94,6 @@ def _mattering(checked: Checked, files: int, concerns: Callable[[Finding], bool]
         files,
         checked.limited,
         tuple(filter(concerns, checked.imported)),
+        checked.entry_points,
+        frozenset(checked.not_here),
     )

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trainlint.catalogue import names
+from trainlint.catalogue import known
 from trainlint.check.analysis import Source, analyse
 from trainlint.check.callers import Callers, callers
 from trainlint.check.ignore import silence
@@ -18,11 +18,14 @@ from trainlint.check.withholding import limits, withhold
 from trainlint.errors import UsageError
 from trainlint.finding import Confidence, Level
 from trainlint.output.progress import progress_bar
+from trainlint.program.incremental.shards import Shard
 from trainlint.project.config import Config, find_config, read_config
 from trainlint.project.files import python_files, shown_path
+from trainlint.project.own_rules import bring_rules
 from trainlint.project.scope import exclude_patterns, is_left_out
 from trainlint.project.source_texts import SourceTexts
 from trainlint.report import Report, Withheld
+from trainlint.rules import left_out
 
 STDIN = "-"
 CACHE_DIR = Path(".trainlint_cache")
@@ -49,6 +52,10 @@ class Request:
     cache_dir: Path | None = None
     cached: bool = True
     quiet: bool = False
+    shard: Shard | None = None
+    """The part of the check that is done here; None for all of it."""
+    own_rules: bool | None = None
+    """Whether the rules run that the project's configuration names; None leaves it to the environment."""
     texts: Mapping[str, bytes] = field(default_factory=dict)
     """What stands in for the content of files, by their paths as they are shown."""
 
@@ -63,6 +70,7 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     paths = [path for path in request.paths if path != STDIN]
     folder = common_folder([*paths, *given])
     config = read_config(request.config_file) if request.config_file else find_config(folder)
+    bring_rules(config, run=request.own_rules)
     passed_by = _passed_by([*paths, *given], config) if request.force_exclude else set()
     selection = selection_for(
         request.select, request.ignore, config, request.min_level, request.min_confidence
@@ -75,6 +83,8 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     )
     if given and request.changed_since is not None:
         raise UsageError("--changed-only only works with files on disk, not with standard input")
+    if request.shard is not None and request.write_baseline:
+        raise UsageError("--shard cannot be combined with --write-baseline: a baseline is of the whole")
     held = limits(request.baseline or config.baseline, request.write_baseline, request.changed_since, folder)
     texts = SourceTexts({**given, **request.texts})
     programs = {path: texts.program(path) for path in sorted({*found.files, *given} - passed_by)}
@@ -91,29 +101,37 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
             cache_dir=(request.cache_dir or config.cache_dir or CACHE_DIR) if request.cached else None,
             concerns=config.concerns(),
             progress=progress,
+            shard=request.shard,
         )
     problems = sorted(
-        {*found.problems, *broken, *map(texts.located_problem, analysis.problems)},
+        {
+            *(one for one in broken if one.path not in analysis.not_here),
+            *found.problems,
+            *map(texts.located_problem, analysis.problems),
+        },
         key=lambda problem: (problem.path, problem.file_line or 0),
     )
     unclear = {problem.path for problem in problems}
-    readable = {source.path for source in sources if source.path not in unclear}
+    here = {source.path for source in sources} - analysis.not_here
+    readable = here - unclear
     elsewhere = {one.at.path for one in (*analysis.findings, *analysis.imported)} - programs.keys()
-    left_out = {
+    excluded = {
         path for path in elsewhere if is_left_out(path, config, respect_gitignore=config.respect_gitignore)
     }
-    inside = [one for one in analysis.findings if one.at.path not in left_out]
-    everything = silence(inside, readable, texts.source, names())
-    beside = [one for one in analysis.imported if one.at.path not in left_out]
-    imported = selected(silence(beside, (), texts.source, names()), selection)
+    inside = [one for one in analysis.findings if one.at.path not in excluded]
+    everything = silence(inside, readable, texts.source, known(), left_out())
+    beside = [one for one in analysis.imported if one.at.path not in excluded]
+    imported = selected(silence(beside, (), texts.source, known(), left_out()), selection)
     report = Report(
         tuple(selected(everything, selection)),
         tuple(problems),
-        analysis.files,
+        analysis.files - len(analysis.not_here),
         time.perf_counter() - began,
         elsewhere=frozenset(elsewhere),
         limited=(*around.limited, *analysis.limited),
         withheld=Withheld(imported=sum(not one.suppressed for one in imported)),
+        paths=tuple(programs),
+        entry_points=analysis.entry_points,
     )
     return withhold(report, everything, held, texts, readable), texts
 
@@ -168,21 +186,21 @@ def selection_for(
     min_confidence: Confidence | None = None,
 ) -> Selection:
     """What is on. `--select` replaces what the configuration selects and ignores, `--ignore` adds to it."""
-    known = names()
+    there = known()
     configured = str(config.file)
-    ignored = code_prefixes(ignore, known, "--ignore")
+    ignored = code_prefixes(ignore, there, "--ignore")
     ignore_in = {
-        pattern: code_prefixes(selectors, known, configured)
+        pattern: code_prefixes(selectors, there, configured)
         for pattern, selectors in config.per_file_ignores.items()
     }
-    config_select = None if config.select is None else code_prefixes(config.select, known, configured)
-    extend_select = code_prefixes(config.extend_select, known, configured)
-    config_ignored = code_prefixes(config.ignore, known, configured)
+    config_select = None if config.select is None else code_prefixes(config.select, there, configured)
+    extend_select = code_prefixes(config.extend_select, there, configured)
+    config_ignored = code_prefixes(config.ignore, there, configured)
     least = min_level or config.min_level or "info"
     surest = min_confidence or config.min_confidence or "likely"
     if select:
         return Selection(
-            select=code_prefixes(select, known, "--select"),
+            select=code_prefixes(select, there, "--select"),
             ignore=ignored,
             ignore_in=ignore_in,
             root=config.root,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -21,7 +21,7 @@ UNUSED_CODE, UNUSED_NAME = "TL000", "unused-ignore"
 
 _COMMENT = re.compile(r"#\s*trainlint:\s*(?P<verb>[\w-]+)\s*(?:\[(?P<rules>[^\]]*)\])?(?P<rest>[^#]*)")
 _BETWEEN_STATEMENTS = {tokenize.ENCODING, tokenize.NL, tokenize.INDENT, tokenize.DEDENT}
-_BARE_CODE = re.compile(r"[\s:=(]*(TL\d+)", re.IGNORECASE)
+_BARE_CODE = re.compile(r"[\s:=(]*([a-z]+\d+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Comment:
 
     def silencing(self, finding: Finding, names: Mapping[str, str]) -> Iterator[str]:
         """Those of its rules, as written, that silence this finding."""
-        if not self.mistake() and self.covers(finding.at):
+        if not self.mistake(names) and self.covers(finding.at):
             for rule in self.rules or ("ALL",):
                 prefix = code_prefix(rule, names)
                 if prefix is not None and finding.code.startswith(prefix):
                     yield rule
 
-    def mistake(self) -> str | None:
+    def mistake(self, names: Mapping[str, str]) -> str | None:
         """Why it silences nothing, whatever is found."""
         if self.verb not in ("ignore", "ignore-file"):
             return (
@@ -63,7 +63,8 @@ class Comment:
             )
         if self.rules == ():
             return "this ignore has no rule in its brackets"
-        if self.rules is None and (bare := _BARE_CODE.match(self.rest)):
+        bare = _BARE_CODE.match(self.rest)
+        if self.rules is None and bare and (bare[1][:2].upper() == "TL" or code_prefix(bare[1], names)):
             return f"a rule to ignore must be in brackets: write `{self.verb}[{bare[1]}]`"
         return None
 
@@ -73,11 +74,12 @@ def silence(
     paths: Iterable[str],
     read: Callable[[str], bytes],
     names: Mapping[str, str],
+    idle: Collection[str] = (),
 ) -> list[Finding]:
     """The findings, marked where a comment silences them, and one more for each comment that silences nothing.
 
     `findings` are of every rule and sorted by path; `paths` are the files whose comments are judged;
-    `names` holds each code's name.
+    `names` holds each code's name; `idle` are codes of rules that did not run, whose comments may be needed.
     """
     by_path = {path: list(found) for path, found in groupby(findings, lambda finding: finding.at.path)}
     judged = set(paths)
@@ -92,7 +94,7 @@ def silence(
                 replace(one, suppressed=True) if any(_uses(one, asking, names)) else one for one in found
             ]
             if path in judged:
-                found = sorted([*found, *_unused(asking, used, names)], key=lambda finding: finding.at)
+                found = sorted([*found, *_unused(asking, used, names, idle)], key=lambda finding: finding.at)
         result += found
     return result
 
@@ -138,15 +140,28 @@ def _uses(
 
 
 def _unused(
-    asking: Iterable[Comment], used: Container[tuple[Comment, str]], names: Mapping[str, str]
+    asking: Iterable[Comment],
+    used: Container[tuple[Comment, str]],
+    names: Mapping[str, str],
+    idle: Collection[str],
 ) -> Iterator[Finding]:
     for comment in asking:
-        unused = [rule for rule in comment.rules or ("ALL",) if (comment, rule) not in used]
-        message = comment.mistake() or _uselessness(comment, unused, names)
+        unused = [
+            rule
+            for rule in comment.rules or ("ALL",)
+            if (comment, rule) not in used and not _stands_for(rule, idle, names)
+        ]
+        message = comment.mistake(names) or _uselessness(comment, unused, names)
         if message:
             yield Finding(
                 comment.at, message, code=UNUSED_CODE, name=UNUSED_NAME, level="warning", confidence="certain"
             )
+
+
+def _stands_for(rule: str, codes: Collection[str], names: Mapping[str, str]) -> bool:
+    """Whether a selector stands for one of these codes."""
+    prefix = code_prefix(rule, names) if codes else None
+    return prefix is not None and any(code.startswith(prefix) for code in codes)
 
 
 def _uselessness(comment: Comment, unused: Sequence[str], names: Mapping[str, str]) -> str | None:

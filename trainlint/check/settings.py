@@ -13,6 +13,7 @@ from trainlint.check.select import is_on
 from trainlint.errors import UsageError
 from trainlint.project.config import SETTINGS, Config, find_config, read_config
 from trainlint.project.files import DEFAULT_EXCLUDE, shown_path
+from trainlint.project.own_rules import bring_rules, is_trusted
 
 
 class Setting(NamedTuple):
@@ -39,6 +40,7 @@ def settings_for(path: str, config_file: Path | None) -> Settings:
         raise UsageError(f"{path}: no such file or folder")
     folder = common_folder([path])
     config = read_config(config_file) if config_file else find_config(folder)
+    bring_rules(config, run=is_trusted(config.root))
     selection = selection_for((), (), config)
     on = tuple(code for code in names() if is_on(code, level(code), selection))
     return Settings(
@@ -71,6 +73,8 @@ def _setting(name: str, config: Config, folder: Path) -> Setting:
             value = shown_path(str(value or CACHE_DIR))
         case "baseline":
             value = shown_path(str(value))
+        case "rule-paths":
+            value = tuple(shown_path(str(one)) for one in value)
         case "target-torch":
             target = config.target(folder)
             value = ".".join(str(one) for one in target.oldest if one != sys.maxsize)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from trainlint.facts.model.recorded import Recorded
-from trainlint.facts.seen.blind_spots import Elsewhere, Missed, NotTried, Numbered, Opaque
+from trainlint.facts.seen.blind_spots import Elsewhere, Missed, NotBuilt, NotTried, Numbered, Opaque
 from trainlint.finding import Finding, Open, Place
 from trainlint.judging import Judged
 from trainlint.rules import entries
@@ -47,18 +47,20 @@ def _judged(finding: Finding, ran: Judged, recorded: Recorded, unread: Sequence[
         for one in same:
             evidence.update(one.evidence)
         return _confirmed(finding, evidence, same[0].subject)
-    ending = recorded.ending
+    ending = recorded.ended
     if ending.how == "failed" and ending.at is not None and _overlap(ending.at, finding.at):
         return _confirmed(finding, {"the program failed here": ending.error})
     rule = next(entry.rule for entry in entries() if entry.code == finding.code)
-    if rule.by == "S":
+    if rule.by == "S" or not finding.is_shown_by_runs:
         return finding
     left_open = list(_at_the_same_place(ran.openings, finding))
     if left_open:
         reasons = dict.fromkeys(one.why for one in left_open if one.why)
         return _undecided(finding, ", ".join(reasons))
     if finding.code not in ran.unfinished and any(
-        one.at == finding.at and not one.detached for one in recorded.facts(Numbered)
+        one.at == finding.at and not one.detached
+        for phase in recorded.phases
+        for one in phase.facts(Numbered)
     ):
         return _confirmed(finding, {"carried a gradient": True})
     if not _has_run(finding, recorded):
@@ -79,7 +81,7 @@ def _why_not_refuted(
         return "this rule did not come to an end on the run"
     if not refutable:
         return "a run on this machine cannot disprove it"
-    failed = recorded.ending.at
+    failed = recorded.ended.at
     if failed is not None and any(_overlap(failed, because.at) for because in finding.because):
         return "the program failed where it would have shown"
     elsewhere = next((one for one in unread if one.code == finding.code), None)
@@ -111,11 +113,9 @@ def _overlap(first: Place, second: Place) -> bool:
 
 def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str]:
     """What was not checked, in sentences."""
-    ending = recorded.ending
-    if ending.by_hand:
-        at = ending.by_hand_at
-        where = f" at {at.path}:{at.line}" if at is not None else ""
-        yield f"parameters are updated by hand{where}, without an optimizer: rules about steps were not checked"
+    for number, phase in enumerate(recorded.phases, 1):
+        for sentence in _not_checked_in(phase):
+            yield f"phase {number}: {sentence}" if recorded.later else sentence
     missed = sorted({one.code for one in findings if one.verdict == "not-reached"})
     if missed:
         yield f"lines that the run did not reach, with findings of {', '.join(missed)}"
@@ -128,6 +128,22 @@ def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str
     )
     if undecided:
         yield f"lines that ran without showing what a rule asks: {', '.join(undecided)}"
+    absent = [
+        f"{entry.code} {entry.name}"
+        for entry in entries()
+        if entry.rule.by == "T" and not any(phase.facts(entry.rule.fact) for phase in recorded.phases)
+    ]
+    if absent:
+        yield f"rules without anything to check in this run: {', '.join(absent)}"
+
+
+def _not_checked_in(recorded: Recorded) -> Iterator[str]:
+    """What one phase did not show."""
+    ending = recorded.ending
+    if ending.by_hand:
+        at = ending.by_hand_at
+        where = f" at {at.path}:{at.line}" if at is not None else ""
+        yield f"parameters are updated by hand{where}, without an optimizer: rules about optimizers were not checked"
     if not ending.backwards:
         yield "no backward pass ran: gradients, updates and losses were not checked"
     elif not ending.trained:
@@ -139,18 +155,15 @@ def not_checked(findings: Sequence[Finding], recorded: Recorded) -> Iterator[str
     threads = sorted({one.thread for one in recorded.facts(Elsewhere)})
     if threads:
         yield (
-            f"only the thread that imports torch is recorded: training in {', '.join(threads)} was not "
-            "checked"
+            f"one thread is recorded, the first that trains: training in {', '.join(threads)} was not checked"
+        )
+    for later in recorded.facts(NotBuilt):
+        yield (
+            f"the optimizer that {later.path}:{later.line} builds did not step in the time that --phase-seconds "
+            "gives, so its phase was not recorded"
         )
     for tried in dict.fromkeys(recorded.facts(NotTried)):
         yield f"{tried.code} was not tried: {tried.why}"
     opaque = sorted({one.text for one in recorded.facts(Opaque)})
     if opaque:
         yield f"modules that torch compiles were not checked inside: {', '.join(opaque)}"
-    absent = [
-        f"{entry.code} {entry.name}"
-        for entry in entries()
-        if entry.rule.by == "T" and not recorded.facts(entry.rule.fact)
-    ]
-    if absent:
-        yield f"rules without anything to check in this run: {', '.join(absent)}"

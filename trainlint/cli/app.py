@@ -14,7 +14,9 @@ from trainlint.cli import examples
 from trainlint.cli.clean import clean
 from trainlint.cli.compare_command import compare
 from trainlint.cli.config_command import config as show_config
+from trainlint.cli.doctor_command import doctor
 from trainlint.cli.exits import CLEAN, FAILED, FOUND, INTERRUPTED, PROGRAM_FAILED, exit_codes
+from trainlint.cli.mcp_command import mcp
 from trainlint.cli.optional_revision import TakesARevision
 from trainlint.cli.options import (
     CacheDir,
@@ -26,11 +28,14 @@ from trainlint.cli.options import (
     MinLevel,
     NoCache,
     OutputFile,
+    OwnRules,
     Select,
     separated,
 )
+from trainlint.cli.own_rule_commands import new_rule, test_rules
 from trainlint.cli.program_arguments import RunsAProgram
 from trainlint.cli.rule_commands import explain, rules
+from trainlint.cli.schema_command import schema
 from trainlint.cli.server_command import server
 from trainlint.errors import UsageError
 from trainlint.output.delivery import deliver
@@ -137,6 +142,11 @@ def check(
     no_importers: Annotated[
         bool, typer.Option("--no-importers", help="Do not look for files that import the named files.")
     ] = False,
+    own_rules: OwnRules = None,
+    part: Annotated[
+        str | None,
+        typer.Option("--shard", help="Only this part of the check, one of so many.", metavar="NUMBER/OF"),
+    ] = None,
     config: ConfigFile = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Number of processes.", min=1, metavar="N")
@@ -151,6 +161,7 @@ def check(
     with exit_codes():
         from trainlint.check.checking import Request
         from trainlint.cli.check_report import Fixing, View, check_again_and_again, check_and_report
+        from trainlint.program.incremental.shards import shard
 
         view = View(
             output_format,
@@ -181,6 +192,8 @@ def check(
             cache_dir=cache_dir,
             cached=not no_cache,
             quiet=quiet,
+            own_rules=own_rules,
+            shard=None if part is None else shard(part),
         )
         if watch:
             check_again_and_again(request, view)
@@ -205,9 +218,13 @@ def run(
         int, typer.Option(help="Let this many optimizer steps go by before recording.", min=0)
     ] = 0,
     phase: Annotated[
-        int,
-        typer.Option(help="Which phase to record; a phase begins with an optimizer that is new.", min=1),
-    ] = 1,
+        int | None,
+        typer.Option(help="Record only this phase; a phase begins with an optimizer that is new.", min=1),
+    ] = None,
+    phase_seconds: Annotated[
+        float,
+        typer.Option(help="How long to go on for the optimizer of the next phase.", metavar="SECONDS", min=0),
+    ] = 30.0,
     probe: Annotated[
         str | None,
         typer.Option(help="Try these things on copies after the step, or all.", metavar="PROBES"),
@@ -246,6 +263,7 @@ def run(
     output_file: OutputFile = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only findings.")] = False,
     exit_zero: ExitZero = False,
+    own_rules: OwnRules = None,
     config: ConfigFile = None,
     cache_dir: CacheDir = None,
     no_cache: NoCache = False,
@@ -272,6 +290,7 @@ def run(
                 max_wait=max_steps_wait,
                 skip_steps=skip_steps,
                 phase=phase,
+                phase_seconds=phase_seconds,
                 probes=_probes(probe),
                 probe_seconds=probe_seconds,
                 timeout=timeout,
@@ -282,6 +301,7 @@ def run(
                 min_confidence=min_confidence,
                 cache_dir=cache_dir,
                 cached=not no_cache,
+                own_rules=own_rules,
             ),
             _say_waiting(quiet),
         )
@@ -355,9 +375,9 @@ def _code(report: Report, outcome: Outcome, exit_zero: bool) -> int:
     assert run is not None
     if outcome.interrupted:
         return INTERRUPTED
-    if run.ending.how in ("failed", "exited") and run.ending.error:
+    if run.ended.how in ("failed", "exited") and run.ended.error:
         return PROGRAM_FAILED
-    if report.standing or any(one.verdict == "failed" for one in run.facts(Tried)):
+    if report.standing or any(one.verdict == "failed" for phase in run.phases for one in phase.facts(Tried)):
         return CLEAN if exit_zero else FOUND
     if report.problems or not run.ending.trained:
         return FAILED
@@ -367,6 +387,11 @@ def _code(report: Report, outcome: Outcome, exit_zero: bool) -> int:
 app.command(epilog=examples.COMPARE)(compare)
 app.command(epilog=examples.EXPLAIN)(explain)
 app.command(epilog=examples.RULES)(rules)
+app.command("new-rule", epilog=examples.NEW_RULE)(new_rule)
+app.command("test-rules", epilog=examples.TEST_RULES)(test_rules)
 app.command("config", epilog=examples.CONFIG)(show_config)
+app.command(epilog=examples.DOCTOR)(doctor)
+app.command()(schema)
 app.command()(clean)
 app.command()(server)
+app.command()(mcp)

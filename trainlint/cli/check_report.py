@@ -84,6 +84,8 @@ def check_and_report(request: Request, view: View) -> int:
     if view.fixing is Fixing.off:
         report, texts = run_check(request)
         return write_report(_with_fixes(report, texts, view.output_format), texts, view)
+    if request.shard is not None:
+        raise UsageError("--shard cannot be combined with --fix or --diff: fixes need the whole program")
     from trainlint.cli.fix_report import fix_and_report, show_fixes
 
     do = show_fixes if view.fixing is Fixing.shown else fix_and_report

@@ -40,7 +40,21 @@ _EXPLAIN = {
 _RULES = {
     "trainlint rules": "every rule, with a summary",
     "trainlint rules TL3": "those about the training loop",
+    "trainlint rules --seen nan": "those that explain a loss of nan",
     "trainlint rules --output-format concise | grep gradient": "one line each",
+}
+_NEW_RULE = {
+    "trainlint new-rule ACME101 full-dropout": "in the folder lint",
+    "trainlint new-rule ACME101 full-dropout --folder tools/lint": "in another",
+}
+_TEST_RULES = {
+    "trainlint test-rules": "all rules of the project's own",
+    "trainlint test-rules lint/acme101_full_dropout": "one of them",
+    "trainlint test-rules --no-run": "without running their programs",
+}
+_DOCTOR = {
+    "trainlint doctor": "why is there no finding?",
+    "trainlint doctor --output-format json src": "the same of a folder, for programs",
 }
 _CONFIG = {
     "trainlint config": "the settings for this folder",
@@ -54,6 +68,6 @@ def _shown(examples: Mapping[str, str]) -> str:
     return "\b\nExamples:\n" + "\n".join(lines)
 
 
-ALL, CHECK, RUN, COMPARE, EXPLAIN, RULES, CONFIG = map(
-    _shown, (_ALL, _CHECK, _RUN, _COMPARE, _EXPLAIN, _RULES, _CONFIG)
+ALL, CHECK, RUN, COMPARE, EXPLAIN, RULES, NEW_RULE, TEST_RULES, DOCTOR, CONFIG = map(
+    _shown, (_ALL, _CHECK, _RUN, _COMPARE, _EXPLAIN, _RULES, _NEW_RULE, _TEST_RULES, _DOCTOR, _CONFIG)
 )

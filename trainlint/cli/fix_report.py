@@ -34,7 +34,7 @@ def fix_and_report(request: Request, view: View) -> int:
     result = _fixed(request, unsafe=view.unsafe, writes=True)
     name = stdin_name(request)
     report, texts = result.report, result.texts
-    problems = _written({path: file for path, file in result.files.items() if path != name})
+    problems = written({path: file for path, file in result.files.items() if path != name})
     if problems:  # what was to be is not what is
         given = {name: texts.raw(name)} if name in texts.given else {}
         report, texts = _checked(replace(request, texts=given))
@@ -52,7 +52,7 @@ def _fix_changes(request: Request, view: View) -> int:
     for _ in range(ROUNDS):
         result = _fixed(request, unsafe=view.unsafe, writes=True, once=True)
         report, texts = result.report, result.texts
-        problems = _written(result.files)
+        problems = written(result.files)
         for path, more in _counts(result.files, problems).items():
             counts[path] = counts.get(path, Counter()) + more
         if problems:
@@ -84,7 +84,7 @@ def show_fixes(request: Request, view: View) -> int:
     result = _fixed(request, unsafe=view.unsafe, writes=False, once=once)
     problems = map(result.texts.located_problem, result.report.problems)
     write_pieces(problem_lines(problems), sys.stderr)
-    deliver((Piece(line) for line in _diffs(result.files)), view.output_file)
+    deliver((Piece(line) for line in diffs(result.files)), view.output_file)
     if not view.quiet:
         files = "1 file" if len(result.files) == 1 else f"{len(result.files)} files"
         said = f"Would fix {result.count} in {files}." if result.files else "Nothing would be fixed."
@@ -125,7 +125,7 @@ def _kept_between_rounds(request: Request) -> Iterator[Request]:
         yield request
 
 
-def _written(files: Mapping[str, FixedFile]) -> list[Problem]:
+def written(files: Mapping[str, FixedFile]) -> list[Problem]:
     """Write files, unless somebody else has changed them meanwhile; those that could not be written."""
     problems = []
     for path, file in sorted(files.items()):
@@ -142,7 +142,8 @@ def _written(files: Mapping[str, FixedFile]) -> list[Problem]:
     return problems
 
 
-def _diffs(files: Mapping[str, FixedFile]) -> Iterator[str]:
+def diffs(files: Mapping[str, FixedFile]) -> Iterator[str]:
+    """What was changed, line by line."""
     for path, file in sorted(files.items()):
         before, after = (editable(path, content).parts for content in (file.before, file.after))
         for (name, old), (_, new) in zip(before, after, strict=True):

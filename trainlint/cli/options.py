@@ -47,6 +47,15 @@ ConfigFile = Annotated[
 CacheDir = Annotated[Path | None, typer.Option(help="Cache directory.", metavar="FOLDER")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Do not use a cache.")]
 
+OwnRules = Annotated[
+    bool | None,
+    typer.Option(
+        "--own-rules/--no-own-rules",
+        help="Run the rules that `rule-paths` names, which is code, or leave them out.",
+        show_default=False,
+    ),
+]
+
 
 def separated(values: list[str] | None) -> tuple[str, ...]:
     """What a repeatable option or argument was given, with commas between."""

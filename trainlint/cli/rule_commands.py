@@ -9,12 +9,12 @@ import typer
 
 from trainlint.cli import completion
 from trainlint.cli.exits import exit_codes
-from trainlint.cli.options import ListedAs, OutputFile, separated
-from trainlint.errors import UsageError
+from trainlint.cli.options import ListedAs, OutputFile, OwnRules, separated
+from trainlint.errors import BadRule, UsageError
 from trainlint.output.delivery import deliver
 from trainlint.output.output_format import ListFormat
 from trainlint.output.style import Piece
-from trainlint.output.writing import wants_colour, write
+from trainlint.output.writing import complain, wants_colour, write
 
 
 def explain(
@@ -24,17 +24,20 @@ def explain(
 ) -> None:
     """Show a rule's page."""
     with exit_codes():
-        from trainlint.catalogue import names, page, url
+        from trainlint.catalogue import code_of, known, names, page, url
         from trainlint.check.select import code_prefix, nearest_rule
+        from trainlint.cli.rules_here import bring_rules_here
 
-        known = names()
-        code = next((code for code, name in known.items() if rule.lower() in (code.lower(), name)), None)
+        code = code_of(rule, names())
         if code is None:
-            if code_prefix(rule, known):
+            bring_rules_here()
+            code = code_of(rule, known())
+        if code is None:
+            if code_prefix(rule, known()):
                 raise UsageError(
                     f"`{rule}` is the prefix of several codes: `trainlint rules {rule}` lists them"
                 )
-            raise UsageError(f"no rule is called `{rule}`{nearest_rule(rule, known)}")
+            raise UsageError(f"no rule is called `{rule}`{nearest_rule(rule, known())}")
         where = url(code)
         shown = f"{page(code)}\nOn the site: <{where}>\n" if where else page(code)
         if wants_colour(sys.stdout):
@@ -58,15 +61,35 @@ def rules(
             autocompletion=completion.rules,
         ),
     ] = None,
+    seen: Annotated[
+        str | None,
+        typer.Option(help="Only rules whose symptoms hold this word.", metavar="WORDS"),
+    ] = None,
+    own_rules: OwnRules = None,
     output_format: ListedAs = ListFormat.text,
     output_file: OutputFile = None,
 ) -> None:
     """List the rules."""
     with exit_codes():
-        from trainlint.catalogue import described
+        from trainlint.catalogue import described, symptoms
+        from trainlint.cli.rules_here import bring_rules_here
         from trainlint.output.rule_index import concise_rule_index, json_rule_index, rule_index
+        from trainlint.rules import left_out
 
+        try:
+            bring_rules_here(own_rules=own_rules)
+        except BadRule:
+            raise
+        except UsageError as error:  # the list is there whatever a configuration says
+            complain(str(error))
+        if left_out():
+            listed = ", ".join(left_out())
+            write(
+                f"{listed}: rules of the project's own, which is code; --own-rules lists them.\n", sys.stderr
+            )
         found = described(separated(selected))
+        if seen is not None:
+            found = (one for one in found if any(seen.lower() in said.lower() for said in symptoms(one.code)))
         match output_format:
             case ListFormat.text:
                 pieces = rule_index(found)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from trainlint.finding import Applicability, Edit, Finding, Problem
 from trainlint.fix import Propose
 from trainlint.report import Fixable
-from trainlint.rules import entries
+from trainlint.rules import entries, of_the_rules
 
 if TYPE_CHECKING:
     from trainlint.program.rewrite.idle import Idle
@@ -112,8 +112,8 @@ def _worked_out(path: str, raw: bytes, found: list[Finding]) -> tuple[list[Findi
                 fix = resolver.fix(propose(one))
                 one = replace(one, fix=fix if fix is not None and text.takes(fix.edits) else None)
         except Exception as error:
-            said = f"the fix of {one.code} failed, which is a bug in trainlint: {error!r}"
-            problems.append(Problem(path, one.at.line, said))
+            entry = next(entry for entry in entries() if entry.code == one.code)
+            problems.append(Problem(path, one.at.line, entry.failure("fix", error)))
         result.append(one)
     return result, problems
 
@@ -140,7 +140,7 @@ def _applicability(finding: Finding) -> Applicability | None:
     return first.applicability if first is not None else None
 
 
-@cache
+@of_the_rules
 def proposer(code: str) -> Propose | None:
     """What proposes fixes for the findings of a rule."""
     return next((entry.fix for entry in entries() if entry.code == code), None)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trainlint.finding import Edit, Place
+from trainlint.project.encodings import encoding_of
 
 if TYPE_CHECKING:
     from trainlint.notebook.cell_edits import EditableNotebook
@@ -35,7 +34,7 @@ class Editable:
     def read(cls, raw: bytes, path: str = "") -> Editable:
         """Raises Undecodable."""
         try:
-            encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+            encoding = encoding_of(raw)
             text = raw.decode(encoding)
         except (SyntaxError, UnicodeError, LookupError) as error:
             raise Undecodable(str(error)) from error

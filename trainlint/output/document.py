@@ -30,5 +30,13 @@ def document(report: Report, lines: Lines, output_format: OutputFormat) -> str |
             from trainlint.output.junit import junit
 
             return junit(report, lines)
+        case OutputFormat.rdjson:
+            from trainlint.output.rdjson import rdjson
+
+            return rdjson(report, lines)
+        case OutputFormat.markdown:
+            from trainlint.output.markdown import markdown
+
+            return markdown(report)
         case OutputFormat.text | OutputFormat.concise:
             return None

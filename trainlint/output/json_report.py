@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from trainlint.finding import Because, Cell, Finding, Fix
 from trainlint.output.as_json import as_json
+from trainlint.output.json_types import BecauseJson, FindingJson, FixJson, ReportJson
 from trainlint.output.well_formed import well_formed
 from trainlint.reached import split
 from trainlint.report import Report
@@ -14,7 +14,7 @@ from trainlint.report import Report
 
 def json_report(report: Report) -> str:
     limits, strangers = split(report.limited)
-    document: dict[str, Any] = {
+    document: ReportJson = {
         "version": 1,
         "findings": [_finding(finding) for finding in report.findings],
         "errors": [
@@ -53,7 +53,7 @@ def json_report(report: Report) -> str:
     return json.dumps(well_formed(document), indent=2) + "\n"
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding) -> FindingJson:
     return {
         "code": finding.code,
         "name": finding.name,
@@ -76,7 +76,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _fix(fix: Fix | None) -> dict[str, Any] | None:
+def _fix(fix: Fix | None) -> FixJson | None:
     if fix is None:
         return None
     return {
@@ -101,7 +101,7 @@ def _number(cell: Cell | None) -> int | None:
     return None if cell is None else cell.number
 
 
-def _because(because: Because) -> dict[str, Any]:
+def _because(because: Because) -> BecauseJson:
     return {
         "path": because.at.path,
         "cell": _number(because.at.cell),

@@ -13,6 +13,8 @@ class OutputFormat(str, Enum):
     github = "github"
     gitlab = "gitlab"
     junit = "junit"
+    rdjson = "rdjson"
+    markdown = "markdown"
 
     @property
     def is_for_people(self) -> bool:
@@ -22,7 +24,7 @@ class OutputFormat(str, Enum):
     @property
     def holds_fixes(self) -> bool:
         """Whether it has room for the edits that mend a finding."""
-        return self in (OutputFormat.json, OutputFormat.sarif)
+        return self in (OutputFormat.json, OutputFormat.sarif, OutputFormat.rdjson)
 
 
 class ListFormat(str, Enum):

@@ -34,7 +34,8 @@ def overview(report: Report, columns: int | None) -> Iterator[Piece]:
     beside = digits + len("  TL101  warning    ") + longest
     for (code, level, name), own in rows:
         yield Piece(f"{len(own):>{digits}}  ", "strong")
-        yield Piece(f"{code}  {level}", level)
+        yield Piece(code, level, code)
+        yield Piece(f"  {level}", level)
         where = _where(own)
         named = Piece(f"{'':<{len('warning') - len(level)}}  {name}")
         at = digits + len("  TL101  ") + len(level)

@@ -12,7 +12,8 @@ from trainlint.output.style import Piece
 def rule_index(rules: Iterable[Described]) -> Iterator[Piece]:
     """A rule's code, level, name, whether it can be fixed and is no more than likely, and below it what is wrong."""
     for rule in rules:
-        yield Piece(f"{rule.code}  {rule.level:<7}", rule.level)
+        yield Piece(rule.code, rule.level, rule.code)
+        yield Piece(f"  {rule.level:<7}", rule.level)
         yield Piece(f"  {rule.name}", "strong")
         notes = [
             *(["can be fixed"] if rule.fixable else []),

@@ -6,16 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from trainlint.facts.ask.pictures import cut_on, shown, way_out
 from trainlint.facts.model.recorded import Recorded
-from trainlint.facts.seen.endings import NotWritten
+from trainlint.facts.seen.endings import Ending, NotWritten
+from trainlint.facts.seen.history import HEADS, Milestone, began_between
 from trainlint.facts.seen.losses import LossSeen
 from trainlint.facts.seen.masks import MaskSeen, MasksMet
 from trainlint.facts.seen.modules import ModuleSeen
+from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.pictures import Picture
 from trainlint.facts.seen.probes import Probe
 from trainlint.facts.seen.raised import Warned
 from trainlint.facts.seen.ranks import Disagreement
 from trainlint.facts.seen.tried import VERDICTS, Tried
+from trainlint.output import words
 from trainlint.output.printable import printable
 from trainlint.output.step_tables import MOST_ROWS, Row, gradient_rows, loss_rows, mask_rows
 from trainlint.output.style import Piece
@@ -24,9 +27,32 @@ _MOST_WARNINGS = 10
 
 
 def step_report(run: Recorded, not_checked: Sequence[str]) -> Iterator[Piece]:
-    """How the run ended, the gradients by module, updates, masks, and what was not checked."""
+    """How the run ended, the gradients by module, updates, masks, and what was not checked; by phase, if it has several."""
+    for number, phase in enumerate(run.phases, 1):
+        if run.later:
+            yield Piece(f"Phase {number}{_built(phase)}\n", "strong")
+        yield from _phase(phase)
+    if not_checked:
+        yield Piece("Not checked\n", "strong")
+        for sentence in not_checked:
+            yield Piece(f"  {printable(sentence)}\n")
+        yield Piece("\n")
+
+
+def _built(run: Recorded) -> str:
+    """The optimizer of a phase, and where it is built."""
+    seen = [one for one in run.facts(OptimizerSeen) if one.steps]
+    named = (
+        f"{one.type.rpartition('.')[2]} at {one.at.path}:{one.at.line}" for one in seen if one.at is not None
+    )
+    found = ", ".join(dict.fromkeys(named))
+    return f": {printable(found)}" if found else ""
+
+
+def _phase(run: Recorded) -> Iterator[Piece]:
     yield from _ending(run)
     yield from _losses(run.facts(LossSeen))
+    yield from _history(run.facts(Milestone))
     yield from _gradients(run.facts(ParameterSeen), run.facts(ModuleSeen))
     yield from _lost_ways(run.facts(ParameterSeen), run.facts(Picture))
     yield from _masks(run.facts(MaskSeen), run.facts(MasksMet))
@@ -36,11 +62,6 @@ def step_report(run: Recorded, not_checked: Sequence[str]) -> Iterator[Piece]:
     yield from _warnings(run.facts(Warned))
     yield from _disagreements(run.facts(Disagreement))
     yield from _not_written(run.facts(NotWritten))
-    if not_checked:
-        yield Piece("Not checked\n", "strong")
-        for sentence in not_checked:
-            yield Piece(f"  {printable(sentence)}\n")
-        yield Piece("\n")
 
 
 def _ending(run: Recorded) -> Iterator[Piece]:
@@ -59,10 +80,17 @@ def _ending(run: Recorded) -> Iterator[Piece]:
     yield Piece(f" (torch {run.torch}, {ending.seconds:.1f} s)\n")
     if ending.how not in ("recorded", "block") and not ending.trained:
         others = f"; it started {_count(ending.children, 'other process', 'es')}" if ending.children else ""
-        yield Piece(
-            f"  No training step was recorded: {_count(ending.forwards, 'call')} of models{others}.\n"
-        )
+        yield Piece(f"  No training step was recorded: {_calls(ending)}{others}.\n")
     yield Piece("\n")
+
+
+def _calls(ending: Ending) -> str:
+    """How models were called in a program that took no step."""
+    if ending.unrecorded and not ending.forwards:
+        return (
+            f"{_count(ending.unrecorded, 'call')} of models ran without gradients, as under `torch.no_grad()`"
+        )
+    return f"{_count(ending.forwards, 'call')} of models"
 
 
 def _losses(losses: Sequence[LossSeen]) -> Iterator[Piece]:
@@ -71,6 +99,28 @@ def _losses(losses: Sequence[LossSeen]) -> Iterator[Piece]:
         steps = len({one.step for one in losses})
         heads = ("", "at", "value" if steps == 1 else "by step", "guessing gives")
         yield from _table("Loss", heads, rows)
+
+
+def _history(held: Sequence[Milestone]) -> Iterator[Piece]:
+    """The recorded steps of a long run."""
+    if len(held) < 2:
+        return
+    rows = [
+        (
+            str(one.step),
+            *(_number(value) for value in (one.loss, one.gradient)),
+            str(one.non_finite or ""),
+            *(_number(value) for value in (one.weight, one.rate)),
+            one.largest,
+        )
+        for one in held[-MOST_ROWS:]
+    ]
+    began = began_between(held)
+    yield from _table(f"Recorded steps{f': {began}' if began else ''}", HEADS, rows)
+
+
+def _number(value: float | None) -> str:
+    return words.number(value) if value is not None else ""
 
 
 def _gradients(parameters: Sequence[ParameterSeen], modules: Sequence[ModuleSeen]) -> Iterator[Piece]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -130,7 +131,7 @@ def finding_text(finding: Finding, lines: Lines, layout: Layout) -> Iterator[Pie
 
 def _said(finding: Finding) -> Iterator[Piece]:
     level: Meaning = finding.level or "error"
-    yield Piece(f"{level}[{finding.code}]", level)
+    yield Piece(f"{level}[{finding.code}]", level, finding.code)
     yield Piece(f" {finding.name}: ", "strong")
     yield Piece(printable(finding.message))
     yield _END
@@ -150,17 +151,18 @@ def _verdict(finding: Finding) -> Iterator[Piece]:
     """What a run has shown of a finding."""
     if finding.verdict is None:
         return
-    meaning: Meaning = (
-        "related"
-        if finding.verdict in ("refuted", "undecided", "not-reached")
-        else (finding.level or "error")
-    )
+    meaning: Meaning = "strong" if finding.verdict in ("confirmed", "observed") else "related"
     yield Piece(f"  {finding.verdict}", meaning)
     about = [f"`{finding.subject}`"] if finding.subject else []
-    numbers = [f"{name} = {shown(value)}" for name, value in finding.evidence.items()]
-    if about or numbers:
-        yield Piece(f": {printable('; '.join([*about, *numbers]))}")
+    numbers = [(f"{name} = {shown(value)}", value) for name, value in finding.evidence.items()]
+    for number, (said, value) in enumerate([*((one, None) for one in about), *numbers]):
+        yield Piece(": " if number == 0 else "; ")
+        yield Piece(printable(said), "error" if _is_not_finite(value) else "")
     yield _END
+
+
+def _is_not_finite(value: object) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def shown(value: Any) -> str:
@@ -175,7 +177,9 @@ def _place(
 ) -> Iterator[Piece]:
     bar = Piece(" " * gutter + " |", "gutter")
     yield Piece(" " * gutter + arrow, "gutter")
-    yield Piece(f" {printable(at.shown)}\n")
+    yield Piece(" ")
+    yield Piece(printable(at.shown), "", at)
+    yield _END
     marked = list(_marked_lines(at, lines(at)))
     if not marked:
         yield from wrapped(_label_alone(label, gutter), layout.columns)

@@ -19,11 +19,11 @@ def wrapped(pieces: Iterable[Piece], columns: int | None) -> Iterator[Piece]:
     line: list[Piece] = []
     for piece in pieces:
         first, *rest = piece.text.split("\n")
-        line.append(Piece(first, piece.meaning))
+        line.append(piece._replace(text=first))
         for text in rest:
             yield from _wrapped_line(line, columns)
             yield Piece("\n")
-            line = [Piece(text, piece.meaning)]
+            line = [piece._replace(text=text)]
     yield from _wrapped_line(line, columns)
 
 
@@ -47,16 +47,32 @@ def wrapped_words(pieces: Iterable[Piece], columns: int, *margin: Piece, at: int
     """
     begin = sum(cells(piece.text) for piece in margin)
     edge = max(columns, begin + _FEWEST)
-    gap = ""
+    gap = Piece("")
+    for word in _words(pieces):
+        if not word[0].text.strip():
+            [gap] = word
+            continue
+        size = sum(cells(piece.text) for piece in word)
+        if gap.text and at and at + len(gap.text) + size > edge:
+            yield Piece("\n")
+            yield from margin
+            at, gap = begin, Piece("")
+        at += len(gap.text) + size
+        yield from (piece for piece in (gap, *word) if piece.text)
+        gap = Piece("")
+
+
+def _words(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    """Words and the spaces between them; a word may go on in the next piece, as before a comma."""
+    word: list[Piece] = []
     for piece in pieces:
-        for word in _WORDS.findall(piece.text):
-            if word.isspace():
-                gap = word
-                continue
-            if gap and at and at + len(gap) + cells(word) > edge:
-                yield Piece("\n")
-                yield from margin
-                at, gap = begin, ""
-            yield Piece(gap + word, piece.meaning)
-            at += len(gap) + cells(word)
-            gap = ""
+        for text in _WORDS.findall(piece.text):
+            if text.isspace():
+                if word:
+                    yield word
+                yield [piece._replace(text=text, about=None)]
+                word = []
+            else:
+                word.append(piece._replace(text=text))
+    if word:
+        yield word

@@ -17,8 +17,8 @@ from trainlint.output.style import Piece, coloured, plain
 
 
 def write_pieces(pieces: Iterable[Piece], stream: TextIO) -> None:
-    """In colour where the stream is a terminal; NO_COLOR and FORCE_COLOR decide before that."""
-    write(coloured(pieces) if wants_colour(stream) else plain(pieces), stream)
+    """In colour and with links where the stream is a terminal; NO_COLOR and FORCE_COLOR decide before that."""
+    write(coloured(pieces, links=wants_links(stream)) if wants_colour(stream) else plain(pieces), stream)
 
 
 def write(text: str, stream: TextIO) -> None:
@@ -55,6 +55,14 @@ def wants_colour(stream: TextIO) -> bool:
     if os.environ.get("FORCE_COLOR", "0") != "0":
         return True
     return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def wants_links(stream: TextIO) -> bool:
+    """Whether words can be clicked: FORCE_HYPERLINK decides, then whether the stream is a terminal that has windows."""
+    forced = os.environ.get("FORCE_HYPERLINK")
+    if forced:
+        return forced != "0"
+    return stream.isatty() and os.environ.get("TERM") not in ("dumb", "linux")
 
 
 def write_file(path: Path, text: str) -> None:

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 from trainlint.errors import UsageError
 from trainlint.finding import Confidence, Finding, Level, Version
 from trainlint.project.small_files import text_of
 from trainlint.project.suggestion import did_you_mean
-from trainlint.project.target import NEWEST, Target, target_near, version
+from trainlint.project.target import NEWEST, VERSION, Target, target_near, version
 
 _TOO_DEEP = re.compile(r"^[ \t\[]*(?:[\w-]+[ \t]*\.[ \t]*){100}", re.MULTILINE)
 """A dotted key that takes a TOML parser longer than anybody waits."""
@@ -40,6 +40,8 @@ class Config:
     min_level: Level | None = None
     min_confidence: Confidence | None = None
     baseline: Path | None = None
+    rule_paths: tuple[Path, ...] = ()
+    """Folders of rules of the project's own."""
     given: frozenset[str] = frozenset()
     """The settings that the file names; all others are as they are without a file."""
 
@@ -113,14 +115,16 @@ def _config(file: Path, table: Mapping[str, Any]) -> Config:
     for key, value in table.items():
         if key not in SETTINGS:
             raise UsageError(f"{file}: `{key}` is not a setting{did_you_mean(key, SETTINGS)}")
-        reader, wanted = SETTINGS[key]
+        setting = SETTINGS[key]
         try:
-            values[key.replace("-", "_")] = reader(value)
+            values[key.replace("-", "_")] = setting.read(value)
         except TypeError as error:
-            raise UsageError(f"{file}: `{key}` must be {wanted}") from error
+            raise UsageError(f"{file}: `{key}` must be {setting.wanted}") from error
     for name in ("cache_dir", "baseline"):
         if name in values:
             values[name] = file.parent / values[name]
+    if "rule_paths" in values:
+        values["rule_paths"] = tuple((file.parent / one).resolve() for one in values["rule_paths"])
     return Config(file.parent, file, given=frozenset(table), **values)
 
 
@@ -175,19 +179,67 @@ def _version(value: object) -> Version:
         raise TypeError from error
 
 
-_LIST = (_strings, "a list of strings")
-SETTINGS: Mapping[str, tuple[Any, str]] = {
-    "select": _LIST,
-    "extend-select": _LIST,
-    "ignore": _LIST,
-    "per-file-ignores": (_strings_by_pattern, "a table of patterns, each with a list of strings"),
-    "exclude": _LIST,
-    "extend-exclude": _LIST,
-    "respect-gitignore": (_truth, "true or false"),
-    "jobs": (_positive, "a number from 1"),
-    "cache-dir": (_path, "a path"),
-    "min-level": (_level, "error, warning or info"),
-    "min-confidence": (_confidence, "certain or likely"),
-    "baseline": (_path, "a path"),
-    "target-torch": (_version, 'the oldest torch that the code has to run with, such as "2.4"'),
+class Setting(NamedTuple):
+    """One key of a configuration.
+
+    Args:
+        read: gives its value, or raises TypeError.
+        wanted: what its value must be, in words.
+        schema: the same as a JSON schema.
+        about: what it is for.
+    """
+
+    read: Callable[[object], Any]
+    wanted: str
+    schema: Mapping[str, Any]
+    about: str
+
+
+def _list(about: str, wanted: str = "a list of strings") -> Setting:
+    return Setting(_strings, wanted, {"type": "array", "items": {"type": "string"}}, about)
+
+
+def _one_path(about: str) -> Setting:
+    return Setting(_path, "a path", {"type": "string"}, about)
+
+
+def _one_of(read: Callable[[object], Any], kind: Any, wanted: str, about: str) -> Setting:
+    return Setting(read, wanted, {"enum": list(get_args(kind))}, about)
+
+
+_BY_PATTERN = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+SETTINGS: Mapping[str, Setting] = {
+    "select": _list("The rules that are on: codes, prefixes of codes, names, or ALL."),
+    "extend-select": _list("Rules that are on in addition to `select` or its default."),
+    "ignore": _list("Rules that are off."),
+    "per-file-ignores": Setting(
+        _strings_by_pattern,
+        "a table of patterns, each with a list of strings",
+        _BY_PATTERN,
+        "Rules that are off in the files that a pattern of .gitignore's kind matches.",
+    ),
+    "exclude": _list("Patterns of files and folders that are not checked, instead of the default."),
+    "extend-exclude": _list("Patterns of files and folders that are not checked, in addition to `exclude`."),
+    "respect-gitignore": Setting(
+        _truth, "true or false", {"type": "boolean"}, "Whether files that git ignores are not checked."
+    ),
+    "jobs": Setting(
+        _positive, "a number from 1", {"type": "integer", "minimum": 1}, "The number of processes."
+    ),
+    "cache-dir": _one_path("The folder of the cache."),
+    "min-level": _one_of(_level, Level, "error, warning or info", "No findings below this level."),
+    "min-confidence": _one_of(
+        _confidence, Confidence, "certain or likely", "No findings that are less sure than this."
+    ),
+    "baseline": _one_path("A file of known findings, which are not reported."),
+    "rule-paths": _list(
+        "Folders of rules of the project's own, which are code: they run with --own-rules.",
+        "a list of folders, each with a folder for each rule",
+    ),
+    "target-torch": Setting(
+        _version,
+        'the oldest torch that the code has to run with, such as "2.4"',
+        {"type": "string", "pattern": rf"^\s*{VERSION.pattern}\s*$"},
+        "The oldest torch that the code has to run with.",
+    ),
 }

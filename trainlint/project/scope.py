@@ -10,7 +10,14 @@ from trainlint.project.files import DEFAULT_EXCLUDE, is_excluded
 
 def exclude_patterns(config: Config) -> tuple[str, ...]:
     """What no walk enters."""
-    return (*(DEFAULT_EXCLUDE if config.exclude is None else config.exclude), *config.extend_exclude)
+    usual = DEFAULT_EXCLUDE if config.exclude is None else config.exclude
+    return (*usual, *config.extend_exclude, *_wrong_on_purpose(config))
+
+
+def _wrong_on_purpose(config: Config) -> list[str]:
+    """The programs with bugs that the project's own rules are shown with."""
+    inside = (one for one in config.rule_paths if one.is_relative_to(config.root.resolve()))
+    return [f"/{one.relative_to(config.root.resolve()).as_posix()}/*/bad*.py" for one in inside]
 
 
 def is_left_out(path: str, config: Config, *, respect_gitignore: bool) -> bool:

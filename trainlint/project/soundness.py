@@ -7,6 +7,8 @@ import re
 import warnings
 from typing import NamedTuple
 
+from trainlint.project.encodings import adds_syntax
+
 _LINES = re.compile(r" on line \d+| \(detected at line \d+\)")
 """Lines that Python speaks of. What is read may stand elsewhere, as the cell of a notebook does."""
 
@@ -20,6 +22,8 @@ class Complaint(NamedTuple):
 
 def complaint(text: str | bytes) -> Complaint | None:
     """Why Python rejects a text; None if it does not."""
+    if isinstance(text, bytes) and adds_syntax(text):
+        text = text.decode("utf-8-sig", errors="replace")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from trainlint.finding import Place, Problem
 from trainlint.project.bytes_on_disk import Contents
+from trainlint.project.encodings import encoding_of
 
 if TYPE_CHECKING:
     from trainlint.notebook.program import Notebook
@@ -95,7 +94,7 @@ class SourceTexts:
     def _split(self, path: str) -> list[str]:
         raw = self.source(path)
         try:
-            encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+            encoding = encoding_of(raw)
         except SyntaxError:
             encoding = "utf-8"
         return re.split("\r\n|\r|\n", raw.decode(encoding, errors="replace"))

@@ -19,7 +19,7 @@ _REQUIREMENT = re.compile(
 )
 _BOUND = re.compile(r"(?P<sign>===|==|~=|>=|<=|!=|<|>|\^|~)?\s*(?P<version>\d+(?:\.\d+)*)")
 
-_VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:(?:a|b|rc|\.?dev|\.?post)\d*)*(?:\+[\w.]+)?")
+VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:(?:a|b|rc|\.?dev|\.?post)\d*)*(?:\+[\w.]+)?")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Target:
 
 def version(text: str) -> Version:
     """`2.4.1+cu121` as numbers. Raises ValueError."""
-    found = _VERSION.fullmatch(text.strip())
+    found = VERSION.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"{text!r} is not a version")
     return _numbers(found[1])

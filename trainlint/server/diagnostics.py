@@ -10,9 +10,10 @@ from lsprotocol import types
 from pygls.uris import from_fs_path
 from pygls.workspace import PositionCodec, ServerTextPosition, ServerTextRange
 
-from trainlint.catalogue import page_file
+from trainlint.catalogue import page_file, url
 from trainlint.finding import Edit, Finding, Level, Place, Problem
 from trainlint.project.source_texts import SourceTexts
+from trainlint.rules import of_the_rules
 from trainlint.server.documents import Text
 from trainlint.server.engine import Judged
 from trainlint.server.moved import Change
@@ -100,7 +101,7 @@ def diagnostic(finding: Finding, at: types.Range, places: Places) -> types.Diagn
         range=at,
         severity=_SEVERITIES[finding.level or "error"],
         code=finding.code,
-        code_description=types.CodeDescription(Path(page_file(finding.code)).as_uri()),
+        code_description=types.CodeDescription(_page(finding.code)),
         source=SOURCE,
         message=f"{finding.message}{_doubt(finding)}",
         related_information=[
@@ -109,6 +110,12 @@ def diagnostic(finding: Finding, at: types.Range, places: Places) -> types.Diagn
             if location is not None
         ],
     )
+
+
+@of_the_rules
+def _page(code: str) -> str:
+    """Where a rule's page is: on the site, or else where trainlint is installed."""
+    return url(code) or Path(page_file(code)).as_uri()
 
 
 def _doubt(finding: Finding) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
-import tokenize
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +13,7 @@ from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
 from trainlint.finding import Place, Problem
+from trainlint.project.encodings import encoding_of
 
 _LINE = re.compile(r"\r\n|\r|\n")
 _BYTE_ORDER_MARK = "\ufeff"
@@ -89,8 +88,7 @@ class File:
         text = self.text.text
         as_utf8 = text.encode("utf-8", errors="replace")
         try:
-            encoding, _ = tokenize.detect_encoding(io.BytesIO(as_utf8).readline)
-            return text.encode(encoding, errors="replace")
+            return text.encode(encoding_of(as_utf8), errors="replace")
         except (SyntaxError, LookupError):
             return as_utf8  # Python would not read it either, and says so
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from trainlint.catalogue import names
+from trainlint.catalogue import known
 from trainlint.check.ignore import silence
 from trainlint.check.select import selected
+from trainlint.errors import BadRule
 from trainlint.finding import Finding, Problem
 from trainlint.program.incremental.groups import check_program
 from trainlint.program.source import prefilter, reading
 from trainlint.program.source.loading import load
 from trainlint.project.soundness import parses
 from trainlint.project.source_texts import SourceTexts
+from trainlint.rules import left_out
 from trainlint.server.documents import Document
 from trainlint.server.earlier import Earlier
 from trainlint.server.memory import Disk, Memory, Overlaid
 from trainlint.server.neighbours import Neighbours
 from trainlint.server.notebooks import OpenNotebook
+from trainlint.server.project_rules import ProjectRules
 from trainlint.server.settings import AllSettings, Settings
 
 Found = Mapping[str, Sequence[Finding]]
@@ -57,6 +60,7 @@ class Engine:
         self._earlier = Earlier()
         self._judged: set[str] = set()
         """Documents that were checked with all files that import them."""
+        self._rules = ProjectRules(self._settings)
         self.neighbours = Neighbours(self._disk, self._settings)
 
     def is_known_baseline(self, path: str) -> bool:
@@ -74,6 +78,16 @@ class Engine:
             whole: with the files that import them, and all that any of these imports. Without, what was found
                 before is taken to be still there where the text is the same.
         """
+        if self._rules.look_again(one.path for one in snapshot.documents):
+            self._memory = Memory()
+        try:
+            return self._judged_by_rules(snapshot, whole=whole)
+        except BadRule as error:
+            self._rules.give_up(error)
+            self._memory = Memory()
+            return self._judged_by_rules(snapshot, whole=whole)
+
+    def _judged_by_rules(self, snapshot: Snapshot, *, whole: bool) -> Judged:
         documents = [
             one for one in snapshot.documents if not self.neighbours.is_excluded(one.path, snapshot.folders)
         ]
@@ -131,9 +145,13 @@ class Engine:
     ) -> dict[str, list[Finding]]:
         """Findings that have to do with a document and are wanted where they are, by path."""
         source = SourceTexts({path: one.raw for path, one in sound.items()})
-        wanted = [one for one in found if self._settings.of(one.at.path).target.concerns(one)]
+        wanted = [
+            one
+            for one in found
+            if self._settings.of(one.at.path).target.concerns(one) and self._rules.is_of_here(one)
+        ]
         wanted.sort(key=lambda one: one.at)
-        told = silence(wanted, sound if whole else (), source.source, names())
+        told = silence(wanted, sound if whole else (), source.source, known(), left_out())
         told = self._earlier.with_idle_comments(told, whole=whole)
         by_settings: dict[int, tuple[Settings, list[Finding]]] = {}
         for one in told:

@@ -51,6 +51,11 @@ class AllSettings:
             self._known[folder] = known = state, settings
         return known[1]
 
+    @property
+    def all(self) -> list[Settings]:
+        """Those of every folder that was asked for."""
+        return [settings for _, settings in self._known.values()]
+
     def complain(self, message: str) -> None:
         """Say what is wrong with a configuration, until one of them changes once."""
         if message not in self._said:
