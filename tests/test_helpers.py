@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.test_scenarios import scenarios
 from trainlint.check.analysis import Analysis, Source, analyse
-from trainlint.program.incremental import evaluating, group, groups, helpers
-from trainlint.program.incremental.cache import Checked
-from trainlint.program.incremental.outcome import Entry, Outcome
-from trainlint.program.incremental.project_files import Project
-from trainlint.program.incremental.results import Ledger
+from trainlint.program.evaluate import entry_points
+from trainlint.program.incremental import group, groups, helpers
+from trainlint.program.incremental.outcome import Entry, Outcome, Turn
 
 pytestmark = pytest.mark.skipif(not helpers.can_help(), reason="needs processes that can be copied")
 
@@ -67,7 +66,7 @@ def in_one_process_and_in_more(paths: list[str]) -> tuple[Analysis, Analysis]:
     sources = [Source(path) for path in paths]
     alone = analyse(sources, jobs=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups, "check", partial(group.check, copies=2))
+        patch.setattr(groups, "check", lambda *given, **more: group.check(*given, **{**more, "copies": 2}))
         return alone, analyse(sources, jobs=1)
 
 
@@ -93,18 +92,19 @@ def test_what_one_entry_point_leaves_for_others(
 ) -> None:
     for path, text in WITH_REGISTRY.items():
         (folder / path).write_text(text)
-    copies = []
+    copied: list[int] = []
 
-    def noting(project: Project, known: Ledger, count: int = 0) -> tuple[Checked, Ledger | None]:
-        copies.append(count)
-        return check_group(project, known, count)
+    @contextmanager
+    def noting(count: int, work: helpers.Work, turns: Sequence[Turn]) -> Iterator[helpers.Helpers]:
+        copied.append(len(turns))
+        with helpers.helpers(count, work, turns) as found:
+            yield found
 
-    check_group = evaluating.check_group
-    monkeypatch.setattr(evaluating, "check_group", noting)  # called once more where the copies cannot help
-    monkeypatch.setattr(group, "check_group", noting)
+    monkeypatch.setattr(entry_points, "helpers", noting)
     alone, together = in_one_process_and_in_more([*WITH_REGISTRY])
     assert together == alone
-    assert copies == [0, 2, 0]
+    assert len(alone.findings) > 1
+    assert copied == [3, 2]  # the second time for what comes after it
 
 
 def test_a_copy_that_dies(folder: Path, asked: list[Entry], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -547,6 +547,108 @@ def test_a_later_phase(options: tuple[str, str], tmp_path: Path) -> None:
     assert {one["name"] for one in said["losses"]} == {"F.cross_entropy", "backward()"}
 
 
+def test_every_phase_is_recorded(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": TWO_PHASES})
+    ran = run(tmp_path, "--save-trace", "step.json", "--report", "step.html", "train.py")
+    assert ran.returncode == FOUND
+    assert found(tmp_path) == [("TL301", 19, "confirmed")]
+    first = report(tmp_path)["run"]
+    (second,) = first["later"]
+    assert [one["ending"]["how"] for one in (first, second)] == ["recorded", "recorded"]
+    assert {one["name"] for one in first["losses"]} == {"F.mse_loss", "backward()"}
+    assert {one["name"] for one in second["losses"]} == {"F.cross_entropy", "backward()"}
+    assert [one["at"]["line"] for one in second["optimizers"]] == [15]
+    page = (tmp_path / "step.html").read_text()
+    assert "Phase 2: Losses" in page and "F.cross_entropy" in page
+    before = report(tmp_path)
+    assert run(tmp_path, "--from-trace", "step.json").returncode == FOUND
+    after = report(tmp_path)
+    assert (after["findings"], after["run"]) == (before["findings"], before["run"])
+    text = python(tmp_path, "-m", "trainlint", "run", "--from-trace", "step.json").stdout
+    assert "Phase 2: Adam at train.py:15" in text and "phase = 2" in text
+
+
+TRAINER = """\
+import torch
+from torch import nn
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+    def build(self, name):
+        if name == "sgd":
+            return torch.optim.SGD(self.model.parameters(), 0.1)
+        return torch.optim.Adam(self.model.parameters())
+    def fit(self):
+        optimizer = self.build("adam")
+        for step in range(4):
+            print("step", step)
+            optimizer.zero_grad()
+            self.model(torch.randn(8, 4)).square().mean().backward()
+            optimizer.step()
+    def tune(self):
+        optimizer = torch.optim.RMSprop(self.model.parameters())
+        for step in range(4):
+            print("tune", step)
+            self.model(torch.randn(8, 4)).square().mean().backward()
+            optimizer.step()
+trainer = Trainer(nn.Linear(4, 4))
+with torch.random.fork_rng():
+    trainer.fit()
+"""
+
+
+def test_a_phase_is_only_waited_for_where_the_code_ahead_builds_another_optimizer(tmp_path: Path) -> None:
+    write(tmp_path, {"one.py": TRAINER, "two.py": TRAINER + "    trainer.tune()\n"})
+    one = run(tmp_path, "one.py")
+    assert (one.returncode, one.stdout) == (FOUND, "step 0\nstep 1\n")
+    assert report(tmp_path)["run"]["later"] == []
+    assert found(tmp_path) == [("TL301", 22, "not-reached")]
+    two = run(tmp_path, "two.py")
+    assert (two.returncode, two.stdout.split("\n")[3:6]) == (FOUND, ["step 3", "tune 0", "tune 1"])
+    assert found(tmp_path) == [("TL301", 22, "confirmed")]
+
+
+ONE_FUNCTION = """\
+import torch
+from torch import nn
+def fit(model, clears):
+    optimizer = torch.optim.Adam(model.parameters())
+    for step in range(4):
+        if clears:
+            optimizer.zero_grad()
+        model(torch.randn(8, 4)).square().mean().backward()
+        optimizer.step()
+model = nn.Linear(4, 4)
+fit(model, True)
+"""
+
+
+def test_a_function_that_is_called_again_is_another_phase(tmp_path: Path) -> None:
+    in_a_loop = ONE_FUNCTION.replace("fit(model, True)", "for fold in range(2):\n    fit(model, True)")
+    write(tmp_path, {"twice.py": ONE_FUNCTION + "fit(model, False)\n", "folds.py": in_a_loop})
+    run(tmp_path, "twice.py")
+    assert ("TL301", 9, "confirmed") in found(tmp_path)
+    assert len(report(tmp_path)["run"]["later"]) == 1
+    run(tmp_path, "folds.py")
+    assert report(tmp_path)["run"]["later"] == []
+
+
+def test_a_phase_that_does_not_come_in_time(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": TWO_PHASES})
+    assert run(tmp_path, "--phase-seconds", "1e-9", "train.py").returncode == FOUND
+    assert found(tmp_path) == [("TL301", 19, "not-reached")]
+    assert any(
+        "the optimizer that train.py:15 builds did not step" in one
+        for one in report(tmp_path)["run"]["not_checked"]
+    )
+
+
+def test_a_program_that_fails_before_its_next_phase(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": TWO_PHASES.replace("def finetune(", "def finetune(a, ")})
+    assert run(tmp_path, "train.py").returncode == PROGRAM_FAILED
+    assert ending(tmp_path)["how"] == "failed"
+
+
 def test_a_phase_that_does_not_come(tmp_path: Path) -> None:
     write(tmp_path, {"train.py": SOUND})
     run(tmp_path, "--phase", "2", "train.py")
@@ -572,13 +674,24 @@ def test_a_program_that_is_killed_while_it_trains(tmp_path: Path) -> None:
     assert "waited for the first optimizer step" in ran.stderr
 
 
-def test_what_other_threads_train_is_not_taken_for_checked(tmp_path: Path) -> None:
+def test_the_thread_that_trains_is_recorded(tmp_path: Path) -> None:
     body = "".join(f"    {line}\n" for line in TRAINS.splitlines())
     text = f"import threading\ndef work():\n{body}\nt = threading.Thread(target=work, name='worker')\n"
-    write(tmp_path, {"train.py": "import torch\n" + text + "t.start()\nt.join()\n"})
+    write(tmp_path, {"train.py": "import torch\n" + text + "t.start()\nt.join()\nprint('after')\n"})
+    ran = run(tmp_path, "train.py")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (FOUND, "step 0\nafter\n", "")
+    assert found(tmp_path) == [("TL101", 6, "confirmed")]
+    assert ending(tmp_path)["how"] == "recorded"
+
+
+def test_what_a_second_thread_trains_is_not_taken_for_checked(tmp_path: Path) -> None:
+    body = "".join(f"    {line}\n" for line in TRAINS.splitlines())
+    first = "import torch\nfrom torch import nn\nnn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()\n"
+    text = f"{first}import threading\ndef work():\n{body}\nt = threading.Thread(target=work, name='worker')\n"
+    write(tmp_path, {"train.py": text + "t.start()\nt.join()\n"})
     ran = run(tmp_path, "train.py")
     assert ran.returncode == FOUND
-    assert found(tmp_path) == [("TL101", 6, "not-reached")]
+    assert found(tmp_path) == [("TL101", 8, "not-reached")]
     assert any("training in worker" in one for one in report(tmp_path)["run"]["not_checked"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,38 @@ from tests.in_process import findings_of_run, recorded
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.finding import Finding
+
+WEIGHTED = """\
+import torch
+from torch import nn
+class Weights(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.logs = nn.Parameter(torch.zeros(2))
+    def forward(self, losses):
+        return sum(loss * torch.exp(-log) + log for loss, log in zip(losses, self.logs))
+torch.manual_seed(0)
+model, weights = nn.Linear(8, 2), Weights()
+optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+for i in range(4):
+    x = torch.randn(16, 8)
+    out = model(x)
+    loss = weights([(out[:, k] - x[:, k]).square().mean() for k in range(2)])
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+PIXELS = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Conv2d(3, 5, 3, padding=1)
+optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+rows = getattr(torch.Tensor, "view")
+for i in range(4):
+    x, y = torch.randn(4, 3, 6, 6), torch.randint(5, (4, 6, 6))
+    loss = nn.functional.cross_entropy(rows(model(x), -1, 5), rows(y, -1))
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
 
 LOOSE = """\
 import torch
@@ -106,11 +139,101 @@ for _ in range(4):
     optimizer.zero_grad(); loss.backward(); optimizer.step()
 """
 
+BY_HAND = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Linear(8, 4)
+for _ in range(8):
+    x = torch.randn(16, 8)
+    loss = nn.functional.cross_entropy(model(x), x[:, :4].argmax(1))
+    loss.backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            p -= 0.1 * p.grad
+"""
+BY_DATA = BY_HAND.replace("p -= 0.1 * p.grad", "p.data.add_(p.grad, alpha=-0.1)")
+
+ALWAYS_DROPS = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(8, 8), nn.Linear(8, 4)
+    def forward(self, x):
+        x = self.a(x)
+        return self.b(nn.functional.dropout(x, 0.3))
+model = Net()
+optimizer = torch.optim.Adam(model.parameters())
+for _ in range(4):
+    x = torch.randn(16, 8)
+    loss = nn.functional.cross_entropy(model(x), x[:, :4].argmax(1))
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+ALWAYS_DROPS_IN_ATTENTION = ALWAYS_DROPS.replace(
+    "nn.functional.dropout(x, 0.3)",
+    "nn.functional.scaled_dot_product_attention(x[:, None], x[:, None], x[:, None], dropout_p=0.3)[:, 0]",
+)
+
+NAN_OUTSIDE = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Linear(8, 4)
+optimizer = torch.optim.Adam(model.parameters())
+for _ in range(4):
+    x = torch.randn(16, 8).round()
+    y = x[:, :4].argmax(1)
+    x = x[:, :1] * x / x[:, :1]
+    loss = nn.functional.cross_entropy(model(x), y)
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+NAN_IN_FUNCTION = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+def scaled(x):
+    return x.log().clamp(min=0)
+model = nn.Linear(8, 4)
+optimizer = torch.optim.Adam(model.parameters())
+for _ in range(4):
+    x = torch.randn(16, 8)
+    loss = nn.functional.cross_entropy(model(scaled(x)), x[:, :4].argmax(1))
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+NAN_BESIDE_A_MASK = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Linear(8, 8)
+optimizer = torch.optim.Adam(model.parameters())
+causal = torch.full((8, 8), float("-inf")).triu(1)
+for _ in range(4):
+    x = torch.randn(8, 8)
+    scores = model(x) @ x.T + causal
+    weights = scores.softmax(-1) / (x - x).sum()
+    loss = (weights @ x - x).square().mean()
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+IN_A_THREAD = f"""\
+import threading
+def work():
+{textwrap.indent(BY_HAND, "    ")}
+thread = threading.Thread(target=work)
+thread.start(); thread.join()
+"""
+
 
 @pytest.mark.parametrize(
     ("program", "code", "subjects"),
     [
         pytest.param(LOOSE, "TL210", {"log_vars[0]", "log_vars[1]"}, id="tensors in a list"),
+        pytest.param(WEIGHTED, "TL309", {"logs"}, id="a loss with weights that nobody steps"),
+        pytest.param(PIXELS, "TL612", {None}, id="scores of pixels in rows"),
         pytest.param(
             USED_AS_FUNCTION, "TL210", {"extra.weight", "extra.bias"}, id="layers used as functions"
         ),
@@ -118,6 +241,13 @@ for _ in range(4):
         pytest.param(ROUNDED_WEIGHT, "TL211", {"0"}, id="rounded weight, live bias"),
         pytest.param(FROZEN, "TL309", {"bn"}, id="an optimizer of frozen parameters"),
         pytest.param(QUERY_MASK, "TL606", {None}, id="a padding mask on the queries"),
+        pytest.param(BY_HAND, "TL301", {None}, id="updates by hand without clearing"),
+        pytest.param(BY_DATA, "TL301", {None}, id="updates of data without clearing"),
+        pytest.param(ALWAYS_DROPS, "TL904", {None}, id="dropout in evaluation"),
+        pytest.param(ALWAYS_DROPS_IN_ATTENTION, "TL904", {None}, id="attention that drops in evaluation"),
+        pytest.param(NAN_OUTSIDE, "TL212", {None}, id="NaN from an operation outside the model"),
+        pytest.param(NAN_IN_FUNCTION, "TL212", {None}, id="NaN from a function outside the model"),
+        pytest.param(IN_A_THREAD, "TL301", {None}, id="in a thread"),
     ],
 )
 def test_a_bug_that_only_a_run_shows(
@@ -132,6 +262,16 @@ def test_a_bug_that_only_a_run_shows(
     ("program", "code"),
     [
         pytest.param(LOOSE.replace(".detach()", ""), "TL210", id="tensors in a list that learn"),
+        pytest.param(
+            WEIGHTED.replace("torch.zeros(2))", "torch.zeros(2), requires_grad=False)"),
+            "TL309",
+            id="a loss with weights that are not trained",
+        ),
+        pytest.param(
+            PIXELS.replace("model(x)", "model(x).permute(0, 2, 3, 1).contiguous()"),
+            "TL612",
+            id="scores of pixels in rows, classes last",
+        ),
         pytest.param(
             USED_AS_FUNCTION.replace(".detach()", ""), "TL210", id="layers used as functions that learn"
         ),
@@ -156,6 +296,31 @@ def test_a_bug_that_only_a_run_shows(
             ),
             "TL606",
             id="on both axes",
+        ),
+        pytest.param(BY_HAND + "    model.zero_grad()\n", "TL301", id="updates by hand that clear"),
+        pytest.param(
+            BY_DATA + "            p.grad.mul_(0.9)\n", "TL301", id="momentum by hand, in the gradients"
+        ),
+        pytest.param(
+            NAN_OUTSIDE.replace("/ x[:, :1]", "/ x[:, :1].clamp(min=1)"), "TL212", id="no division by 0"
+        ),
+        pytest.param(
+            ALWAYS_DROPS.replace(
+                "return self.b(nn.functional.dropout(x, 0.3))",
+                "if self.training:\n            x = nn.functional.dropout(x, 0.3)\n        return self.b(x)",
+            ),
+            "TL904",
+            id="dropout in training alone",
+        ),
+        pytest.param(
+            ALWAYS_DROPS_IN_ATTENTION.replace("dropout_p=0.3", "dropout_p=0.3 * self.training"),
+            "TL904",
+            id="attention that drops in training alone",
+        ),
+        pytest.param(
+            IN_A_THREAD.replace("        loss.backward()", "        model.zero_grad(); loss.backward()"),
+            "TL301",
+            id="in a thread that clears",
         ),
     ],
 )
@@ -228,3 +393,9 @@ def test_an_optimizer_around_another_is_that_one(program: str, tmp_path: Path) -
     assert "TL301" in {
         one.code for one in findings_of_run(script) if one.verdict in ("confirmed", "observed")
     }
+
+
+def test_the_place_where_nan_began_outside_the_model(tmp_path: Path) -> None:
+    assert [one.at.line for one in _of(NAN_OUTSIDE, tmp_path, "TL212")] == [9]
+    assert [one.at.line for one in _of(NAN_IN_FUNCTION, tmp_path, "TL212")] == [5]
+    assert [one.at.line for one in _of(NAN_BESIDE_A_MASK, tmp_path, "TL212")] == [10]

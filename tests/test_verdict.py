@@ -169,10 +169,28 @@ for epoch in range(2):
     model.eval()
 """
 
+HELD_STILL = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+maker, judge = nn.Linear(4, 2), nn.Linear(2, 1)
+for_maker, for_judge = torch.optim.SGD(maker.parameters(), 0.1), torch.optim.SGD(judge.parameters(), 0.1)
+for _ in range(4):
+    made = maker(torch.randn(8, 4)).detach()
+    for_judge.zero_grad()
+    F.binary_cross_entropy_with_logits(judge(made), torch.zeros(8, 1)).backward()
+    for_judge.step()
+    for_maker.zero_grad()
+    F.binary_cross_entropy_with_logits(judge(made), torch.ones(8, 1)).backward()
+    for_maker.step()
+"""
+
 
 @pytest.mark.parametrize(
     ("program", "code", "line"),
     [
+        pytest.param(HELD_STILL, "TL202", 8, id="what is before a detach got no gradient"),
         pytest.param(FAILS_LATER, "TL105", 6, id="the program fails in the loss"),
         pytest.param(THROUGH_A_NUMBER, "TL203", 7, id="nobody sees what a number is made of"),
         pytest.param(ENDS_BEFORE_EVALUATION, "TL310", 9, id="the recording ends before the evaluation"),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from trainlint import limits
 from trainlint.confidence import weighed
+from trainlint.covered import without_covered
 from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.ask.facts_of import facts_of
 from trainlint.facts.model.effort import OutOfSteps
@@ -59,11 +58,11 @@ def judged(training: Training, problems: dict[Problem, None]) -> Judged:
                 limited[of_rule(training.path, training.name, entry.code)] = None
             except Exception as error:
                 unfinished.add(entry.code)
-                problems[Problem(training.path, None, _failed(entry, error))] = None
+                problems[Problem(training.path, None, entry.failure("rule", error))] = None
     for question in answers.gave_up:
         limited[of_question(training.path, training.name, question)] = None
     return Judged(
-        tuple(one for one in said if isinstance(one, Finding)),
+        without_covered(one for one in said if isinstance(one, Finding)),
         tuple(dict.fromkeys(one for one in said if isinstance(one, Open))),
         frozenset(unfinished),
         tuple(limited),
@@ -91,9 +90,3 @@ def _each_place_once(said: list[Finding | Open]) -> Iterator[Finding | Open]:
             places = tuple(dict.fromkeys((*first.because, *one.because)))[: limits.MAX_PLACES]
             found[key] = replace(first.agreed(one), because=max(places, first.because, key=len))
     yield from found.values()
-
-
-def _failed(entry: Entry, error: Exception) -> str:
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    at = f"{Path(where.filename).name}:{where.lineno}"
-    return f"rule {entry.code} failed, which is a bug in trainlint: {error!r} ({at})"

@@ -73,7 +73,7 @@ def assert_trains(
         with record() as trace:
             learns = all(step() for _ in range(2))
         report = trace.report()
-        _assert_no_error(report, ignore)
+        assert_no_error(report, ignore)
         hidden = next(_unregistered(trained), None)
         if hidden is not None and not "TL901".startswith(tuple(ignore)):
             raise AssertionError(
@@ -107,7 +107,8 @@ def assert_trains(
         )
 
 
-def _assert_no_error(report: StepReport, ignore: Sequence[str]) -> None:
+def assert_no_error(report: StepReport, ignore: Sequence[str] = ()) -> None:
+    """Fail with the report if it has a finding that is an error and whose code begins with none of these."""
     __tracebackhide__ = True
     wrong = [
         one for one in report.findings if one.level == "error" and not one.code.startswith(tuple(ignore))

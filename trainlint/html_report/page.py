@@ -5,15 +5,18 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from trainlint import __version__
+from trainlint.facts.model.recorded import Recorded
 from trainlint.html_report.markup import Html, joined, tag
 from trainlint.html_report.panel import Panel
 from trainlint.html_report.panels.batch import batch_panel
 from trainlint.html_report.panels.checks import checks_panel
 from trainlint.html_report.panels.findings import findings_panel
 from trainlint.html_report.panels.gradients import gradients_panel
+from trainlint.html_report.panels.history import history_panel
 from trainlint.html_report.panels.losses import losses_panel
 from trainlint.html_report.panels.lost import lost_panel
 from trainlint.html_report.panels.masks import masks_panel
@@ -32,21 +35,30 @@ def page(report: Report, lines: Lines) -> str:
     """The report of a recorded step as the text of an HTML file."""
     run = report.run
     assert run is not None
-    found = (
-        findings_panel(report, lines),
+    found = (findings_panel(report, lines), *_of_phase(run), ranks_panel(run))
+    later = (
+        replace(panel, key=f"{panel.key}-{number}", title=f"Phase {number}: {panel.title}")
+        for number, phase in enumerate(run.later, 2)
+        for panel in _of_phase(phase)
+        if panel is not None
+    )
+    panels = [
+        one for one in (*found, *later, probes_panel(run.phases[-1]), checks_panel(report)) if one is not None
+    ]
+    return document(title_of(run), joined(summary(report, panels), contents(panels), map(section, panels)))
+
+
+def _of_phase(run: Recorded) -> tuple[Panel | None, ...]:
+    return (
         losses_panel(run),
+        history_panel(run),
         modules_panel(run),
         gradients_panel(run),
         lost_panel(run),
         masks_panel(run),
         batch_panel(run),
         time_panel(run),
-        ranks_panel(run),
-        probes_panel(run),
-        checks_panel(report),
     )
-    panels = [one for one in found if one is not None]
-    return document(title_of(run), joined(summary(report, panels), contents(panels), map(section, panels)))
 
 
 def document(title: str, body: Html) -> str:

@@ -33,7 +33,7 @@ def summary(report: Report, panels: Sequence[Panel]) -> Html:
         links.append(tag("li", tag("a", f"and {len(found) - _MOST} more", href="#findings")))
     odd = [one.title for one in panels if one.alarming]
     worst = next((one for one in ("error", "warning", "info") if report.by_level[one]), "clear")
-    if worst == "clear" and (odd or run.ending.how == "failed"):
+    if worst == "clear" and (odd or run.ended.how == "failed"):
         worst = "warning"
     return tag(
         "header",
@@ -70,8 +70,8 @@ def _headline(report: Report, odd: Sequence[str]) -> str:
     found = [
         count(counts[level], level, "info" if level == "info" else "") for level in counts if counts[level]
     ]
-    if run.ending.how == "failed":
-        ended = f"The program failed: {run.ending.error}"
+    if run.ended.how == "failed":
+        ended = f"The program failed: {run.ended.error}"
         return f"{ended}. {joined_words(found)} found" if found else ended
     if found:
         return f"{joined_words(found)} found"

@@ -10,7 +10,7 @@ from trainlint.project.soundness import parses
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
 _CELL_MAGIC = re.compile(r"%%(\w+)(?!\w*\?)(.*)")
 _BODY_IS_PYTHON = frozenset(
-    "capture debug heat ipytest memit mprun prun pyinstrument scalene snakeviz time timeit wandb".split()
+    "capture debug heat ipytest memit mprun prun pyinstrument scalene snakeviz time timeit trainlint wandb".split()
 )
 """Cell magics that run the rest of the cell among the names of the notebook."""
 _LINE_MAGIC = re.compile(r"%(\w+)[ \t]+(.*)")

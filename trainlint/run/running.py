@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trainlint.catalogue import names
+from trainlint.catalogue import known
 from trainlint.check.analysis import Source, analyse
 from trainlint.check.checking import CACHE_DIR, selection_for
 from trainlint.check.ignore import silence
@@ -20,12 +20,14 @@ from trainlint.errors import ProgramFailed, ReportedElsewhere, UsageError
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.trace_file import NotATrace, dumped, load
 from trainlint.finding import Confidence, Finding, Level, Problem
-from trainlint.judging import judged
 from trainlint.output.writing import check_writable, write_file
 from trainlint.project.config import Config, find_config, read_config
 from trainlint.project.files import SUFFIXES, shown_path
+from trainlint.project.own_rules import bring_rules
 from trainlint.project.source_texts import SourceTexts
 from trainlint.report import Report
+from trainlint.rules import left_out
+from trainlint.run.phases import judged_by_phase
 from trainlint.run.ranks import collected, compared, hand_in, united, world
 from trainlint.run.traced_program import Outcome, Program, folder_of, run_traced
 
@@ -40,7 +42,8 @@ class RunRequest:
     steps: int = 1
     max_wait: int = 100
     skip_steps: int = 0
-    phase: int = 1
+    phase: int | None = None
+    phase_seconds: float = 30.0
     probes: tuple[str, ...] = ()
     probe_seconds: float = 10.0
     timeout: float | None = None
@@ -52,6 +55,7 @@ class RunRequest:
     jobs: int | None = None
     cache_dir: Path | None = None
     cached: bool = True
+    own_rules: bool | None = None
 
 
 def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, SourceTexts, Outcome]:
@@ -61,6 +65,7 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
     """
     began = time.perf_counter()
     config = _config(request)
+    bring_rules(config, run=request.own_rules)
     selection = selection_for(
         request.select, request.ignore, config, request.min_level, request.min_confidence
     )
@@ -75,11 +80,12 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
     if request.save_trace is not None:
         write_file(request.save_trace, dumped(recorded))
     runs = [recorded, *(one for one in others.values() if one is not None)]
-    ran = united({one.rank.number: judged(one, found) for one in runs})
+    ran = united({one.rank.number: judged_by_phase(one, found) for one in runs})
     findings = [replace(one, level=one.level or "error") for one in joined(read, ran, recorded)]
     texts = SourceTexts(may_show=None if request.from_trace is None else _is_source)
     kept = selected(
-        silence(findings, [path for path in paths if _exists(path)], texts.raw, names()), selection
+        silence(findings, [path for path in paths if _exists(path)], texts.raw, known(), left_out()),
+        selection,
     )
     report = Report(
         tuple(kept),
@@ -159,6 +165,7 @@ def _outcome(request: RunRequest, waiting: Callable[[str], None]) -> Outcome:
         waiting=waiting,
         skip_steps=request.skip_steps,
         phase=request.phase,
+        phase_seconds=request.phase_seconds,
         probes=request.probes,
         probe_seconds=request.probe_seconds,
     )

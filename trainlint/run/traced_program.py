@@ -62,7 +62,8 @@ def run_traced(
     timeout: float | None,
     waiting: Callable[[str], None],
     skip_steps: int = 0,
-    phase: int = 1,
+    phase: int | None = 1,
+    phase_seconds: float = 0.0,
     probes: Sequence[str] = (),
     probe_seconds: float = 10.0,
 ) -> Outcome:
@@ -83,7 +84,8 @@ def run_traced(
             str(steps),
             str(max_wait),
             str(skip_steps),
-            str(phase),
+            str(phase or 0),
+            str(phase_seconds),
             ",".join(probes),
             str(probe_seconds),
             program.kind,
@@ -94,7 +96,7 @@ def run_traced(
         with _signals_go_to(child) as interrupts:
             timed_out = _wait(child, status, timeout, waiting)
         found = _outcome(outcome, status, child.returncode)
-        ended = found.recorded is not None and found.recorded.ending.how == "interrupted"
+        ended = found.recorded is not None and found.recorded.ended.how == "interrupted"
         interrupted = (ended or bool(interrupts)) and not timed_out
         return replace(found, timed_out=timed_out, interrupted=interrupted)
 

@@ -53,7 +53,7 @@ def _passed(report: Report, run: Recorded) -> list[Entry]:
         for one in entries()
         if one.rule.by != "S"
         and one.code not in said
-        and run.ending.steps >= one.rule.steps
+        and run.ending.after + run.ending.steps >= one.rule.steps
         and run.facts(one.rule.fact)
     ]
 

@@ -1,6 +1,6 @@
 """The process in which a traced program runs: as `python` would run it, until enough is recorded.
 
-Started as `python child.py OUTCOME STATUS STEPS MAX_WAIT SKIP_STEPS PHASE PROBES PROBE_SECONDS (script|module) TARGET [ARGS]`.
+Started as `python child.py OUTCOME STATUS STEPS MAX_WAIT SKIP_STEPS PHASE PHASE_SECONDS PROBES PROBE_SECONDS (script|module) TARGET [ARGS]`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -45,7 +44,8 @@ class Launch:
         max_wait: int,
         root: str | None,
         skip_steps: int = 0,
-        phase: int = 1,
+        phase: int | None = 1,
+        phase_seconds: float = 0.0,
         probes: Sequence[str] = (),
         probe_seconds: float = 10.0,
     ) -> None:
@@ -55,6 +55,7 @@ class Launch:
         self._max_wait = max_wait
         self._skip_steps = skip_steps
         self._phase = phase
+        self._phase_seconds = phase_seconds
         self._probes = probes
         self._probe_seconds = probe_seconds
         self._root = root
@@ -93,6 +94,7 @@ class Launch:
             waiting=self.waits_for,
             skip_steps=self._skip_steps,
             phase=self._phase,
+            phase_seconds=self._phase_seconds,
         )
         tape = self._session.recorder.tape
         tape.is_on, tape.keeps_begun = bool(self._probes), "resume" in self._probes
@@ -166,16 +168,21 @@ class Launch:
         """After the program, so that nothing in it notices: experiments on its models, and pictures of them."""
         if self._session is None or self._recorded is None or os.getpid() != self._pid:
             return
+        if not self._session.recorder.steps.awaits_next:
+            self._experiment()
+        if self._probes:
+            self._probe()
+
+    def _experiment(self) -> None:
+        """On the models of the last phase: those of the others have had theirs."""
+        assert self._session is not None and self._recorded is not None
         from trainlint.trace.measure.experiments.all import experiments
         from trainlint.trace.measure.picture import pictures
 
         recorder = self._session.recorder
         with recorder.careful:
-            extra = (*experiments(recorder), *pictures(recorder))
-            self._recorded = replace(self._recorded, seen=(*self._recorded.seen, *extra))
+            self._recorded = self._recorded.extended((*experiments(recorder), *pictures(recorder)))
             self._keep(self._recorded)
-        if self._probes:
-            self._probe()
 
     def _probe(self) -> None:
         """What somebody asked to be tried; the program's files stay as they are meanwhile."""
@@ -186,7 +193,7 @@ class Launch:
         recorder = self._session.recorder
         with recorder.careful:
             for tried in probes(recorder, self._probes, self._probe_seconds, self._recorded, self.waits_for):
-                self._recorded = replace(self._recorded, seen=(*self._recorded.seen, tried))
+                self._recorded = self._recorded.extended((tried,))
                 self._keep(self._recorded)
         self.waits_for(ENDS)
 
@@ -196,8 +203,7 @@ class Launch:
             return
         from trainlint.facts.seen.endings import NotWritten
 
-        left = (NotWritten(path) for path in self._unsaved.paths)
-        self._keep(replace(self._recorded, seen=(*self._recorded.seen, *left)))
+        self._keep(self._recorded.extended(NotWritten(path) for path in self._unsaved.paths))
 
     def give_up(self, message: str) -> NoReturn:
         """The program cannot be recorded at all."""
@@ -226,7 +232,9 @@ class Launch:
 
 def main(arguments: Sequence[str]) -> None:
     """Run the program that the arguments name, as `child.py` says."""
-    outcome, status, steps, max_wait, skip_steps, phase, probes, seconds, kind, target, *rest = arguments
+    outcome, status, steps, max_wait, skip_steps, phase, patience, probes, seconds, kind, target, *rest = (
+        arguments
+    )
     root = os.path.dirname(os.path.realpath(target)) if kind == "script" else None
     launch = Launch(
         Path(outcome),
@@ -235,7 +243,8 @@ def main(arguments: Sequence[str]) -> None:
         int(max_wait),
         root,
         int(skip_steps),
-        int(phase),
+        int(phase) or None,
+        float(patience),
         [one for one in probes.split(",") if one],
         float(seconds),
     )

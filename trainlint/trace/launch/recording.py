@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -16,12 +16,15 @@ from trainlint.check.verdict import joined, not_checked
 from trainlint.facts.model.recorded import Recorded
 from trainlint.finding import Finding, Problem
 from trainlint.judging import judged
+from trainlint.notebook.in_cells import in_cells
+from trainlint.notebook.kernel import Kernel
 from trainlint.output.html import html
 from trainlint.output.layout import Layout
 from trainlint.output.step_report import step_report
 from trainlint.output.style import Piece, coloured, plain
 from trainlint.output.text import closing, text
 from trainlint.output.writing import write_file
+from trainlint.program.incremental.cache import InProcess
 from trainlint.project.source_texts import SourceTexts
 from trainlint.report import Report
 from trainlint.trace.launch.session import Session
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = 110
+_FOUND = InProcess()
 
 
 class StepReport:
@@ -80,6 +84,44 @@ class StepReport:
         yield Piece(closing(self._report))
 
 
+Check = Callable[[tuple[str, ...], SourceTexts], Sequence[Finding]]
+
+
+def checked(paths: tuple[str, ...], texts: SourceTexts) -> Sequence[Finding]:
+    """What the source says of files, and of notebooks."""
+    sources = [Source(path, texts.program(path)[0]) for path in paths]
+    return analyse(sources, jobs=1, cache=_FOUND).findings if sources else ()
+
+
+def reported(
+    recorded: Recorded, began: float, *, kernel: Kernel | None = None, check: Check = checked
+) -> StepReport:
+    """What the rules say of a recording, and of the source that ran.
+
+    Args:
+        began: when the recording began, by `time.perf_counter()`.
+        kernel: the notebook that it was recorded in.
+        check: what the source says of files.
+    """
+    texts = SourceTexts({kernel.path: kernel.raw} if kernel is not None else None)
+    ran_in = {path for path, _ in recorded.lines}
+    paths = tuple(sorted(path for path in ran_in if path in texts.given or os.path.isfile(path)))
+    problems: dict[Problem, None] = {}
+    ran = judged(recorded, problems)
+    read = check(paths, texts)
+    found = [one for one in joined(read, ran, recorded) if one.verdict not in ("undecided", "not-reached")]
+    kept = [one for one in selected(silence(found, paths, texts.source, {}), Selection()) if one.verdict]
+    report = Report(
+        tuple(kept),
+        tuple(problems),
+        len(paths),
+        time.perf_counter() - began,
+        recorded,
+        tuple(not_checked(kept, recorded)),
+    )
+    return StepReport(in_cells(report, texts), texts)
+
+
 class record:
     """Record what happens in a `with` block: one training step, or several.
 
@@ -121,21 +163,5 @@ class record:
         recorded = self._recorded
         if recorded is None:
             raise RuntimeError("nothing is recorded yet: call report() after the `with` block")
-        paths = sorted({path for path, _ in recorded.lines if os.path.isfile(path)})
-        problems: dict[Problem, None] = {}
-        ran = judged(recorded, problems)
-        read = analyse([Source(path) for path in paths], jobs=1).findings if paths else ()
-        found = [
-            one for one in joined(read, ran, recorded) if one.verdict not in ("undecided", "not-reached")
-        ]
-        texts = SourceTexts()
-        kept = [one for one in selected(silence(found, paths, texts.raw, {}), Selection()) if one.verdict]
-        report = Report(
-            tuple(kept),
-            tuple(problems),
-            len(paths),
-            time.perf_counter() - self._began,
-            recorded,
-            tuple(not_checked(kept, recorded)),
-        )
-        return StepReport(report, texts)
+        assert self._session is not None
+        return reported(recorded, self._began, kernel=self._session.kernel)

@@ -71,6 +71,7 @@ class _Survey:
                     skipped=known.skipped,
                     state_devices=tuple(sorted(devices)),
                     idle=known.idle,
+                    before=known.before,
                 )
             )
         return found
@@ -92,7 +93,7 @@ class _Survey:
                         seen,
                         module=path,
                         module_type=made.type,
-                        at=made.at,
+                        at=made.at or recorder.models.called_at(root),
                         order=recorder.lives.order_of(holder),
                         uses=uses[id(one)],
                         model=model,

@@ -62,6 +62,7 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
             *recorder.autocast.seen(),
             *recorder.masks.seen(),
             *recorder.losses.seen,
+            *recorder.steps.by_hand.seen(),
             *unread(recorder),
             *extra,
         ]

@@ -9,6 +9,20 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 
+def put_beneath(mode: TorchFunctionMode) -> None:
+    """Put a mode under all that are active, so that blocks which are open now can still be left in their order."""
+    depth = torch._C._len_torch_function_stack()
+    above = [torch._C._get_function_stack_at(number) for number in range(depth)]
+    for _ in above:
+        torch._C._pop_torch_function_stack()
+    _put([mode, *above])
+
+
+def take_out(mode: TorchFunctionMode) -> None:
+    """Take a mode out for good, wherever it is."""
+    _put(_taken_out(mode) or [])
+
+
 @contextmanager
 def hidden(mode: TorchFunctionMode | None) -> Iterator[None]:
     """Take one mode out of torch's stack of modes, and put it back to where it was. Does nothing if it is not there."""

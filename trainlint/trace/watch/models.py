@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.model.values import Object, Op, Value
+from trainlint.finding import Place
 from trainlint.trace.measure import again
 from trainlint.trace.watch.given import note_given
 from trainlint.trace.watch.graph import tensors
@@ -44,6 +45,7 @@ class Models:
         """What each of them was called with last, as `again.held` holds it."""
         self.batch_first: set[int] = set()
         """Those of them whose latest inputs certainly have the batch in front, whatever their other sizes are."""
+        self._places: dict[int, Place | None] = {}
         self._handled: dict[int, weakref.ref[torch.nn.Module]] = {}
 
     def handle(self, module: torch.nn.Module) -> Object:
@@ -76,7 +78,7 @@ class Models:
             self.batch_first.discard(id(model))
         recorder.steps.forwards += 1
         recorder.autocast.model_called({one.device.type for one in parameters[:_MOST_PARAMETERS]})
-        place = recorder.at(frame)
+        place = self._places[id(model)] = recorder.at(frame)
         if place is None:
             return
         dtypes = {str(one.dtype).removeprefix("torch.") for one in parameters[:_MOST_PARAMETERS]}
@@ -99,6 +101,10 @@ class Models:
                 return False
             value = before
         return False
+
+    def called_at(self, module: torch.nn.Module) -> Place | None:
+        """Where a model was called last: what is pointed at where nobody has seen it made."""
+        return self._places.get(id(unwrapped(module))) if self.is_one(module) else None
 
     def is_one(self, module: torch.nn.Module) -> bool:
         """Whether a module was called as a model."""

@@ -181,8 +181,11 @@ class ModuleCalls:
         call = Call(
             module, made, frame, frame.f_lasti if frame else 0, bool(by_container), torch.is_grad_enabled()
         )
-        if parent is None and not is_loss(module) and call.records:
-            recorder.models.call(module, made, frame, args, kwargs)
+        if parent is None and not is_loss(module):
+            if call.records:
+                recorder.models.call(module, made, frame, args, kwargs)
+            else:
+                recorder.steps.unrecorded += 1
         note_layout(recorder, module, made, frame, args)
         if not by_container and call.records:
             note_unmasked(recorder, module, frame, args, kwargs)

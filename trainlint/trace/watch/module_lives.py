@@ -70,7 +70,7 @@ class ModuleLives:
     def seen(self, model: torch.nn.Module) -> list[ModuleSeen]:
         """What the calls of a model's modules have shown."""
         objects = self._recorder.objects
-        name = objects.of(model).type
+        name, at = objects.of(model).type, self._recorder.models.called_at(model)
         found = []
         for path, module in model.named_modules():
             life, made = self._of(module), objects.of(module)
@@ -79,7 +79,7 @@ class ModuleLives:
                     path=path,
                     type=made.type,
                     model=name,
-                    at=made.at,
+                    at=made.at or at,
                     order=life.order if life is not None and life.calls else None,
                     calls=life.calls if life is not None else 0,
                     parameters=sum(

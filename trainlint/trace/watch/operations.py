@@ -16,6 +16,7 @@ from trainlint.facts.api.losses import IGNORED, LOSS_FUNCTIONS
 from trainlint.facts.api.meanings import MAKES
 from trainlint.facts.api.operations import ASKED, CREATES, TO_HOST, VIEWS
 from trainlint.facts.ask.attention import weights_in
+from trainlint.facts.ask.recurrent import recurrent_state
 from trainlint.facts.model.events.batches import Ignored
 from trainlint.facts.model.events.forwards import Dropped, Normalised
 from trainlint.facts.model.events.losses import Accumulated
@@ -90,7 +91,7 @@ class Operations:
         elif name.text in ("data", "detach") and isinstance(result, torch.Tensor):
             recorder.graph.shares(args[0], op)
         elif name.in_place and not recorder.steps.inside and name.text in _BY_HAND:
-            recorder.steps.changed_in_place(args, op.inputs, frame)
+            recorder.steps.by_hand.changed_in_place(args, op.inputs, frame)
 
     def _op(self, name: Name, args: Sequence[Any], kwargs: Mapping[str, Any], frame: FrameType | None) -> Op:
         recorder = self._recorder
@@ -193,7 +194,7 @@ class Operations:
             self._dropped(op, frame)
         elif name == "batch_norm" and op.owner is not None:
             recorder.emit(Normalised, frame, op.owner, output=op)
-        if name in ASKED and name not in _UNASKED and (name not in VIEWS or len(result.shape) > 2):
+        if name in ASKED and name not in _UNASKED and (name not in VIEWS or _may_mix(op, result)):
             recorder.emit(Operation, frame, None, output=op)
         elif name in MIXES and (weights := weights_in(op)) is not None:
             recorder.emit(Attended, frame, None, weights=weights, output=op)
@@ -202,7 +203,7 @@ class Operations:
         recorder.masks.operation(name, op, args, kwargs, result)
         if name in MAKES and op.seen is not None and result.requires_grad:
             op.seen = replace(op.seen, node=type(result.grad_fn).__name__)
-        if recorder.modules.is_training_forward or result.requires_grad:
+        if not recorder.steps.inside:
             recorder.non_finite.in_result(name, op, args, kwargs, result)
 
     def _dropped(self, op: Op, frame: FrameType | None) -> None:
@@ -240,6 +241,11 @@ def _part(op: Op, position: int, tensor: torch.Tensor) -> Op:
         attached=tensor.requires_grad,
         seen=seen(tensor),
     )
+
+
+def _may_mix(view: Op, result: torch.Tensor) -> bool:
+    """Whether a view is looked at: it has three axes or more, or those of a recurrent layer's states are merged."""
+    return len(result.shape) > 2 or (bool(view.inputs) and recurrent_state(view.inputs[0]) is not None)
 
 
 def _starts_over(op: Op) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from trainlint.facts.model.values import Object, Op
 from trainlint.facts.seen.gradients import Gradient
 from trainlint.facts.seen.tensors import Spread
 from trainlint.finding import Place
+from trainlint.trace.measure import numbers
 
 _DEEPEST = 4
 """Optimizers around another one that are looked through."""
@@ -40,13 +41,16 @@ class Optimizer:
     """What is known of one optimizer.
 
     Args:
+        before: steps that it took before the recording.
         names: what the program calls the parameters, by identity, as far as that is seen where the optimizer is made.
         cleared: whether the gradients of its last step were cleared before the next; None until that is known.
         left: for gradients that were not: how many there were, of how many, and their norm.
         remains: the same two of the latest step for which they are known.
     """
 
-    def __init__(self, optimizer: torch.optim.Optimizer, made: Object, number: int) -> None:
+    def __init__(self, optimizer: torch.optim.Optimizer, made: Object, number: int, before: int = 0) -> None:
+        self.before = before
+        self.steps = 0
         self.optimizer = weakref.ref(optimizer)
         self.names: dict[int, str] = {}
         self.object = made
@@ -55,7 +59,8 @@ class Optimizer:
         self.begin_again()
 
     def begin_again(self) -> None:
-        """It is as if it had not stepped yet."""
+        """What it has done so far is not recorded."""
+        self.before += self.steps
         self.steps = 0
         self.step_at: Place | None = None
         self.idle = 0
@@ -70,6 +75,13 @@ def parameters_of(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:
     """Every parameter of every group."""
     for group in optimizer.param_groups:
         yield from group["params"]
+
+
+def checksums(parameters: Iterable[torch.Tensor]) -> dict[int, float]:
+    """A number for the gradient of each parameter that has one, by identity."""
+    held = [one for one in parameters if one.grad is not None]
+    found = numbers.checksums([one.grad for one in held if one.grad is not None])
+    return dict(zip(map(id, held), found, strict=True))
 
 
 def innermost(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:

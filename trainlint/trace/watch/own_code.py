@@ -11,6 +11,7 @@ import sysconfig
 from types import CodeType, FrameType
 
 from trainlint.finding import Place
+from trainlint.notebook.kernel import Kernel
 
 _HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _INPLACE_ADD = dis.opmap.get("INPLACE_ADD", -1)  # Python 3.10
@@ -40,9 +41,13 @@ class OwnCode:
     Args:
         root: a folder whose files are the program's own even where it lies among libraries.
         folder: the working directory that the program was started in, which paths are seen from.
+        kernel: the notebook that runs, whose lines count through all of its cells.
     """
 
-    def __init__(self, root: str | None = None, folder: str | None = None) -> None:
+    def __init__(
+        self, root: str | None = None, folder: str | None = None, kernel: Kernel | None = None
+    ) -> None:
+        self._kernel = kernel
         self._libraries = _library_folders()
         self._root = os.path.join(os.path.realpath(root), "") if root else None
         self._cwd = os.path.join(folder or os.getcwd(), "")
@@ -92,6 +97,14 @@ class OwnCode:
         return known
 
     def _place(self, frame: FrameType) -> Place:
+        at = self._place_in_file(frame)
+        kernel = self._kernel
+        first = kernel.line(frame.f_code.co_filename, at.line) if kernel is not None else None
+        if kernel is None or first is None:
+            return at
+        return at._replace(path=kernel.path, line=first, end_line=first + at.end_line - at.line)
+
+    def _place_in_file(self, frame: FrameType) -> Place:
         code = frame.f_code
         path = self.shown(code.co_filename)
         if sys.version_info >= (3, 11):

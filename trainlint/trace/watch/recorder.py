@@ -17,8 +17,10 @@ from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.values import Object
 from trainlint.finding import Place
+from trainlint.notebook.kernel import Kernel
 from trainlint.trace.measure.batches import BatchSize
 from trainlint.trace.measure.pace import Clock
+from trainlint.trace.watch.ahead import Site
 from trainlint.trace.watch.autocast import Autocast
 from trainlint.trace.watch.careful import Careful
 from trainlint.trace.watch.direct_forward import DirectForward
@@ -66,7 +68,12 @@ class Recorder:
         waiting: told, in a few words, what the recording waits for.
         skip_steps: optimizer steps to let go by first.
         phase: which phase to record: each ends when its optimizers have stepped often enough, and the next one begins
-            with another optimizer.
+            with another optimizer. None for each, as long as the program has another optimizer to build.
+        phase_seconds: how long to go on for the next phase, where each is recorded.
+        phase_over: called with where the program will build another optimizer, when all of a phase is recorded and the
+            next one is waited for.
+        steps_before: optimizer steps that were taken before anything is recorded.
+        kernel: the notebook that runs.
     """
 
     def __init__(
@@ -79,18 +86,24 @@ class Recorder:
         ended: Callable[[str], None] | None = None,
         waiting: Callable[[str], None] | None = None,
         skip_steps: int = 0,
-        phase: int = 1,
+        phase: int | None = 1,
+        phase_seconds: float = 0.0,
+        phase_over: Callable[[Site], None] = lambda _: None,
+        steps_before: int = 0,
+        kernel: Kernel | None = None,
     ) -> None:
+        self.phase_over = phase_over
         self.is_on = False
         self.how = ""
-        self.has_forgotten = False
+        self.steps_before = steps_before
+        self.has_forgotten = bool(steps_before)
         """Whether the recording begins later than the training."""
         self._thread = threading.get_ident()
         self._ended = ended
         self._waiting = waiting
         self._phase = ""
-        self.mode: TorchFunctionMode | None = None
-        """Through which torch's functions are seen, while it is installed."""
+        self.modes: dict[int, TorchFunctionMode] = {}
+        """Through which torch's functions are seen, by thread."""
 
         self.log = Log()
         self.facts: list[Any] = []
@@ -98,7 +111,7 @@ class Recorder:
         self._fact_counts: dict[Any, int] = {}
 
         self.careful = Careful(self.facts)
-        self.own = OwnCode(root, folder)
+        self.own = OwnCode(root, folder, kernel)
         self._own_classes: dict[type, bool] = {}
         self.objects = Objects(self.is_own_class)
         self.graph = Graph()
@@ -114,7 +127,7 @@ class Recorder:
         self.non_finite = FirstNonFinite(self)
         self.masks = Masks(self)
         self.shifts = Shifts(self)
-        self.steps = Steps(self, steps, max_wait, Phases(skip_steps, phase))
+        self.steps = Steps(self, steps, max_wait, Phases(skip_steps, phase, phase_seconds))
         self.clock = Clock()
         self.autocast = Autocast(self)
         self.scalers = Scalers(self)
@@ -146,6 +159,24 @@ class Recorder:
     def is_seeded(self) -> bool:
         """Whether the program has set torch's seed."""
         return torch.initial_seed() != _UNSEEDED
+
+    @property
+    def mode(self) -> TorchFunctionMode | None:
+        """Through which torch's functions are seen in this thread."""
+        return self.modes.get(threading.get_ident())
+
+    def begin(self, mode: TorchFunctionMode) -> None:
+        """All is in place."""
+        self.modes[self._thread] = mode
+        self.is_on = True
+
+    def follows(self) -> bool:
+        """Whether what this thread does with models is recorded: it is from now on, unless another one trains, or calls a
+        model now."""
+        is_free = self.modules.outermost is None and not self.steps.backwards
+        if self.is_in_another_thread and self.mode is not None and is_free:
+            self._thread = threading.get_ident()
+        return self.listens
 
     def end(self, how: str) -> None:
         """Stop listening, for good."""

@@ -11,22 +11,23 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.model.events.modules import Built
-from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
-from trainlint.facts.model.values import Constant, Op, Value
+from trainlint.facts.model.values import Constant
 from trainlint.facts.seen.blind_spots import Elsewhere
 from trainlint.finding import Place
 from trainlint.trace.measure import numbers
 from trainlint.trace.measure.survey import survey
+from trainlint.trace.watch.ahead import unbuilt
+from trainlint.trace.watch.by_hand import ByHand
 from trainlint.trace.watch.loose import loose, names_in
 from trainlint.trace.watch.losses import note_value
 from trainlint.trace.watch.objects import dotted
 from trainlint.trace.watch.optimizers import (
     Optimizer,
     Parameter,
+    checksums,
     innermost,
     number,
-    parameter_behind,
     parameters_of,
 )
 
@@ -56,9 +57,9 @@ class Steps:
         """Optimizers that are stepping, and how many steps each, or the one inside it, had taken before."""
         self.backwards = 0
         self.forwards = 0
-        self.by_hand = 0
-        self.by_hand_at: Place | None = None
-        self._changed_by_hand = False
+        self.unrecorded = 0
+        """Calls of models without gradients."""
+        self.by_hand = ByHand(recorder)
         self._last_of_all: Optimizer | None = None
         self.surveyed: list[object] = []
         """What a survey has found after a step, the 1st, 2nd, 4th, ...: a program may let go of it all before it ends."""
@@ -70,6 +71,17 @@ class Steps:
     def done(self) -> int:
         """How many steps the optimizer that has stepped most has taken."""
         return max((one.steps for one in self.optimizers.values()), default=0)
+
+    @property
+    def before(self) -> int:
+        """How many steps went before the recording."""
+        held = (one.before for one in self.optimizers.values())
+        return max(held, default=self._recorder.steps_before)
+
+    @property
+    def awaits_next(self) -> bool:
+        """Whether one phase is over and the next has not begun."""
+        return self._phases.awaits_next
 
     # Optimizers
 
@@ -98,7 +110,8 @@ class Steps:
         found = self.optimizers.get(id(optimizer))
         if found is None or found.optimizer() is not optimizer:
             made = self._recorder.objects.of(optimizer)
-            found = self.optimizers[id(optimizer)] = Optimizer(optimizer, made, len(self.optimizers))
+            found = Optimizer(optimizer, made, len(self.optimizers), self._recorder.steps_before)
+            self.optimizers[id(optimizer)] = found
         return found
 
     def before_step(self, optimizer: torch.optim.Optimizer, has_closure: bool) -> None:
@@ -111,6 +124,9 @@ class Steps:
         self.inside = True
         if self._phases.awaits_next and known.number not in self._phases.over:
             self._begin_again()
+        if self._phases.has_waited:
+            recorder.end("recorded")
+            return
         if self._is_complete(known):
             if self._phase_ends():
                 return
@@ -153,7 +169,7 @@ class Steps:
                 known.idle = sum(one.grad is None for one in parameters_of(optimizer))
             if has_closure and known.steps and known.seen_between:
                 self._judge(known)  # it has computed its gradients inside the step
-            known.checksums = self._checksums(optimizer)
+            known.checksums = checksums(parameters_of(optimizer))
         known.steps += 1
         if self._phases.skips_step():
             self._begin_again()
@@ -171,7 +187,14 @@ class Steps:
 
     def _phase_ends(self) -> bool:
         """Whether another phase is to be waited for, now that all of this one is recorded."""
-        return self._phases.ends({known.number for known in self.optimizers.values() if known.steps})
+        recorder, phases = self._recorder, self._phases
+        built = [known.object.at for known in self.optimizers.values()]
+        site = unbuilt(recorder.frame(), recorder.own, built) if phases.wants_each else None
+        ended = {known.number for known in self.optimizers.values() if known.steps}
+        ends = phases.ends(ended, has_next=site is not None)
+        if ends and site is not None:
+            recorder.phase_over(site)
+        return ends
 
     def _begin_again(self) -> None:
         """Nothing that has happened so far is a part of the recording."""
@@ -182,8 +205,9 @@ class Steps:
         self._samples.clear()
         self._steps_by_place.clear()
         self.surveyed = []
-        self.backwards = self.forwards = self.by_hand = 0
-        self.by_hand_at = self._last_of_all = None
+        self.backwards = self.forwards = self.unrecorded = 0
+        self.by_hand = ByHand(self._recorder)
+        self._last_of_all = None
         self._recorder.forget()
 
     def scheduler_made(self, scheduler: Any, frame: FrameType | None) -> None:
@@ -223,10 +247,9 @@ class Steps:
     ) -> None:
         """Gradients are about to be computed. Ends the recording where nothing more can be waited for."""
         recorder = self._recorder
-        if self._changed_by_hand:
-            self._changed_by_hand = False
-            self.by_hand += 1
-        if self.by_hand > self._wanted and not self.done:
+        with recorder.aside():
+            self.by_hand.before_backward()
+        if self.by_hand.updates > self._wanted and not self.done:
             recorder.end("recorded")
             return
         if self.backwards >= self._max_wait and not self.done:
@@ -261,10 +284,11 @@ class Steps:
         self._recorder.clock.computed_gradients()
         with self._recorder.aside():
             self._see_who_was_reached()
+            self.by_hand.after_backward()
             for known in self.optimizers.values():
                 optimizer = known.optimizer()
                 if known.steps and optimizer is not None:
-                    known.checksums = self._checksums(optimizer)
+                    known.checksums = checksums(parameters_of(optimizer))
                     known.seen_between = True
 
     def _see_who_was_reached(self) -> None:
@@ -284,7 +308,7 @@ class Steps:
         optimizer = known.optimizer()
         if optimizer is None or not known.checksums:
             return
-        now = self._checksums(optimizer)
+        now = checksums(parameters_of(optimizer))
         held = {key: value for key, value in known.checksums.items() if value}
         left = [key for key, value in held.items() if now.get(key) == value]
         if not held:
@@ -303,16 +327,6 @@ class Steps:
             return  # no gradient to clear
         cleared = bool(known.cleared) or not known.left
         known.remains = cleared, {} if cleared else known.left
-
-    def _checksums(self, optimizer: torch.optim.Optimizer) -> dict[int, float]:
-        held = [one for one in parameters_of(optimizer) if one.grad is not None]
-        return dict(
-            zip(
-                map(id, held),
-                numbers.checksums([one.grad for one in held if one.grad is not None]),
-                strict=True,
-            )
-        )
 
     def _look_at_gradients(self, optimizer: torch.optim.Optimizer) -> None:
         held = list(parameters_of(optimizer))
@@ -376,23 +390,6 @@ class Steps:
                 known.unchanged = torch.equal(after, before[0]) and before[1] == numbers.total(one)
                 if known.lost is None and rate and rate >= number(group.get("initial_lr")):
                     known.lost, known.moving = numbers.lost(before[0], after, one)
-
-    def changed_in_place(
-        self, args: Sequence[Any], inputs: tuple[Value, ...], frame: FrameType | None
-    ) -> None:
-        """A tensor was changed in place outside of any optimizer: an update by hand, if it is a parameter's."""
-        if not self.backwards or not args or not isinstance(args[0], torch.Tensor) or torch.is_grad_enabled():
-            target = inputs[0] if inputs else None
-            if not (self.backwards and isinstance(target, Op) and target.name in ("data", "detach")):
-                return
-        if not isinstance(inputs[0], Op):
-            return
-        target = parameter_behind(inputs[0])
-        if target is not None:
-            self._changed_by_hand = True
-            if self.by_hand_at is None:
-                self.by_hand_at = self._recorder.at(frame)
-                self._recorder.emit(ParametersRead, frame, None, target=target)
 
 
 def _trains(optimizer: torch.optim.Optimizer) -> bool:

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from trainlint.facts.seen.blind_spots import NotTried
-from trainlint.facts.seen.probes import Probe
+from trainlint.facts.seen.probes import DropsInEvaluation, Probe
 from trainlint.facts.seen.targets import Aligned
 from trainlint.trace.measure.copies import unnoticed
 from trainlint.trace.measure.experiments.alignment import aligned
 from trainlint.trace.measure.experiments.batch import batch
 from trainlint.trace.measure.experiments.causal import causal
-from trainlint.trace.measure.experiments.given import models_given
+from trainlint.trace.measure.experiments.dropout import dropout
+from trainlint.trace.measure.experiments.given import Given, models_given
 from trainlint.trace.measure.experiments.repeat import repeat
 from trainlint.trace.watch.recorder import Recorder
 
@@ -23,7 +24,7 @@ _LONGEST = 10.0
 """Seconds after which no other run is begun."""
 
 
-def experiments(recorder: Recorder) -> Iterator[Probe | Aligned | NotTried]:
+def experiments(recorder: Recorder) -> Iterator[Probe | Aligned | DropsInEvaluation | NotTried]:
     """What each experiment has shown; nothing of those that could not be made."""
     until = time.monotonic() + _LONGEST
     for given in itertools.islice(models_given(recorder), _MOST_MODELS):
@@ -44,3 +45,13 @@ def experiments(recorder: Recorder) -> Iterator[Probe | Aligned | NotTried]:
                         found = None
             if found is not None:
                 yield found
+        if time.monotonic() < until:
+            yield from _dropouts(recorder, given)
+
+
+def _dropouts(recorder: Recorder, given: Given) -> list[DropsInEvaluation]:
+    with recorder.aside(), unnoticed():
+        try:
+            return list(dropout(recorder, given))
+        except (Exception, SystemExit):  # the program's own code, called as it may not expect
+            return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
 
 _TRANSPARENT = ("__init__", "__call__")
+_PATCHES = os.path.dirname(__file__)
 
 
 def patch(recorder: Recorder, undo: ExitStack) -> None:
@@ -37,7 +39,7 @@ def _calling(recorder: Recorder) -> Wrap:
     def wrap(original: Any) -> Any:
         @functools.wraps(original)
         def __call__(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-            if not recorder.listens:
+            if not recorder.listens and (not recorder.is_on or not recorder.follows()):
                 return original(module, *args, **kwargs)
             if is_compiled(module):
                 return call_unwatched(recorder, recorder.modules.call, original, module, args, kwargs)
@@ -50,6 +52,8 @@ def _calling(recorder: Recorder) -> Wrap:
 
 def _made(recorder: Recorder, _: None, module: torch.nn.Module, /, *args: Any, **kwargs: Any) -> None:
     frame = sys._getframe(2)
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == _PATCHES:
+        frame = frame.f_back  # another patch of the same function
     while (
         frame.f_back is not None
         and frame.f_code.co_name in _TRANSPARENT

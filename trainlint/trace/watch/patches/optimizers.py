@@ -18,22 +18,36 @@ if TYPE_CHECKING:
 def patch(recorder: Recorder, undo: ExitStack) -> None:
     replace(undo, torch.optim.Optimizer, "__init__", after(recorder, _made))
 
-    def before_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        if recorder.listens:
-            with recorder.careful:
-                recorder.resumes.before_step(optimizer)
-                recorder.steps.before_step(optimizer, _has_closure(args, kwargs))
-                recorder.timeline.begin("step")
 
-    def after_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        if recorder.listens:
-            with recorder.careful:
-                recorder.timeline.end("step", type(optimizer).__name__)
-                recorder.steps.after_step(optimizer, _has_closure(args, kwargs))
-                recorder.tape.stepped(optimizer)
+def hook(recorder: Recorder, undo: ExitStack) -> None:
+    """Be told of every step."""
 
-    undo.callback(register_optimizer_step_pre_hook(before_step).remove)
-    undo.callback(register_optimizer_step_post_hook(after_step).remove)
+    def before(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        before_step(recorder, optimizer, args, kwargs)
+
+    def done(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        after_step(recorder, optimizer, args, kwargs)
+
+    undo.callback(register_optimizer_step_pre_hook(before).remove)
+    undo.callback(register_optimizer_step_post_hook(done).remove)
+
+
+def before_step(recorder: Recorder, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+    """An optimizer is about to step. The arguments are those of torch's hooks."""
+    if recorder.listens:
+        with recorder.careful:
+            recorder.resumes.before_step(optimizer)
+            recorder.steps.before_step(optimizer, _has_closure(args, kwargs))
+            recorder.timeline.begin("step")
+
+
+def after_step(recorder: Recorder, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+    """An optimizer has stepped."""
+    if recorder.listens:
+        with recorder.careful:
+            recorder.timeline.end("step", type(optimizer).__name__)
+            recorder.steps.after_step(optimizer, _has_closure(args, kwargs))
+            recorder.tape.stepped(optimizer)
 
 
 def _made(
