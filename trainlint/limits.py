@@ -43,6 +43,10 @@ Then only the folders around a named file are looked at."""
 CALLERS_SIZE = 300_000
 """Bytes of the files that import a named file and that are read with it, the nearest first: two seconds of work."""
 
+BRANCHES = 400
+"""Branches of one `if` that are followed: each nests in the one before. More of them are tables of generated code, and the
+rest is passed over."""
+
 PROCESSES_PER_CPU = 4
 """Processes that a check starts at most for each processor, whatever `jobs` says: more only wait for each other, and each
 takes memory of its own."""
@@ -86,6 +90,10 @@ memory, and the collector would cost more time than it saves."""
 
 ENTRIES_PER_COLLECTION = 250
 """Then so many are judged from one collection to the next: they leave 20 MB."""
+
+COPIED_AGAIN = 30
+"""How often processes are copied again because an entry point has left something for those after it, as a registry is
+filled. If more do, one process evaluates the rest alone."""
 
 PLACES = 100_000
 """Lines and columns of expressions that are kept, so that they need not be counted again: a project of 300 files has
@@ -133,6 +141,10 @@ ELEMENT_DEPTH = 8
 
 INDEX_DEPTH = 4
 """Methods of a data set through which the index that it is asked for is followed."""
+
+MODULE_PARTS = 20_000
+"""Values that a module may be made of for what it holds when its parameters are listed to be noted: a transformer of a
+hundred layers has 3,000."""
 
 ANNOTATION_DEPTH = 6
 """Types inside types (`Optional[dict[str, list[DataLoader]]]`), aliases included, that an annotation is followed into."""

@@ -7,9 +7,8 @@ helper with `torch.load`, declares its own: `@rule(..., words="load")`.
 from __future__ import annotations
 
 import re
-from functools import cache
 
-from trainlint.rules import entries
+from trainlint.rules import entries, of_the_rules
 
 _OF_TRAINING = (
     r"backward zero_grad \w*Module \w*PreTrainedModel ModelMixin \w*Loss \w*_loss \w*cross_entropy\w* kl_div "
@@ -19,26 +18,26 @@ _OF_TRAINING = (
 """What files say that train or evaluate."""
 
 
-@cache
+@of_the_rules
 def declared() -> tuple[str, ...]:
     """The words that rules declare, as patterns of names."""
     found = {word for entry in entries() if entry.rule.by != "T" for word in entry.rule.words.split()}
     return tuple(sorted(found))
 
 
-@cache
+@of_the_rules
 def in_files() -> re.Pattern[bytes]:
     """What a file has to hold that a rule may fire in."""
     words = "|".join((*_OF_TRAINING.split(), *declared()))
     return re.compile(rf"\b(?:{words})\b".encode())
 
 
-@cache
+@of_the_rules
 def is_declared(name: str) -> bool:
     """Whether a rule may fire in a function for the sake of this name in it."""
     return _declared_name().fullmatch(name) is not None
 
 
-@cache
+@of_the_rules
 def _declared_name() -> re.Pattern[str]:
     return re.compile("|".join(declared()))

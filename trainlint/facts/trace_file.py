@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -32,7 +32,7 @@ _CLASSES: dict[str, type] = {
     for name, kind in vars(module).items()
     if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__")
 }
-_RECORDED = tuple(one.name for one in fields(Recorded) if one.name not in ("unread", "is_test"))
+_RECORDED = tuple(one.name for one in fields(Recorded) if one.name not in ("unread", "is_test", "later"))
 
 
 class NotATrace(Exception):
@@ -41,11 +41,15 @@ class NotATrace(Exception):
 
 def dumped(recorded: Recorded) -> str:
     """The recording as one JSON document."""
+    document = {"trainlint-trace": VERSION, **_phase(recorded), "later": [*map(_phase, recorded.later)]}
+    return json.dumps(document, separators=(",", ":"))
+
+
+def _phase(recorded: Recorded) -> dict[str, Any]:
     writer = _Writer()
     body = {name: writer.encode(getattr(recorded, name)) for name in _RECORDED}
     writer.drain()
-    document = {"trainlint-trace": VERSION, "places": writer.places, "values": writer.values, **body}
-    return json.dumps(document, separators=(",", ":"))
+    return {"places": writer.places, "values": writer.values, **body}
 
 
 def loaded(text: str) -> Recorded:
@@ -54,15 +58,21 @@ def loaded(text: str) -> Recorded:
         document = json.loads(text)
         if document["trainlint-trace"] != VERSION:
             raise NotATrace(f"it was written by another version of trainlint ({document['trainlint-trace']})")
-        reader = _Reader(document["places"], document["values"])
-        recorded = Recorded(**{name: reader.decode(document[name]) for name in _RECORDED})
-        if not is_sound(recorded) or not all(type(one).__name__ in _CLASSES for one in recorded.seen):
-            raise NotATrace("it is damaged")
-        return recorded
+        first, *later = (_read(one) for one in (document, *document.get("later", ())))
+        return replace(first, later=tuple(later))
     except NotATrace:
         raise
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise NotATrace("it is not a trace, or it is damaged") from error
+
+
+def _read(document: dict[str, Any]) -> Recorded:
+    """One phase."""
+    reader = _Reader(document["places"], document["values"])
+    recorded = Recorded(**{name: reader.decode(document[name]) for name in _RECORDED})
+    if not is_sound(recorded) or not all(type(one).__name__ in _CLASSES for one in recorded.seen):
+        raise NotATrace("it is damaged")
+    return recorded
 
 
 def load(path: Path) -> Recorded:

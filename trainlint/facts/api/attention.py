@@ -38,6 +38,11 @@ ATTENTION_MASKS: dict[str, dict[str, int]] = {
 }
 """What takes attention masks: the names of its arguments, and their positions. True attends in `SDPA` alone."""
 
+MASKS_MEET = f"softmax Softmax masked_fill masked_fill_ {SDPA} " + " ".join(
+    sorted({argument for given in ATTENTION_MASKS.values() for argument in given} - {"mask"})
+)
+"""Names, one of which stands in all code in which a mask meets scores."""
+
 
 MIXES = frozenset("@ matmul mm bmm einsum baddbmm".split())
 """Operations by which attention's weights mix values, and queries meet keys."""

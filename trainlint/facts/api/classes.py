@@ -26,6 +26,7 @@ SCHEDULER = "torch.optim.lr_scheduler.LRScheduler"
 
 
 LOADER = "torch.utils.data.DataLoader"
+DATASET = "torch.utils.data.Dataset"
 
 
 SAMPLER = "torch.utils.data.Sampler"

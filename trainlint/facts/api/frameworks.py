@@ -11,6 +11,7 @@ from typing import NamedTuple
 ACCELERATOR = "accelerate.Accelerator"
 FABRIC = "lightning.Fabric"
 LIGHTNING = "lightning.LightningModule"
+DATA = "lightning.LightningDataModule"
 TRAINER = "transformers.Trainer"
 RUNNER = "lightning.Trainer"
 ENGINE = "deepspeed.DeepSpeedEngine"
@@ -158,6 +159,12 @@ METHODS: dict[str, dict[str, str]] = {
     TRAINER: {"compute_loss": "returns-loss"},
 }
 """Methods that a framework calls itself, and what it does with them: `configures` once, all others for each batch."""
+
+SETS_UP = {LIGHTNING: "setup", DATA: "setup"}
+"""Methods that a framework calls before all others."""
+
+GIVES_LOADER = re.compile(r"(train|val|test|predict)_dataloader$")
+"""Methods that it asks for loaders."""
 
 CONFIGURES = frozenset(
     name for methods in METHODS.values() for name, role in methods.items() if role == "configures"

@@ -31,7 +31,14 @@ WITH_PARAMETERS = frozenset(
     "BatchNorm3d SyncBatchNorm LayerNorm GroupNorm RMSNorm PReLU MultiheadAttention Transformer "
     "TransformerEncoder TransformerDecoder TransformerEncoderLayer TransformerDecoderLayer".split()
 )
-"""Classes of `torch.nn` that always hold trainable parameters."""
+"""Classes of `torch.nn` that hold trainable parameters."""
+
+
+WITHOUT_PARAMETERS_IF = {
+    **dict.fromkeys("BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm GroupNorm".split(), (3, "affine")),
+    **dict.fromkeys("LayerNorm RMSNorm".split(), (2, "elementwise_affine")),
+}
+"""Those that hold none where an argument is given that is off: its position and name."""
 
 
 MODE_DEPENDENT = frozenset(
@@ -60,6 +67,26 @@ DROPOUTS = {
     "scaled_dot_product_attention": (4, "dropout_p"),
 }
 """Functions of `torch.nn.functional` that drop: the position and the name of the share that they drop."""
+
+
+STATELESS: dict[str, int | None] = {
+    f"torch.nn.{name}": position
+    for position, names in (
+        (0, "ReLU ReLU6 SELU SiLU Mish Hardswish Hardsigmoid"),
+        (1, "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout LeakyReLU ELU"),
+        (
+            None,
+            "GELU Softplus Tanh Sigmoid LogSigmoid Softmax LogSoftmax Flatten Unflatten MaxPool1d MaxPool2d",
+        ),
+        (
+            None,
+            "AvgPool1d AvgPool2d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool2d LayerNorm Upsample",
+        ),
+    )
+    for name in names.split()
+}
+"""Layers that only return something: they keep no statistics. They leave their input as it is, but for those that have an
+argument `inplace`: its position."""
 
 
 BATCH_NORMS = frozenset(

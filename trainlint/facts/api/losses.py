@@ -5,6 +5,8 @@ Source: PyTorch's documentation, and measurements on torch 2.13.
 
 from __future__ import annotations
 
+import re
+
 ADDITIVE = frozenset(("+", "-", "add", "sub", "sum", "mean", "neg"))
 """Operations that keep the terms of a loss apart."""
 
@@ -43,6 +45,17 @@ LOSSES: dict[str, str] = {
 LOSS_FUNCTIONS = frozenset(LOSSES.values())
 
 
+MOST_INPUTS = {
+    "ctc_loss": 4,
+    **dict.fromkeys(
+        "triplet_margin_loss triplet_margin_with_distance_loss cosine_embedding_loss margin_ranking_loss "
+        "gaussian_nll_loss".split(),
+        3,
+    ),
+}
+"""How many tensors the object of a loss takes, where these are more than input and target."""
+
+
 LOSS_SETTINGS: dict[str, tuple[str, ...]] = {
     "cross_entropy": ("weight", "size_average", "ignore_index", "reduce", "reduction", "label_smoothing"),
     "nll_loss": ("weight", "size_average", "ignore_index", "reduce", "reduction"),
@@ -53,5 +66,23 @@ LOSS_SETTINGS: dict[str, tuple[str, ...]] = {
 """What may follow the input and the target of a loss by position, and comes first where its object is made."""
 
 
+TAKES = {
+    **dict.fromkeys(("cross_entropy", "log_softmax", "binary_cross_entropy_with_logits"), "logits"),
+    **dict.fromkeys(("nll_loss", "kl_div"), "log-probabilities"),
+    "binary_cross_entropy": "probabilities",
+}
+"""What losses take as their input; those that are not here take anything."""
+
+
 IGNORED = -100
 """The label that losses ignore where they are not told another."""
+
+_CLASS = re.compile(r"(Loss|Criterion)(es)?(V?\d+|_?[A-Z]{1,4})?$|LOSS$")
+_FUNCTION = re.compile(r"(^|_)(loss|criterion)(_f[nu]\w*)?$")
+
+
+def is_named_loss(function: str, owner: str | None) -> bool:
+    """Whether a function of a program is called a loss, or a class whose objects it computes for: `DiceLoss.forward`."""
+    if owner is None:
+        return _FUNCTION.search(function) is not None
+    return function in ("forward", "__call__") and _CLASS.search(owner) is not None

@@ -39,6 +39,29 @@ PACK = "torch.nn.utils.rnn.pack_padded_sequence"
 PAD_PACKED = "torch.nn.utils.rnn.pad_packed_sequence"
 
 
+ADDS_HOOKS = (
+    "torch.compile",
+    "torch.nn.utils.prune.",
+    "torch.nn.utils.spectral_norm",
+    "torch.nn.utils.weight_norm",
+    "torch.quantization.",
+    "torch.ao.quantization.",
+)
+"""How the names of functions begin that make something of a module which only its call does, and not its `forward`."""
+
+
+REGISTERS_HOOKS = frozenset(
+    (
+        "register_forward_hook",
+        "register_forward_pre_hook",
+        "register_full_backward_hook",
+        "register_full_backward_pre_hook",
+        "register_backward_hook",
+    )
+)
+"""Methods of modules that register a hook, which `forward` alone does not run."""
+
+
 NOTED = (
     CHECKPOINTS
     | CLOCKS
@@ -52,6 +75,8 @@ NOTED = (
             "torch.save",
             "torch.where",
             "torch.distributed.init_process_group",
+            "torch.distributed.broadcast",
+            "torch.distributed.broadcast_object_list",
             "torch.set_default_device",
             "torch.set_default_tensor_type",
             "torch.utils.data.random_split",
@@ -81,9 +106,14 @@ MENDS_INPUTS = frozenset(("enable_input_require_grads", "register_forward_hook",
 """Methods by which a program makes the inputs of frozen layers require a gradient, or may do so."""
 
 
+MAKES_MASK = "generate_square_subsequent_mask"
+"""Method of `nn.Transformer` that uses none of its weights."""
+
+
 NOTED_METHODS = (
-    frozenset(("set_epoch", "fit", "nonzero", "masked_select", "unique", "add_batch", "update"))
+    frozenset(("set_epoch", "fit", "nonzero", "masked_select", "unique", "add_batch", "update", MAKES_MASK))
     | RECOMPUTES
     | MENDS_INPUTS
+    | REGISTERS_HOOKS
 )
 """Methods that rules ask about, whatever they are called on."""

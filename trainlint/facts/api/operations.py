@@ -51,7 +51,7 @@ EQUALITIES = frozenset(("==", "eq"))
 SOFTMAXES = frozenset(("softmax", "log_softmax", "softmin"))
 
 
-ASKED_PLAINLY = frozenset("< <= > >= / - data".split())
+ASKED_PLAINLY = frozenset("< <= > >= == / - data".split())
 """Operators and attributes of tensors that rules look at one by one."""
 
 

@@ -33,6 +33,16 @@ ALIASES: dict[str, str] = {
     "pytorch_lightning.core.lightning.LightningModule": "lightning.LightningModule",
     "lightning.pytorch.core.module.LightningModule": "lightning.LightningModule",
     "pytorch_lightning.core.module.LightningModule": "lightning.LightningModule",
+    **dict.fromkeys(
+        (
+            "lightning.pytorch.LightningDataModule",
+            "lightning.pytorch.core.LightningDataModule",
+            "pytorch_lightning.LightningDataModule",
+            "pytorch_lightning.core.LightningDataModule",
+            "pytorch_lightning.core.datamodule.LightningDataModule",
+        ),
+        "lightning.LightningDataModule",
+    ),
     "transformers.trainer.Trainer": "transformers.Trainer",
 }
 """Second names of the same thing."""

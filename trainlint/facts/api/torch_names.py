@@ -22,7 +22,7 @@ from trainlint.facts.api.classes import (
 )
 from trainlint.facts.api.frameworks import TRAINER, TRAINERS
 from trainlint.facts.api.losses import LOSSES
-from trainlint.facts.api.noted import NOTED
+from trainlint.facts.api.noted import ADDS_HOOKS, NOTED
 from trainlint.facts.api.operations import OWN_NAMES
 from trainlint.facts.api.second_names import ALIASES, NAMESPACES
 
@@ -44,7 +44,7 @@ def is_like_requires_grad(name: str) -> bool:
 @lru_cache(_NAMES)
 def is_noted(name: str) -> bool:
     """Whether rules ask about calls of a function."""
-    return name in NOTED or seeds(name)
+    return name in NOTED or name.startswith(ADDS_HOOKS) or seeds(name)
 
 
 def seeds(name: str) -> bool:
@@ -64,6 +64,13 @@ def operation(name: str) -> str:
     return name if name not in OWN_NAMES else f"{name}.{name}"
 
 
+def _from_class(name: str) -> str:
+    """A dotted name from its class on, or the last part where it has none: `linear.Linear`, `Module.__init__`."""
+    parts = name.split(".")
+    first = next((number for number, part in enumerate(parts) if part[:1].isupper()), len(parts) - 1)
+    return ".".join(parts[first:])
+
+
 @lru_cache(_NAMES)
 def canonical(name: str) -> str:
     """One dotted name for everything that torch lets people import from several places."""
@@ -76,7 +83,7 @@ def canonical(name: str) -> str:
         ("torch.utils.data.sampler.", "torch.utils.data."),
     ):
         if name.startswith(inner):
-            name = outer + name.rpartition(".")[2]
+            name = outer + _from_class(name[len(inner) :])
     return ALIASES.get(name, name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from trainlint.facts.api.classes import LOADER, MODULE, PARAMETER
@@ -213,9 +213,7 @@ def _by_inputs(op: Op, at_first: bool) -> Attachment:
     inputs = _of_inputs(op, at_first)
     if op.records is not True:
         stopped = (op,) if inputs.attached else inputs.unrecorded
-        return Attachment(
-            cuts=inputs.cuts, unrecorded=stopped, uncertain=inputs.uncertain or op.records is None
-        )
+        return Attachment(cuts=inputs.cuts, unrecorded=stopped, uncertain=op.records is None)
     if op.name == "iterate":
         return replace(inputs, uncertain=inputs.uncertain and inputs.attached)
     if wants_gradient(op) and _of_inputs(op, at_first=True).is_nothing:
@@ -341,33 +339,6 @@ def _is_weight(value: Value) -> bool:
             numbers = all(isinstance(one, (Constant, Unknown)) for one in value.inputs)
             return numbers and not wants_gradient(value) and not value.is_leaf
     return False
-
-
-def starving(loss: Value) -> list[Op]:
-    """The operations that cut a whole term of a loss off from every trainable parameter."""
-    return [cut for term in _starved(loss) for cut in term.cuts]
-
-
-def unrecorded(loss: Value) -> list[Op]:
-    """The operations that a term of a loss depends on and that autograd did not record."""
-    return [op for term in _starved(loss) if not term.cuts for op in term.unrecorded]
-
-
-def _starved(loss: Value) -> Iterator[Attachment]:
-    summed = terms(loss)
-    for term in summed:
-        found = attachment(term)
-        if found.is_starved and not any(_faces(other, term) for other in summed):
-            yield found
-
-
-def _faces(other: Value, term: Value) -> bool:
-    """Whether two terms are the halves of one, each of which holds one side still: `mse(x.detach(), q)` beside
-    `mse(x, q.detach())`, where `q` may be moved by other means."""
-    if not (isinstance(other, Op) and isinstance(term, Op) and other.name == term.name):
-        return False
-    still = [one for one in term.inputs if isinstance(one, Op) and cuts(one)]
-    return len(still) == 1 and still[0].inputs[0] in other.inputs
 
 
 def has_attached_input(op: Op) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.attention import ATTENTION_MASKS, MIXES, NOTHING_LEFT, SDPA
+from trainlint.facts.api.classes import PARAMETER
 from trainlint.facts.ask.flow import made_of
-from trainlint.facts.ask.masks import Mask, Part, made
+from trainlint.facts.ask.masks import Mask, Part, made, turned
+from trainlint.facts.ask.turns import is_over_queries, swaps_last_axes
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import Element, number_of, plain
 from trainlint.facts.model.events.operations import AttentionCall, Operation
@@ -37,9 +39,10 @@ class Masking:
     """A mask that meets scores or weights.
 
     Args:
-        way: `masked_fill`, `where`, `setitem`, `+`, `-` or `*`.
+        way: `masked_fill`, `where`, `setitem`, `tril`, `triu`, `+`, `-` or `*`.
         fill: what takes the place of what is masked; None where that is not a certain number.
         is_kept: whether it is what the mask chooses that stays, as with `torch.where(mask, scores, fill)`.
+        is_turned: whether its rows are keys, for the last two axes change places behind it; None where they may.
     """
 
     op: Op
@@ -47,6 +50,7 @@ class Masking:
     mask: Value
     fill: Element = None
     is_kept: bool = False
+    is_turned: bool | None = False
 
 
 @dataclass
@@ -57,6 +61,7 @@ class Way:
         ends: for scores, the products or layers that they begin with; for weights, the softmaxes.
         maskings: the masks on the way, the latest first.
         factors: what it was multiplied with or divided by, that is no mask.
+        scaled: the operations that did so.
         addends: what was added to it.
         passed: the other operations on the way.
     """
@@ -64,6 +69,7 @@ class Way:
     ends: list[Op] = field(default_factory=list)
     maskings: list[Masking] = field(default_factory=list)
     factors: list[Value] = field(default_factory=list)
+    scaled: list[Op] = field(default_factory=list)
     addends: list[Value] = field(default_factory=list)
     passed: set[str] = field(default_factory=set)
 
@@ -114,19 +120,34 @@ def _leads(value: Value, is_end: End, passes: frozenset[str]) -> bool:
                 pending.extend(one.inputs)
             elif step in _STEPS or one.name in passes:
                 pending.extend(one.inputs[:1])
+            elif (mixed := mixed_heads(one)) is not None:
+                pending.append(mixed)
     return False
 
 
+def mixed_heads(op: Op) -> Value | None:
+    """What an `einsum` with a table of parameters mixes, as talking heads do; None where it is anything else."""
+    if plain(op) != "einsum":
+        return None
+    rest = op.inputs[1:]
+    given = tuple(rest[0].items) if len(rest) == 1 and isinstance(rest[0], Items) else rest
+    left = [one for one in given if not (isinstance(one, Op) and one.name == PARAMETER)]
+    return left[0] if len(left) == 1 and len(given) == 2 else None
+
+
 _ARITHMETIC = frozenset("+ - * /".split())
-_STEPS = _ARITHMETIC | frozenset(("masked_fill", "where", "setitem"))
+_TRIANGLES = frozenset(("tril", "triu"))
+"""Set what lies beyond a diagonal to 0."""
+
+_STEPS = _ARITHMETIC | _TRIANGLES | frozenset(("masked_fill", "where", "setitem"))
 
 
 def _way(value: Value, is_end: End, passes: frozenset[str], before: int) -> Way | None:
     found = Way()
-    pending: list[Value] = [value]
+    pending: list[tuple[Value, bool | None]] = [(value, False)]
     seen: set[int] = set()
     while pending:
-        one = pending.pop(0)
+        one, is_turned = pending.pop(0)
         for way in alternatives(one):
             if way.uid in seen or (isinstance(way, Constant) and way.value is None):
                 continue
@@ -134,23 +155,36 @@ def _way(value: Value, is_end: End, passes: frozenset[str], before: int) -> Way 
             spend()
             if not isinstance(way, Op) or len(seen) > _MOST:
                 return None
+            before_it = len(found.maskings)
             if not _note_written(way, before, is_end, found):
                 return None
             if is_end(way):
                 found.ends.append(way)
-                continue
-            step = plain(way)
-            if step in _STEPS:
-                inner = _through(way, step, is_end, passes, found)
+            else:
+                inner = _one_back(way, is_end, passes, found)
                 if inner is None:
                     return None
-                pending.append(inner)
-            elif way.name in passes and way.inputs:
-                found.passed.add(way.name)
-                pending.append(way.inputs[0])
-            else:
-                return None
+                pending.append((inner, _both(is_turned, swaps_last_axes(way))))
+            found.maskings[before_it:] = [
+                replace(masking, is_turned=is_turned) for masking in found.maskings[before_it:]
+            ]
     return found if found.ends else None
+
+
+def _one_back(op: Op, is_end: End, passes: frozenset[str], found: Way) -> Value | None:
+    """What an operation works on, and what is noted of the operation; None where it is not known to leave scores."""
+    step = plain(op)
+    if step in _STEPS:
+        return _through(op, step, is_end, passes, found)
+    if op.name in passes and op.inputs:
+        found.passed.add(op.name)
+        return op.inputs[0]
+    return None
+
+
+def _both(one: bool | None, other: bool | None) -> bool | None:
+    """Whether two turns, one after the other, are one."""
+    return None if one is None or other is None else one is not other
 
 
 def _note_written(op: Op, before: int, is_end: End, found: Way) -> bool:
@@ -194,6 +228,9 @@ def _through(op: Op, step: str, is_end: End, passes: frozenset[str], found: Way)
         if masking is not None:
             found.maskings.append(masking)
         return op.inputs[0]
+    if step in _TRIANGLES:
+        found.maskings.append(Masking(op, step, Unknown(text=op.text), 0))
+        return op.inputs[0]
     main = next((n for n, one in enumerate(op.inputs) if _leads(one, is_end, passes)), None)
     if main is None or len(op.inputs) < 2:
         return None
@@ -218,6 +255,7 @@ def _note_met(op: Op, step: str, other: Value, is_end: End, found: Way) -> bool:
         if step == "/" and is_end is _is_softmax and not isinstance(other, Constant):
             return False
         found.factors.append(other)
+        found.scaled.append(op)
     else:
         found.addends.append(other)
     return True
@@ -283,7 +321,8 @@ def masks_met(training: Training) -> Iterator[MaskMet]:
         if operation.output.name == "softmax":
             way = scores_of(operation.output)
             for masking in way.maskings if way is not None else ():
-                yield from _met(masking, operation)
+                others = [one for one in way.maskings if one is not masking] if way is not None else []
+                yield from _met(masking, operation, not any(map(_may_hide, others)))
 
 
 def _met_in_call(call: AttentionCall, argument: str, value: Value) -> Iterator[MaskMet]:
@@ -303,10 +342,16 @@ def _met_in_call(call: AttentionCall, argument: str, value: Value) -> Iterator[M
         yield MaskMet(call.at, name, argument, part, sees, hidden[1], are_numbers)
 
 
-def _are_numbers(mask: Mask, part: Part) -> bool:
-    """Whether a mask is of floating ones and zeros."""
+def _are_numbers(mask: Mask, part: Part, with_booleans: bool = False) -> bool:
+    """Whether a mask is of floating ones and zeros, or of booleans, which are ones and zeros in a sum."""
     held = (mask.kept, part.held)
-    return all(isinstance(one, float) for one in held) and set(held) == {0.0, 1.0}
+    kinds = (float, bool) if with_booleans else float
+    return all(isinstance(one, kinds) for one in held) and set(held) == {0.0, 1.0}
+
+
+def _may_hide(masking: Masking) -> bool:
+    """Whether a mask may leave keys without weight, whatever it holds."""
+    return masking.way in ("+", "-") or masking.fill is None or masking.fill <= NOTHING_LEFT
 
 
 def _hidden(held: Element, attends: bool, are_numbers: bool) -> bool | None:
@@ -317,9 +362,12 @@ def _hidden(held: Element, attends: bool, are_numbers: bool) -> bool | None:
     return False if are_numbers else held <= NOTHING_LEFT
 
 
-def _met(masking: Masking, softmax: Operation) -> Iterator[MaskMet]:
-    """A mask of the program's own."""
+def _met(masking: Masking, softmax: Operation, is_alone: bool) -> Iterator[MaskMet]:
+    """A mask of the program's own, and whether no other may hide what it does not."""
     mask = made(masking.mask)
+    is_turned = _both(masking.is_turned, is_over_queries(softmax.output))
+    if mask is not None and is_turned is not False:
+        mask = turned(mask) if is_turned else None
     if mask is None:
         yield MaskMet(masking.op.at or softmax.at, masking.way, "", None)
         return
@@ -333,6 +381,8 @@ def _met(masking: Masking, softmax: Operation) -> Iterator[MaskMet]:
             held = [None if one is None else sign * one for one in (mask.kept, part.held)]
             hidden = [None if one is None else one <= NOTHING_LEFT for one in held]
             if hidden == [False, False]:
+                if is_alone and _are_numbers(mask, part, with_booleans=True):
+                    yield MaskMet(masking.op.at, masking.way, "", part, True, False, True, softmax.output)
                 continue
         elif masking.fill is None or masking.fill > NOTHING_LEFT:
             continue

@@ -6,6 +6,7 @@ from typing import Any
 
 from trainlint import limits
 from trainlint.facts.ask.asking import question
+from trainlint.facts.model import exclusive
 from trainlint.facts.model.values import Constant, Guards, Items, Op, Value, ways
 
 _DEVICES = frozenset(("cuda", "mps", "cpu", "xpu", "gpu"))
@@ -50,7 +51,7 @@ def device_types(device: Value | None) -> tuple[tuple[Guards, str], ...]:
 def may_ask_for_device(condition: Any) -> bool:
     """Whether a condition names a device, or is some value, such as that of `torch.cuda.is_available()`."""
     match condition:
-        case ("value" | "result", _):
+        case ("value" | "result" | exclusive.OFF, _):
             return True
         case ("and" | "or" | "not", *parts):
             return any(may_ask_for_device(part) for part in parts)

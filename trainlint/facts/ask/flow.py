@@ -121,4 +121,14 @@ def is_data(value: Value) -> bool:
     found = attachment(value)
     if found.uncertain or not found.is_nothing:
         return False
-    return any(isinstance(one, Op) and one.name in _OF_DATA for one in reached([value], most=400))
+    made = [one for one in reached([value], most=400) if isinstance(one, Op)]
+    return any(one.name in _OF_DATA for one in made) and not any(map(_is_filled_with_outputs, made))
+
+
+def _is_filled_with_outputs(op: Op) -> bool:
+    """Whether outputs of a model were written into a tensor: `scores = zeros(...)`, then `scores[t] = net(x)`."""
+    return any(
+        write.name == "setitem" and attachment(one).attached
+        for write in op.written
+        for one in write.inputs[2:]
+    )

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.layers import WITH_PARAMETERS
 from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import contained, depends_on_mode, has_parameters, is_part_of
-from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value, constant
 
 
 def may_be_frozen(training: Training, *modules: Value) -> bool:
-    """Whether the program switches `requires_grad` off for one of these modules, or for what may be a part of one."""
+    """Whether the program switches `requires_grad` off for one of these modules, or for what may be a part of one. What is
+    made later is not meant."""
     return any(
-        constant(event.wanted) is not True and _may_belong(event.target, modules)
+        constant(event.wanted) is not True and may_belong(event.target, _there(training, event, modules))
         for event in training.events(RequiresGrad)
+    )
+
+
+def _there(training: Training, event: Event, modules: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Some modules, without layers of torch's that were made after something happened."""
+    return tuple(
+        one
+        for one in modules
+        if not (isinstance(one, Object) and _is_layer(one) and training.is_made_after(one, event))
     )
 
 
@@ -41,7 +52,7 @@ def _layers_left(training: Training, module: Object) -> list[Object]:
     """The layers of torch in a module that the program certainly does not freeze; none where that is open."""
     frozen: list[Object] = []
     for event in training.events(RequiresGrad):
-        if constant(event.wanted) is not True and _may_belong(event.target, (module,)):
+        if constant(event.wanted) is not True and may_belong(event.target, (module,)):
             owners = _owners(event.target)
             if owners is None or any(is_part_of(module, owner) for owner in owners):
                 return []
@@ -65,8 +76,13 @@ def wants_gradients_of_data(training: Training) -> bool:
     )
 
 
-def _may_belong(target: Value, modules: tuple[Value, ...]) -> bool:
-    if _is_plain_tensor(target):
+def _is_layer(module: Object) -> bool:
+    return module.definition is None and module.type.removeprefix("torch.nn.") in WITH_PARAMETERS
+
+
+def may_belong(target: Value, modules: tuple[Value, ...]) -> bool:
+    """Whether a tensor whose `requires_grad` is set may be a part of one of some modules."""
+    if not modules or _is_plain_tensor(target):
         return False
     owners = _owners(target)
     if owners is None:
@@ -119,7 +135,7 @@ def is_trained(training: Training, module: Object) -> bool:
 
 
 def _changes(training: Training, module: Object) -> list[RequiresGrad]:
-    return [one for one in training.events(RequiresGrad) if _may_belong(one.target, (module,))]
+    return [one for one in training.events(RequiresGrad) if may_belong(one.target, (module,))]
 
 
 def _is_certainly_of(change: RequiresGrad, module: Object) -> bool:

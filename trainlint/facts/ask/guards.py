@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from trainlint.facts.model.exclusive import OFF
 from trainlint.facts.model.values import Guards
 
 INDEX = "index from 0"
@@ -24,6 +25,18 @@ def are_of_evaluation(guards: Guards) -> bool:
         for condition, outcome in guards
         if isinstance(condition, tuple)
     )
+
+
+def needs_option(guards: Guards) -> bool:
+    """Whether something only happens where an option is switched on that is off by default."""
+    return any(outcome and _asks_for_option(condition) for condition, outcome in guards)
+
+
+def _asks_for_option(condition: Any) -> bool:
+    match condition:
+        case ("and", *parts):
+            return any(map(_asks_for_option, parts))
+    return isinstance(condition, tuple) and condition[:1] == (OFF,)
 
 
 def _names_mode(condition: Any) -> bool:

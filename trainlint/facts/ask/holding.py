@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.classes import MODULE
-from trainlint.facts.api.layers import CONTAINERS, MODE_DEPENDENT, MODE_DEPENDENT_IF, WITH_PARAMETERS
+from trainlint.facts.api.layers import (
+    CONTAINERS,
+    MODE_DEPENDENT,
+    MODE_DEPENDENT_IF,
+    WITH_PARAMETERS,
+    WITHOUT_PARAMETERS_IF,
+)
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import contents, leaves, taken_apart
-from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value
+from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, constant
 
 
 def contained(module: Value) -> Iterator[Value]:
@@ -63,7 +69,7 @@ def has_parameters(module: Object) -> bool | None:
     name = module.type.removeprefix("torch.nn.")
     if module.type.startswith("torch.nn."):
         if name in WITH_PARAMETERS:
-            return True
+            return not _is_without_parameters(module, name)
         if module.type not in CONTAINERS:
             is_known = name[:1].isupper() and not name.startswith(("Lazy", "InstanceNorm", "Module"))
             return False if is_known else None
@@ -76,6 +82,12 @@ def has_parameters(module: Object) -> bool | None:
             return True
         is_seen = is_seen and found is not None
     return False if is_seen else None
+
+
+def _is_without_parameters(layer: Object, name: str) -> bool:
+    """Whether a normalisation certainly was created without a weight and a bias."""
+    asked = layer.argument(*WITHOUT_PARAMETERS_IF[name]) if name in WITHOUT_PARAMETERS_IF else None
+    return constant(asked) is False
 
 
 def _is_trainable(value: Value, holder: Object) -> bool | None:

@@ -9,6 +9,7 @@ from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.devices import may_ask_for_device
+from trainlint.facts.model import exclusive
 from trainlint.facts.model.events.operations import ToHost
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, Value
 
@@ -71,7 +72,7 @@ def asks_for_device(guard: tuple[object, bool]) -> bool:
     """Whether a condition only asks which device there is, or whether something is wanted at all, and not how far the
     program has come."""
     match guard:
-        case (("value", _), True):
+        case (("value" | exclusive.OFF, _), True):
             return True
         case (("getattr", *_), True):
             return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainlint.facts.api.classes import LOADER
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import held_in
 from trainlint.facts.ask.stepped import modules_held, same_parameters
@@ -52,6 +53,24 @@ def _are_handed(
 def uses_gradients(training: Training, loop: int) -> bool:
     """Whether code in a loop reads or sets gradients itself: without them, what it writes in place is no training step."""
     return any(one.of_gradients for one in training.inside(loop, ParametersRead))
+
+
+def may_set_gradients(training: Training, loop: int | None) -> bool:
+    """Whether code in a loop writes gradients or parameters itself, or hands gradients to code that is not known. One that
+    only looks at them, for a norm that is logged, changes nothing.
+
+    Args:
+        loop: None asks of the whole program.
+    """
+    by_hand = training.events(ParametersRead) if loop is None else training.inside(loop, ParametersRead)
+    if not all(one.only_reads for one in by_hand):
+        return True
+    escapes = (training.events(Escape) if loop is None else training.inside(loop, Escape)) if by_hand else []
+    return any(
+        isinstance(one, Op) and one.name == "grad"
+        for escape in escapes
+        for one in reached([*escape.values, *escape.tensors])
+    )
 
 
 def may_touch_anything(training: Training, loops: tuple[int, ...]) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from trainlint.facts.api.classes import LOADER, SAMPLER
 from trainlint.facts.ask.asking import question, reached
@@ -23,6 +25,13 @@ from trainlint.facts.model.values import (
 from trainlint.finding import Open
 
 _MOST = 20_000
+
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_TRAINS = frozenset("train training trn".split())
+_EVALUATES = frozenset("val valid validation validate test testing eval evaluation evaluate dev".split())
+
+Purpose = Literal["train", "evaluate"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,36 @@ class Use:
 def uses(training: Training) -> tuple[Use, ...]:
     """Every loader that hands out batches, by what is done with these, whatever it is called."""
     return tuple(_uses(training))
+
+
+def purpose(loader: Object) -> Purpose | None:
+    """What a loader is for, by its name or that of its dataset: `val_loader`, `loaders["test"]`, `def train_dataloader()`,
+    `DataLoader(val_set)`; None where neither says anything, or one says both."""
+    for name in (loader.called, loader.reads):
+        words = _words(name)
+        if not words.isdisjoint(_TRAINS | _EVALUATES):
+            return purpose_of(name)
+    return None
+
+
+def purpose_of(name: str) -> Purpose | None:
+    """What a loader or dataset of this name is for; None where the name says nothing, or both."""
+    words = _words(name)
+    trains, evaluates = not words.isdisjoint(_TRAINS), not words.isdisjoint(_EVALUATES)
+    return None if trains is evaluates else "train" if trains else "evaluate"
+
+
+def _words(name: str) -> set[str]:
+    return {one.lower() for one in _WORD.findall(name)}
+
+
+def handed_out(training: Training, what: Purpose) -> Iterator[Object]:
+    """The loaders that by their names are for a purpose, and from which nothing in sight draws."""
+    drawn = {one.loader.uid for one in training.events(Drawn)}
+    for built in training.events(Built):
+        loader = built.object
+        if loader.is_a(LOADER) and loader.uid not in drawn and purpose(loader) == what:
+            yield loader
 
 
 def not_used(training: Training) -> Iterator[Open]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -164,9 +164,11 @@ def _of(op: Op) -> Mask | None:
     if name in ("to", "type", "astype"):
         return _cast(op, made(first))
     if name in _TURNS:
-        return _turned(op, made(first))
+        return _transposed(op, made(first))
     if name == "getitem":
         return _sliced(op, made(first))
+    if name in ("cat", "pad"):
+        return _longer(first.items if isinstance(first, Items) and first.exact else op.inputs[:1])
     return made(first) if name in _KEEPS else None
 
 
@@ -267,14 +269,19 @@ def _cast(op: Op, whole: Mask | None) -> Mask | None:
     return whole
 
 
-def _turned(op: Op, whole: Mask | None) -> Mask | None:
-    """Queries and keys change places: what was later is earlier."""
+def _transposed(op: Op, whole: Mask | None) -> Mask | None:
     if whole is None or not whole.parts:
         return whole
     axes = {number_of(one) for one in op.inputs[1:]} or {-1, -2}
+    is_later = any(one.kind == "later" for one in whole.parts)
+    return turned(whole) if not is_later or axes in ({-1, -2}, {0, 1}) else None
+
+
+def turned(whole: Mask) -> Mask | None:
+    """Queries and keys change places: what was later is earlier."""
     if all(one.kind == "padding" for one in whole.parts):
         return whole
-    if len(whole.parts) > 1 or axes not in ({-1, -2}, {0, 1}):
+    if len(whole.parts) > 1:
         return None
     (part,) = whole.parts
     last = -part.last - 1 if part.last is not None else None
@@ -305,6 +312,16 @@ def _sliced(op: Op, whole: Mask | None) -> Mask | None:
     if still:
         return whole
     return replace(whole, parts=tuple(replace(part, is_square=False) for part in whole.parts))
+
+
+def _longer(pieces: Sequence[Value]) -> Mask | None:
+    """Masks that stand one behind the other, or one with more positions, such as that of a class token before it."""
+    masks = [made(one) for one in pieces]
+    telling = [one for one in masks if one is not None and one.parts]
+    if None in masks or len({(one.kept, *(part.held for part in one.parts)) for one in telling}) != 1:
+        return None
+    parts = tuple(replace(part, last=None, is_square=False) for part in telling[0].parts)
+    return Mask(telling[0].kept, parts)
 
 
 # Comparisons of positions, lengths and tokens

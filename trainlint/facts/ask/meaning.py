@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from trainlint.facts.api.meanings import CLAMPS, KEEPS, MAKES, TURNS, Meaning
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.guards import ask_for_mode
+from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, Unknown, Value
 
 _SMALL = 1e-2
@@ -37,6 +38,8 @@ def _makers(value: Value) -> tuple[Op, ...] | None:
         case Op() if value.name in MAKES or value.name in TURNS:
             return (value,)
         case Op(inputs=(first, *_)) if value.name in _TOGETHER or value.name in KEEPS:
+            return _makers(first)
+        case Op(name="iterate", inputs=(first,)) if is_tensor(first):  # its rows
             return _makers(first)
         case Op(inputs=(first, *_)) if value.name in CLAMPS:
             inner = _makers(first)
@@ -81,6 +84,11 @@ def origins(value: Value | None) -> Iterator[tuple[Meaning, Op]]:
         only = meanings.pop() if len(meanings) == 1 else None
         if only is not None:
             yield from ((only, op) for op in found)
+
+
+def is_one_of_several(value: Value | None) -> bool:
+    """Whether a tensor is the output of one of several models, or last layers, that an option chooses between."""
+    return len(_models(value)) > 1
 
 
 def _models(value: Value | None) -> list[Value | None]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from trainlint.facts.ask.sequences import Batches, drawn_from, index_of, is_slice
-from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, alternatives, constant
 
 _STAY_PADDED = frozenset(
     "view reshape flatten contiguous to long int type cuda cpu clone detach data identity squeeze unsqueeze ravel "
     "as_tensor Variable t T transpose permute copy".split()
 )
 _MOST_STEPS = 60
+_NAMES = ("tokenizer", "tokeniser", "tok")
 _IDS = ("input_ids", "ids")
+_CALLED = re.compile(r"\btokenizer\(…\)$|\btokenizer\.(batch_)?encode_plus\(…\)$")
 
 
 class Padded(NamedTuple):
@@ -25,6 +28,8 @@ class Padded(NamedTuple):
 def padded(value: Value | None, known: Batches) -> Padded | None:
     """How the sequences in a tensor were brought to one length, where padding is certain."""
     for _ in range(_MOST_STEPS):
+        if isinstance(value, Op) and (by_hand := _padded_by_hand(value)) is not None:
+            return by_hand
         if not isinstance(value, Op) or value.written:
             return None
         if value.name.rpartition(".")[2] == "pad_sequence":
@@ -35,11 +40,35 @@ def padded(value: Value | None, known: Batches) -> Padded | None:
         elif _is_of_tokenizer(value):
             call = _unmoved(value.inputs[0])
             return Padded(call, None) if isinstance(call, Op) and _pads(call) else None
-        elif value.inputs and (value.name in _STAY_PADDED or (value.name == "getitem" and is_slice(value))):
+        elif value.inputs and (
+            value.name in _STAY_PADDED or _is_copy(value) or (value.name == "getitem" and is_slice(value))
+        ):
             value = value.inputs[0]
         else:
             return None
     return None
+
+
+def _is_copy(op: Op) -> bool:
+    return op.name == "call" and op.text.endswith(".copy(…)")
+
+
+def _padded_by_hand(op: Op) -> Padded | None:
+    """`torch.full(shape, pad_id)` into which sequences are written, or `torch.tensor([ids + [pad_id] * n for ids in batch])`."""
+    if op.name in ("full", "numpy.full", "full_like"):
+        fill = op.option(1, "fill_value")
+        is_filled = any(one.name == "setitem" for one in op.written)
+        return Padded(op, fill) if is_filled and is_padding_id(fill) else None
+    rows = op.inputs[0] if op.name in ("tensor", "LongTensor", "as_tensor", "stack") and op.inputs else None
+    if op.written or not isinstance(rows, Items) or rows.exact or len(rows.items) != 1:
+        return None
+    row = rows.items[0]
+    if isinstance(row, Op) and row.name == "tensor" and row.inputs:
+        row = row.inputs[0]
+    end = row.inputs[1] if isinstance(row, Op) and row.name == "+" and len(row.inputs) > 1 else None
+    if not isinstance(end, Items) or end.exact or len(end.items) != 1:
+        return None
+    return Padded(op, end.items[0]) if is_padding_id(end.items[0]) else None
 
 
 def _is_of_tokenizer(op: Op) -> bool:
@@ -51,7 +80,10 @@ def _is_of_tokenizer(op: Op) -> bool:
     return (
         isinstance(call, Op)
         and call.name == "call"
-        and _is_tokenizer(call.inputs[0] if call.inputs else None)
+        and (
+            _CALLED.search(call.text) is not None
+            or _is_called_tokenizer(call.inputs[0] if call.inputs else None)
+        )
     )
 
 
@@ -69,10 +101,24 @@ def _is_tokenizer(value: Value | None) -> bool:
     )
 
 
+def _is_called_tokenizer(value: Value | None) -> bool:
+    """Whether a value is a tokenizer, by what made it, its name or its declared type."""
+    found = list(alternatives(value))
+    return bool(found) and all(_is_tokenizer(one) or _is_named_tokenizer(one) for one in found)
+
+
+def _is_named_tokenizer(value: Value) -> bool:
+    if isinstance(value, Unknown):
+        return "Tokenizer" in value.annotation or value.text.rpartition(".")[2] in _NAMES
+    return isinstance(value, Op) and value.name == "getattr" and constant(value.options.get("name")) in _NAMES
+
+
 def _pads(call: Op) -> bool:
     """Whether a tokenizer certainly brings several texts to one length."""
     wanted = constant(call.options.get("padding"))
-    texts = call.inputs[1] if len(call.inputs) > 1 else call.options.get("text")
+    texts = (
+        call.inputs[1] if len(call.inputs) > 1 else call.options.get("text", call.options.get("text_target"))
+    )
     if wanted == "max_length":
         return True
     is_one = isinstance(texts, Constant) or (

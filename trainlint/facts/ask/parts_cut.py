@@ -9,15 +9,19 @@ from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.gradients import NO_GRADIENT
 from trainlint.facts.api.layers import WITH_PARAMETERS
 from trainlint.facts.ask.asking import question, reached
-from trainlint.facts.ask.attachment import cuts, is_index, starving, unrecorded
+from trainlint.facts.ask.attachment import cuts, is_index
 from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.evidence import held
 from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import is_part_of, numbers_inside
+from trainlint.facts.ask.starving import starving, unrecorded
 from trainlint.facts.ask.stepped import modules_held
+from trainlint.facts.ask.trained_by import has_loss
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.modules import Built, ModeChange, ModuleChanged
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
 
@@ -56,6 +60,19 @@ def parts_cut(training: Training) -> tuple[PartCut, ...]:
         for op in _cuts_before_layers(backward)
         for found in _judged(training, op, backward, step, learning)
     )
+
+
+def perhaps_cut(training: Training) -> Iterator[Op]:
+    """Where a run has shown that parameters of an optimizer got no gradient, the operations before its losses that may be
+    the reason: they are not refuted."""
+    if not isinstance(training, Recorded):
+        return
+    if any(one.expected and not one.reached and one.gradient is None for one in held(training)):
+        yield from (
+            one
+            for one in reached(backward.loss for backward in training.events(Backward))
+            if isinstance(one, Op) and _is_cut(one)
+        )
 
 
 def _followed_by(training: Training) -> Iterator[tuple[Backward, OptimizerStep]]:
@@ -108,10 +125,13 @@ def _is_layer(owner: Object | None) -> bool:
 def _judged(
     training: Training, op: Op, backward: Backward, step: OptimizerStep, learning: dict[int, Object]
 ) -> Iterator[PartCut]:
+    named = _named(step)
     behind = {
         one.owner.uid: one
         for one in reached([op])
-        if isinstance(one, Op) and one.owner is not None and _is_layer(one.owner)
+        if isinstance(one, Op)
+        and one.owner is not None
+        and (_is_layer(one.owner) or (one.owner.uid in named and one.name != "output"))
     }
     if not behind:
         return
@@ -121,6 +141,8 @@ def _judged(
         return
     if may_be_frozen(training, *layers) or _is_kept(training, layers, learning) or _escapes(training, layers):
         return
+    if has_loss(training, frozenset(one.uid for one in layers)):
+        return  # what is missing is its `backward()`
     own = {id(one) for one in training.objects}
     yield PartCut(
         op if cuts(op) else _called(op, layers),
@@ -153,6 +175,16 @@ def _held(optimizer: Value) -> frozenset[int]:
     if len(objects) < len(modules):
         return frozenset()
     return frozenset[int]().union(*((one.uid, *numbers_inside(one)) for one in objects))
+
+
+def _named(step: OptimizerStep) -> frozenset[int]:
+    """The modules that an optimizer is given by themselves: `{"params": model.backbone.parameters(), "lr": 1e-5}`."""
+    return frozenset(
+        one.uid
+        for optimizer in alternatives(step.optimizer)
+        for module in modules_held(optimizer).modules
+        for one in alternatives(module)
+    )
 
 
 def _is_kept(training: Training, layers: list[Object], learning: dict[int, Object]) -> bool:

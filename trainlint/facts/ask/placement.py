@@ -18,6 +18,8 @@ from trainlint.facts.model.values import Carried, Choice, Constant, Items, Objec
 DEFAULT = frozenset(("torch.set_default_device", "torch.set_default_tensor_type"))
 """Functions that say where tensors are made."""
 
+ACCELERATORS = frozenset(("cuda", "mps", "xpu"))
+
 ACCELERATOR = "the accelerator"
 """A kind of device: whatever the machine has, and not the CPU."""
 
@@ -94,7 +96,19 @@ def _ends(move: Moved, *, accelerated: bool) -> set[str]:
 def _is_accelerator(device: Value) -> bool:
     """Whether a device is the accelerator of the machine, wherever nothing else says what it is."""
     unknown = [one for one in alternatives(device) if "" in {kind for _, kind in device_types(one)}]
-    return all(isinstance(one, Op) and one.name == "torch.accelerator.current_accelerator" for one in unknown)
+    return all(map(_asks_for_one, unknown))
+
+
+def _asks_for_one(device: Value) -> bool:
+    """Whether a device is that of the machine, or a setting whose default is no CPU."""
+    match device:
+        case Op(name="torch.accelerator.current_accelerator"):
+            return True
+        case Op(name="device", inputs=(inner,)):
+            return _is_accelerator(inner)
+        case Constant(value=str(name), is_default=True):
+            return name.partition(":")[0] in ACCELERATORS
+    return False
 
 
 def _is_handed(training: Training, parts: set[int]) -> bool:
@@ -132,10 +146,18 @@ def _device_of(value: Value | None) -> str | None:
             given = value.options.get("device", Constant(value="cpu"))
             return _only(kind for _, kind in device_types(given))
         case Op(inputs=(inner, *_)) if value.name in _STAYS:
-            return _device_of(inner)
+            return _only(map(_device_of, (inner, *_put_into(inner))))
         case Op(name="iterate", inputs=(Object() as loader, *_)) if loader.is_a(LOADER):
             return _device_of_data(loader)
     return ""
+
+
+def _put_into(batch: Value) -> Iterator[Op]:
+    """What was put in the place of items of a batch, such as these items on another device."""
+    for write in batch.written if isinstance(batch, Op) else ():
+        match write:
+            case Op(name="setitem", inputs=(_, _, Op() as item)):
+                yield item
 
 
 def _only(kinds: Iterable[str | None]) -> str | None:

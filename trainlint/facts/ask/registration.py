@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from trainlint.facts.api.classes import MODULE, OPTIMIZER, SOME_MODULE
+from trainlint.facts.api.classes import MODULE, OPTIMIZER, PARAMETER, SOME_MODULE
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.holding import has_parameters
+from trainlint.facts.ask.trained_by import may_train_something
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.parameters import ParametersListed
 from trainlint.facts.model.modules import Unregistered
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives
+from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, alternatives
+
+_LISTS_PARTS = frozenset(("children", "modules", "named_children", "named_modules"))
 
 
 def unregistered(training: Training) -> Iterator[Unregistered]:
@@ -22,6 +25,36 @@ def unregistered(training: Training) -> Iterator[Unregistered]:
     for module in training.objects:
         if module.is_a(MODULE) and module.definition is not None and not module.bases & CONTAINERS:
             yield from _lost(training, module)
+            yield from _derived(training, module)
+
+
+_GIVES_ANOTHER = frozenset("to cuda half float double bfloat16 clone contiguous * mul / div".split())
+"""Operations on a parameter whose result is a tensor of its own."""
+
+
+def _derived(training: Training, module: Object) -> Iterator[Unregistered]:
+    """Attributes that hold what was made of a parameter, where nothing holds the parameter itself."""
+    for name, value in module.attributes.items():
+        made = value
+        while isinstance(made, Op) and made.name in _GIVES_ANOTHER and made.inputs:
+            made = made.inputs[0]
+        if made is value or not (isinstance(made, Op) and made.name == PARAMETER):
+            continue
+        if isinstance(value, Op) and value.at is not None and made.uid not in _parameters_held(training):
+            places = (made.at,) if made.at is not None and made.at != value.at else ()
+            yield Unregistered(value.at, module.type, name, "tensor", "Parameter", places)
+
+
+@question(start=frozenset(), unknown=frozenset())
+def _parameters_held(training: Training) -> frozenset[int]:
+    """The numbers of all values that attributes or optimizers hold."""
+    held = [value for one in training.objects for value in one.attributes.values()]
+    held += [value for one in training.objects if one.is_a(OPTIMIZER) for value in one.args[:1]]
+    return frozenset(one.uid for one in reached(held, _inside_containers, 20_000))
+
+
+def _inside_containers(value: Value) -> Sequence[Value]:
+    return value.parts() if isinstance(value, (Items, Table, Choice)) else ()
 
 
 def _lost(training: Training, module: Object) -> Iterator[Unregistered]:
@@ -51,7 +84,7 @@ def _lost(training: Training, module: Object) -> Iterator[Unregistered]:
                 tuple(one.at for one in layers if one.at is not None),
                 isinstance(value, Items)
                 and all(isinstance(one, Object) and one.is_a(MODULE) for one in value.items),
-                training.entry != "class",
+                training.entry != "class" and may_train_something(training),
             )
 
 
@@ -95,8 +128,18 @@ def _registered(module: Object) -> frozenset[int]:
     return frozenset(
         inner.uid
         for layer in layers
-        for inner in (layer, *(one for held in layer.attributes.values() for one in _objects(held)))
+        for inner in (
+            layer,
+            *(one for held in layer.attributes.values() for one in (*_objects(held), *_whose_parts(held))),
+        )
     )
+
+
+def _whose_parts(value: Value) -> Iterator[Object]:
+    """The modules whose children a container holds: `nn.Sequential(*net.children())` registers what matters of `net`."""
+    for one in reached([value], lambda one: () if isinstance(one, Object) else one.parts(), 500):
+        if isinstance(one, Op) and one.name in _LISTS_PARTS:
+            yield from (of for of in alternatives(one.inputs[0]) if isinstance(of, Object))
 
 
 def registry_of(value: Value) -> Object | None:

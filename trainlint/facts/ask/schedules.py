@@ -1,11 +1,11 @@
-"""Which schedules a program gives to a framework that steps them, in all forms in which it may do so."""
+"""Which optimizers and schedules a program gives to a framework that steps them, in all forms in which it may do so."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from trainlint.facts.api.classes import SCHEDULER
+from trainlint.facts.api.classes import OPTIMIZER, SCHEDULER
 from trainlint.facts.model.values import Constant, Items, Object, Table, Value, alternatives, constant
 
 
@@ -38,6 +38,21 @@ def schedules(returns: Value) -> Iterator[Schedule]:
                     for each in alternatives(held):
                         if isinstance(each, Table):
                             yield from _of_optimizer(each)
+
+
+def optimizers(returns: Value) -> list[Object]:
+    """The optimizers in what `configure_optimizers` returns, in their order; none where not all of them are in sight."""
+    match returns:
+        case Items(items=[Items() as several, Items()]):
+            return optimizers(several)
+        case Items(items=several):
+            found = [optimizers(held) for held in several]
+            return [one for held in found for one in held] if all(found) else []
+        case Table(entries={"optimizer": held}):
+            return optimizers(held)
+        case Object() if returns.is_a(OPTIMIZER):
+            return [returns]
+    return []
 
 
 def _of_optimizer(table: Table) -> Iterator[Schedule]:

@@ -33,6 +33,9 @@ _MOVES = frozenset(
 """Operations after which nobody can say which position is which."""
 
 _JOINS = frozenset("cat concat concatenate stack hstack vstack".split())
+_DRAWN = frozenset(("randint", "multinomial"))
+"""Operations that draw tokens, as made-up data has them."""
+
 _MOST_STEPS = 60
 
 
@@ -285,12 +288,18 @@ def _is_last(op: Op) -> bool:
 
 def _is_position(value: Value) -> bool:
     """Whether what is looked up are positions: numbers that are counted, not read."""
+    if any(isinstance(one, Op) and one.name in _DRAWN for one in made_of(value, _is_size)):
+        return False
     made = list(made_of(value, lambda op: op.name in CREATES or op.name in NO_GRADIENT))
     return any(isinstance(one, Op) and one.name in ("arange", "range") for one in made) or all(
         isinstance(one, (Constant, Object, Items))
         or (isinstance(one, Op) and one.name in ("getattr", "getitem", "[:]", "shape", "size"))
         for one in made
     )
+
+
+def _is_size(op: Op) -> bool:
+    return op.name in ("shape", "size", "device", "builtins.len")
 
 
 class Prediction(NamedTuple):

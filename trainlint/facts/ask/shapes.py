@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 
 from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.asking import question
@@ -24,14 +25,21 @@ Sizes = tuple[int | None, ...]
 _MADE = frozenset("randn rand zeros ones empty".split())
 _SAME = frozenset(
     "output relu gelu tanh sigmoid softmax log_softmax logsigmoid exp log abs clamp dropout float double half bfloat16 "
-    "long to cuda cpu detach data contiguous clone requires_grad_ identity neg sqrt layer_norm Variable "
+    "long to cuda cpu detach data contiguous clone requires_grad_ identity neg sqrt layer_norm Variable torch.nn.Parameter sin cos log1p "
+    "expm1 sign floor ceil round square rsqrt reciprocal pow softplus "
+    "zeros_like ones_like rand_like randn_like full_like empty_like "
     "torch.nn.ReLU torch.nn.LeakyReLU torch.nn.GELU torch.nn.SiLU torch.nn.ELU torch.nn.Tanh torch.nn.Dropout "
     "torch.nn.LayerNorm torch.nn.BatchNorm1d torch.nn.Softplus".split()
 )
 """Operations whose result has the shape of their first input."""
 
-_ARITHMETIC = frozenset("+ - * / % add sub mul div **".split())
-_REDUCES = frozenset("sum mean amax amin prod norm argmax argmin".split())
+_ARITHMETIC = frozenset("+ - * / % add sub mul div ** < <= > >= == !=".split())
+_REDUCES = frozenset("sum mean amax amin prod norm argmax argmin std var".split())
+_SPREADS = ("std", "var")
+_JOINS = ("stack", "cat", "concat")
+_PIECES = ("split", "chunk")
+_PRODUCTS = ("matmul", "@")
+_TURNS = ("transpose", "swapaxes", "permute", "t", "T")
 
 
 @question(start=None, unknown=None)
@@ -48,34 +56,50 @@ def shape_read(value: Value | None) -> Sizes | None:
 def _of(value: Value) -> Sizes | None:
     if not isinstance(value, Op):
         return () if isinstance(value, Constant) and isinstance(value.value, (int, float)) else None
-    name, inputs = value.name, value.inputs
+    name = value.name
     if name in _MADE:
-        return _sizes(value.options.get("size"), inputs)
+        return _sizes(value.options.get("size"), value.inputs)
     if name == "randint":
         return _drawn(value)
-    if name == "tensor" and inputs:
-        return _nested(inputs[0])
-    if not inputs:
+    return _made_of(value) if value.inputs else None
+
+
+def _made_of(op: Op) -> Sizes | None:
+    """The shape of what an operation makes of other values."""
+    inputs = op.inputs
+    match op.name:
+        case "randperm" | "arange":
+            return (_int(inputs[0]) if len(inputs) == 1 else None,)
+        case "tensor":
+            return _nested(inputs[0])
+        case "getitem":
+            return _item(op)
+        case "iterate":
+            return _each(inputs[0])
+        case "where" if len(inputs) == 3:
+            return reduce(_together, map(shape_read, inputs))
+        case name if name in _JOINS:
+            return _joined(op)
+        case name if name in _ARITHMETIC and len(inputs) == 2:
+            return _together(shape_read(inputs[0]), shape_read(inputs[1]))
+    before = shape_read(inputs[0])
+    if before is None or op.name in _SAME:
+        return before
+    return _of_layer(op, before) if op.owner is not None or op.name in _PRODUCTS else _changed(op, before)
+
+
+def _of_layer(op: Op, before: Sizes) -> Sizes | None:
+    """The shape that a layer with features, or a product of matrices, gives."""
+    if op.name == "linear" and op.owner is not None and before:
+        return (*before[:-1], _int(op.owner.argument(1, "out_features")))
+    if op.name == "torch.nn.Embedding" and op.owner is not None:
+        return (*before, _int(op.owner.argument(1, "embedding_dim")))
+    if op.name in _PRODUCTS:
+        second = shape_read(op.inputs[1]) if len(op.inputs) == 2 else None
+        if second is not None and len(before) >= 1 and len(second) in (1, 2):
+            return (*before[:-1], *second[1:])
         return None
-    if name == "getitem":
-        return _item(value)
-    first = shape_read(inputs[0])
-    if name in _ARITHMETIC and len(inputs) == 2:
-        return _together(first, shape_read(inputs[1]))
-    if first is None:
-        return None
-    if name in _SAME:
-        return first
-    if name == "linear" and value.owner is not None and first:
-        return (*first[:-1], _int(value.owner.argument(1, "out_features")))
-    if name == "torch.nn.Embedding" and value.owner is not None:
-        return (*first, _int(value.owner.argument(1, "embedding_dim")))
-    if name in ("matmul", "@"):
-        second = shape_read(inputs[1]) if len(inputs) == 2 else None
-        if second is not None and len(first) >= 1 and len(second) in (1, 2):
-            return (*first[:-1], *second[1:])
-        return None
-    return _changed(value, first)
+    return _changed(op, before)
 
 
 def _changed(op: Op, before: Sizes) -> Sizes | None:
@@ -92,7 +116,65 @@ def _changed(op: Op, before: Sizes) -> Sizes | None:
             return _flattened(op, before)
         case name if name in _REDUCES:
             return _reduced(op, before)
+        case name if name in _TURNS:
+            return _turned(op, before)
     return None
+
+
+def _turned(op: Op, before: Sizes) -> Sizes | None:
+    """The shape after axes changed places."""
+    given = op.inputs[1].items if len(op.inputs) == 2 and isinstance(op.inputs[1], Items) else op.inputs[1:]
+    axes = [_int(one) for one in given]
+    rank = len(before)
+    if not all(one is not None and -rank <= one < rank for one in axes):
+        return None
+    places = [one % rank for one in axes if one is not None]
+    if op.name in ("t", "T"):
+        return before[::-1] if rank == 2 else None
+    if op.name == "permute":
+        return tuple(before[place] for place in places) if len(places) == rank else None
+    if len(places) != 2:
+        return None
+    order = {places[0]: places[1], places[1]: places[0]}
+    return tuple(before[order.get(place, place)] for place in range(rank))
+
+
+def _joined(op: Op) -> Sizes | None:
+    """What tensors of one shape become that are stacked, or stand one behind the other."""
+    pieces = op.inputs[0]
+    if not isinstance(pieces, Items) or not pieces.items:
+        return None
+    shapes = set(map(shape_read, pieces.items))
+    axis = _int(op.option(1, "dim")) if op.option(1, "dim") is not None else 0
+    if axis is None or None in shapes:
+        return None
+    if op.name == "stack":
+        only = shapes.pop() if len(shapes) == 1 else None
+        count = len(pieces.items) if pieces.exact else None
+        return _with_axis(only, axis, count) if only is not None else None
+    ranks = {len(one) for one in shapes if one is not None}
+    if len(ranks) != 1 or not -max(ranks) <= axis < max(ranks):
+        return None
+    rank = ranks.pop()
+    sides = [{one[n] for one in shapes if one is not None} for n in range(rank)]
+    return tuple(None if n == axis % rank or len(side) > 1 else side.pop() for n, side in enumerate(sides))
+
+
+def _each(whole: Value) -> Sizes | None:
+    """A row of a tensor, or one of the parts that it was cut into."""
+    if isinstance(whole, Op) and whole.name in _PIECES:
+        return _piece(whole)
+    before = shape_read(whole)
+    return before[1:] if before else None
+
+
+def _piece(cut: Op) -> Sizes | None:
+    before = shape_read(cut.inputs[0])
+    axis = _int(cut.option(2, "dim")) if cut.option(2, "dim") is not None else 0
+    if not before or axis is None or not -len(before) <= axis < len(before):
+        return None
+    place = axis % len(before)
+    return (*before[:place], None, *before[place + 1 :])
 
 
 def _sizes(given: Value | None, inputs: tuple[Value, ...]) -> Sizes | None:
@@ -135,12 +217,38 @@ def _item(op: Op) -> Sizes | None:
         return _of_batch(whole.inputs[0], constant(index))
     if isinstance(whole, Op) and whole.name in ("max", "min", "topk", "sort") and len(whole.inputs) > 1:
         return _best(whole)
+    if isinstance(whole, Op) and whole.name in _PIECES and isinstance(constant(index), int):
+        return _piece(whole)
     before = shape_read(whole)
     if not before:
         return None
-    if isinstance(index, Op) and index.name == "[:]":
+    if isinstance(index, Items):
+        return _indexed(before, index)
+    chosen = shape_read(index) if isinstance(index, Op) else None
+    if isinstance(index, Op) and (index.name == "[:]" or (chosen is not None and len(chosen) == 1)):
         return (None, *before[1:])
     return before[1:] if isinstance(constant(index), int) else None
+
+
+def _indexed(before: Sizes, index: Items) -> Sizes | None:
+    """`x[:, None]`, `x[:, 0]` and their like."""
+    found: list[int | None] = []
+    left = list(before)
+    for one in index.items:
+        number = _int(one)
+        if isinstance(one, Constant) and one.value is None:
+            found.append(1)
+        elif not left:
+            return None
+        elif number is not None:
+            left.pop(0)
+        elif isinstance(one, Op) and one.name == "[:]":
+            size = left.pop(0)
+            is_whole = all(isinstance(end, Constant) and end.value is None for end in one.inputs)
+            found.append(size if is_whole else None)
+        else:
+            return None
+    return (*found, *left)
 
 
 def _best(op: Op) -> Sizes | None:
@@ -167,16 +275,21 @@ def _of_batch(loader: Object, position: object) -> Sizes | None:
 
 def _together(first: Sizes | None, second: Sizes | None) -> Sizes | None:
     """What two tensors are broadcast to, where that is certain."""
-    if first == () or first == second:
-        return second
-    if second == ():
-        return first
-    return None
+    if first is None or second is None:
+        return None
+    length = max(len(first), len(second))
+    left, right = ((1,) * (length - len(one)) + one for one in (first, second))
+    pairs = list(zip(left, right, strict=True))
+    if any(None not in pair and 1 not in pair and pair[0] != pair[1] for pair in pairs):
+        return None
+    return tuple(
+        one if other == 1 or one == other else other if one == 1 else one or other for one, other in pairs
+    )
 
 
-def _with_axis(before: Sizes, axis: int) -> Sizes | None:
+def _with_axis(before: Sizes, axis: int, size: int | None = 1) -> Sizes | None:
     place = axis if axis >= 0 else len(before) + 1 + axis
-    return (*before[:place], 1, *before[place:]) if 0 <= place <= len(before) else None
+    return (*before[:place], size, *before[place:]) if 0 <= place <= len(before) else None
 
 
 def _squeezed(op: Op, before: Sizes) -> Sizes | None:
@@ -220,7 +333,8 @@ def _reduced(op: Op, before: Sizes) -> Sizes | None:
     if given is None:
         return ()
     axis = _int(given)
-    keeps = constant(op.option(2, "keepdim")) if op.option(2, "keepdim") is not None else False
+    kept = op.options.get("keepdim") if op.name in _SPREADS else op.option(2, "keepdim")
+    keeps = constant(kept) if kept is not None else False
     if axis is None or not isinstance(keeps, bool) or not -len(before) <= axis < len(before):
         return None
     place = axis % len(before)

@@ -9,8 +9,9 @@ from trainlint.facts.api.classes import MODULE, OPTIMIZER, SOME_MODULE
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.flow import made_of
-from trainlint.facts.ask.holding import contains
+from trainlint.facts.ask.holding import contains, numbers_inside
 from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.parameters import ParametersListed
 from trainlint.facts.model.events.steps import Clip, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
@@ -41,6 +42,21 @@ def modules_held(optimizer: Value) -> Held:
                 case Unknown() | Op():
                     complete = False
     return Held(tuple(dict.fromkeys(modules)), complete)
+
+
+def numbers_held(training: Training, optimizer: Value) -> frozenset[int]:
+    """The numbers of the modules whose parameters an optimizer holds, and of all that these held when it was given them."""
+    listed = {one.output.uid: one.held for one in training.events(ParametersListed) if one.held}
+    found: set[int] = set()
+    for one in reached(alternatives(optimizer), _wrapped):
+        for leaf in _given(one) if isinstance(one, Object) else ():
+            if leaf.uid in listed:
+                found |= listed[leaf.uid]
+                continue
+            modules = leaf.inputs[:1] if isinstance(leaf, Op) else (leaf,)
+            for module in (each for value in modules for each in alternatives(value)):
+                found |= {module.uid, *(numbers_inside(module) if isinstance(module, Object) else ())}
+    return frozenset(found)
 
 
 def _given(optimizer: Object) -> Iterator[Value]:

@@ -7,18 +7,27 @@ from collections.abc import Iterator
 from trainlint.facts.api.gradients import FLAT, NO_GRADIENT, STEPS
 from trainlint.facts.ask.attachment import attachment, has_attached_input, terms
 from trainlint.facts.ask.flow import made_of
-from trainlint.facts.model.values import Items, Op, Value
+from trainlint.facts.model.values import Constant, Items, Op, Value
 
 
 def stopped(loss: Value) -> Iterator[tuple[Value, list[Op]]]:
     """The terms of a loss that only operations without a gradient tie to trainable parameters, and those operations."""
     for term in terms(loss):
         found = attachment(term)
-        if found.uncertain or found.is_cut:
+        if found.uncertain:
             continue
-        ends = _flat(term) if found.attached else list(_steps(term))
+        if found.is_cut:
+            ends = [] if found.attached else rounded(term)
+        else:
+            ends = _flat(term) if found.attached else list(_steps(term))
         if ends:
             yield term, ends
+
+
+def rounded(term: Value) -> list[Op]:
+    """Roundings that end a way to trainable parameters: what is held still on another way, as a target is, has no part
+    in that."""
+    return [one for one in _steps(term) if one.name in FLAT]
 
 
 def _steps(term: Value) -> Iterator[Op]:
@@ -52,8 +61,22 @@ def _tensors(op: Op) -> Iterator[Value]:
 
 
 def is_compared(value: Value) -> bool:
-    """Whether a number is made of a comparison, as the share of right answers is."""
+    """Whether a number is made of a comparison of what a model gives with what is right, as the share of right answers is:
+    what is compared with each class in turn is a mask."""
     return any(
-        isinstance(one, Op) and one.name in ("==", "!=", "eq", "ne")
+        isinstance(one, Op)
+        and one.name in ("==", "!=", "eq", "ne")
+        and any(_steps(one))
+        and not any(map(_is_number, one.inputs))
         for one in made_of(value, has_attached_input)
     )
+
+
+def _is_number(value: Value) -> bool:
+    """Whether a value is a number of the program, or one that a loop counts."""
+    match value:
+        case Constant():
+            return True
+        case Op(name="iterate", inputs=(Op(name="range"), *_)):
+            return True
+    return False

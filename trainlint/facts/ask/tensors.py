@@ -20,7 +20,8 @@ _TENSOR_MAKERS = frozenset(
     )
 )
 _ARITHMETIC = frozenset(
-    "+ - * / @ ** % // matmul bmm mm mean sum pow exp log sqrt abs relu tanh where".split()
+    "+ - * / @ ** % // matmul bmm mm mean sum pow exp log sqrt abs relu tanh where repeat repeat_interleave flip roll "
+    "masked_fill cumsum".split()
 )
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+OFF = "off by default"
+"""What the key of a setting begins with that is False where nobody sets it."""
+
 
 class Compared(NamedTuple):
     """`subject in constants`, or `subject == constant`: what is compared, and the constants as Python writes them."""

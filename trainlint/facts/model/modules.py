@@ -19,8 +19,8 @@ class Unregistered:
     layers: tuple[Place, ...]
     of_layers_alone: bool = False
     """Whether `at` is a list or tuple that holds modules and nothing else."""
-    is_created: bool = True
-    """Whether code in sight creates the module."""
+    may_train: bool = True
+    """Whether code in sight creates the module, and may train something."""
 
 
 BY_ANY_NAME = frozenset(

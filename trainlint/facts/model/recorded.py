@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -34,6 +35,7 @@ class Recorded(Training):
             second.
         lines: every line of the program that was seen to run.
         ending: how the recording ended.
+        later: the phases after this one, each with optimizers of its own.
     """
 
     seen: tuple[Any, ...] = ()
@@ -44,6 +46,23 @@ class Recorded(Training):
     rank: Rank = field(default_factory=Rank)
     torch: str = ""
     argv: tuple[str, ...] = ()
+    later: tuple[Recorded, ...] = ()
+
+    @property
+    def phases(self) -> tuple[Recorded, ...]:
+        """This phase and the later ones."""
+        return (self, *self.later)
+
+    @property
+    def ended(self) -> Ending:
+        """How the last of its phases ended."""
+        return self.phases[-1].ending
+
+    def extended(self, seen: Iterable[Any]) -> Recorded:
+        """The same, with more that was seen of the last of its phases."""
+        *before, last = self.phases
+        first, *later = (*before, replace(last, seen=(*last.seen, *seen), later=()))
+        return replace(first, later=tuple(later))
 
     def facts(self, kind: type[F]) -> list[F]:
         return [*self._seen_of(kind), *super().facts(kind)]

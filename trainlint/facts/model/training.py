@@ -11,7 +11,7 @@ from trainlint.facts.model import order
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.event import Event, Returned
 from trainlint.facts.model.events.forwards import Forward
-from trainlint.facts.model.events.modules import ModeChange
+from trainlint.facts.model.events.modules import Built, ModeChange
 from trainlint.facts.model.events.steps import OptimizerStep, ZeroGrad
 from trainlint.facts.model.exclusive import measures
 from trainlint.facts.model.modules import Unread
@@ -212,6 +212,15 @@ class Training:
     def is_after(self, event: Event, other: Event) -> bool:
         """Whether one event comes after another on each iteration of the loops that both are in."""
         return self._places[id(event)] > self._places[id(other)]
+
+    def is_made_after(self, one: Object, event: Event) -> bool:
+        """Whether an object certainly was made after something happened: they are in no loop together."""
+        built = self._built.get(one.uid)
+        return built is not None and set(built.loops).isdisjoint(event.loops) and self.is_after(built, event)
+
+    @cached_property
+    def _built(self) -> dict[int, Built]:
+        return {one.object.uid: one for one in self.events(Built)}
 
     @cached_property
     def _cleared(self) -> frozenset[int]:

@@ -96,8 +96,12 @@ class Items(Value):
     at: Place | None = None
     branch: int = 0
     """How many undecided conditions it was made under."""
+    loops: tuple[int, ...] = ()
+    """The loops that it was made in."""
     repeated: tuple[tuple[Place, Value], ...] = ()
     """The values that a multiplication has put into it several times, and where."""
+    are_trainable: bool = False
+    """Whether only those were taken that required a gradient at that moment."""
 
     def parts(self) -> Sequence[Value]:
         return tuple(self.items)
@@ -109,6 +113,11 @@ class Table(Value):
 
     entries: dict[Any, Value] = field(default_factory=dict)
     others: list[Value] = field(default_factory=list)
+    loops: tuple[int, ...] = ()
+    """The loops that it was made in."""
+    made_under: Guards = ()
+    """The undecided conditions under which it was made, where that is known: as long as they hold, what is done to it is
+    certain."""
 
     def parts(self) -> Sequence[Value]:
         return (*self.entries.values(), *self.others)
@@ -133,6 +142,12 @@ class Object(Value):
     """Whether its constructor was given arguments that cannot be seen."""
     told_by: str = ""
     """What says that it is there and what it is, where only its use does."""
+    stands_for: Value | None = None
+    """The value of unknown code that it is, where only its use shows what that is."""
+    called: str = ""
+    """The name that a data loader got first: of a variable, an attribute, an entry, or of the function that returns it."""
+    reads: str = ""
+    """What the program calls its dataset where it is made."""
     attributes: dict[str, Value] = field(default_factory=dict)
     """What its attributes held when its entry point was done."""
     definition: Any = None
@@ -217,6 +232,10 @@ class Choice(Value):
         return tuple(option for _, option in self.options)
 
 
+MANY = "one of many"
+"""What is called what may be so many values that they are not kept apart."""
+
+
 def one_of(options: Iterable[tuple[tuple[Any, ...], Value]]) -> Value:
     """One of several values, each under the guards that lead to it; unknown where there are too many."""
     flat: dict[Any, tuple[tuple[Any, ...], Value]] = {}
@@ -232,7 +251,7 @@ def one_of(options: Iterable[tuple[tuple[Any, ...], Value]]) -> Value:
     if len(flat) == 1:
         return next(iter(flat.values()))[1]
     if not 1 <= len(flat) <= limits.MAX_OPTIONS:
-        return Unknown(text="one of many")
+        return Unknown(text=MANY)
     return Choice(tuple(flat.values()))
 
 

@@ -42,6 +42,14 @@ class Elsewhere:
 
 
 @dataclass(frozen=True)
+class NotBuilt:
+    """An optimizer that the program would have built later, where its call stands: nobody waited for it."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True)
 class NotTried:
     """An experiment that could not be made, and why."""
 

@@ -25,6 +25,10 @@ class Ending:
     by_hand: int = 0
     """Updates of parameters by hand, past any optimizer."""
     by_hand_at: Place | None = None
+    after: int = 0
+    """Optimizer steps that went before the recording."""
+    unrecorded: int = 0
+    """Calls of models without gradients, as under `torch.no_grad()`."""
     children: int = 0
     """Processes that the program started."""
     error: str = ""

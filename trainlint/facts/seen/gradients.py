@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trainlint.facts.model.values import Object
+from trainlint.finding import Place
 
 
 @dataclass(frozen=True)
@@ -36,3 +37,18 @@ class Remains:
     optimizer: Object
     cleared: bool
     numbers: dict[str, float | str]
+
+
+@dataclass(frozen=True)
+class LeftByHand:
+    """Gradients that were never cleared between updates by hand, in a program without an optimizer.
+
+    Args:
+        at: the first such update.
+        gradients: how many there are.
+        norm: their norm before the next backward pass adds to them.
+    """
+
+    at: Place
+    gradients: int
+    norm: float

@@ -20,6 +20,7 @@ class OptimizerSeen:
         skipped: steps that a scaler left out because of non-finite gradients.
         state_devices: devices of its state.
         idle: how many of them had no gradient at its first step.
+        before: steps that it took before the recording.
         base_rates: what schedulers start from, one for each parameter group.
     """
 
@@ -35,3 +36,4 @@ class OptimizerSeen:
     state_devices: tuple[str, ...] = ()
     idle: int = 0
     base_rates: tuple[float, ...] = ()
+    before: int = 0

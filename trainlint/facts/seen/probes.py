@@ -36,3 +36,11 @@ class Probe:
     module: str = ""
     module_type: str = ""
     module_at: Place | None = None
+
+
+@dataclass(frozen=True)
+class DropsInEvaluation:
+    """A call of a dropout function, and whether it also drops where its model is in evaluation mode."""
+
+    at: Place
+    drops: bool

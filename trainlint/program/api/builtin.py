@@ -6,9 +6,10 @@ import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.classes import MODULE, PARAMETER
+from trainlint.facts.api.classes import LOADER, MODULE, PARAMETER
 from trainlint.facts.api.operations import TENSORS_ALONE
 from trainlint.facts.ask.tensors import is_tensor
+from trainlint.facts.model.events.batches import Begun
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.values import (
     Constant,
@@ -66,14 +67,17 @@ def call(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> V
 def _dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     first = given.args[0] if given.args else None
     if isinstance(first, Table):
-        return Table(entries={**first.entries, **given.options}, others=list(first.others))
-    return Table(entries=dict(given.options), others=[first] if first is not None else [])
+        entries = {**first.entries, **given.options}
+        return Table(entries=entries, others=list(first.others), loops=ev.loops)
+    others = [first] if first is not None else []
+    return Table(entries=dict(given.options), others=others, loops=ev.loops)
 
 
 def _map(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     if len(given.args) < 2:
         return None
-    mapped = ev.call(given.args[0], Arguments((element(ev, given.args[1], at),)), at, text)
+    items = tuple(element(ev, one, at) for one in given.args[1:])
+    mapped = ev.call(given.args[0], Arguments(items), at, text)
     return Items(kind="list", items=[mapped], exact=False)
 
 
@@ -140,6 +144,8 @@ def _collected(ev: Evaluator, name: str, first: Value | None, at: s.Span) -> Val
             )
         case Object() if (inside := held(ev, first)) is not None and isinstance(inside, Items):
             return Items(kind=name, items=list(inside.items), exact=inside.exact)
+        case Object() if name == "iter" and first.is_a(LOADER):
+            ev.emit(Begun, at, loader=first)
     return first
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.model.values import Constant, Items, Table, Value, one_of
 from trainlint.program.api import filling, subscripts
 from trainlint.program.api.lists import once
+from trainlint.program.evaluate import running_sums
 from trainlint.program.evaluate.values import Arguments
 from trainlint.program.source import syntax as s
 
@@ -32,6 +33,7 @@ def _append(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value 
     if not given.args:
         return None
     filling.append(ev, value, given.args[0])
+    running_sums.note_collected(ev, value, given.args[:1], at)
     return Constant(value=None)
 
 

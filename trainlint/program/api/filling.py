@@ -22,7 +22,7 @@ def without_entry(ev: Evaluator, table: Table, key: Any) -> Value:
     """Remove what a dict holds for a key, and return it."""
     ev.store.touch(table)
     found = table.entries.pop(key)
-    if ev.guards:  # on another way it may still be there
+    if _guards(ev, table):  # on another way it may still be there
         table.entries[key] = ev.unknown(str(key))
     return found
 
@@ -63,12 +63,18 @@ def extend(ev: Evaluator, target: Items, value: Value) -> None:
 
 def put(ev: Evaluator, table: Table, key: object, value: Value) -> None:
     """`table[key] = value`, under the conditions that hold here."""
-    guards = ev.guards
+    guards = _guards(ev, table)
     before = table.entries.get(key)
     if guards:
         value = one_of(((guards, value), ((), before if before is not None else ev.unknown("missing"))))
     ev.store.touch(table)
     table.entries[key] = value
+
+
+def _guards(ev: Evaluator, table: Table) -> tuple[Any, ...]:
+    """The conditions that hold here, without those under which a dict was made."""
+    shared = len(table.made_under)
+    return ev.guards[shared:] if ev.guards[:shared] == table.made_under else ev.guards
 
 
 def is_hashable(value: object) -> bool:

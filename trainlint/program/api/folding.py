@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trainlint import limits
 from trainlint.facts.ask.numbers import is_whole
 from trainlint.facts.model.values import (
     Constant,
+    Op,
     Value,
 )
 from trainlint.program.evaluate import conditions
-
-if TYPE_CHECKING:
-    pass
-
 
 _FOLDED: dict[str, Callable[..., Any]] = {
     "+": operator.add,
@@ -37,7 +34,7 @@ _FOLDED: dict[str, Callable[..., Any]] = {
 def fold(name: str, operands: tuple[Value, ...]) -> Value | None:
     """Arithmetic and comparison of constants; None where it cannot be done."""
     if name in ("is", "is not", "==", "!=") and len(operands) == 2:
-        same = _identical(operands[0], operands[1])
+        same = False if _are_device_and_text(*operands) else _identical(operands[0], operands[1])
         if same is not None:
             return Constant(value=same == (name in ("is", "==")))
     values = [one.value for one in operands if isinstance(one, Constant) and not one.is_default]
@@ -70,6 +67,14 @@ def _is_large(value: object) -> bool:
     if isinstance(value, str):
         return len(value) > limits.MAX_TEXT
     return isinstance(value, int) and value.bit_length() > limits.MAX_BITS
+
+
+def _are_device_and_text(first: Value, second: Value) -> bool:
+    """Whether a `torch.device` is compared with a text: they are never equal."""
+    match (first, second):
+        case (Op(name="device"), Constant(value=str())) | (Constant(value=str()), Op(name="device")):
+            return True
+    return False
 
 
 def _identical(first: Value, second: Value) -> bool | None:

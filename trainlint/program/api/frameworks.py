@@ -12,6 +12,7 @@ from trainlint.facts.model.events.modules import Built, Wrapped
 from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Value, alternatives
 from trainlint.program.api import trainers
+from trainlint.program.evaluate import keys
 from trainlint.program.evaluate.values import Arguments
 from trainlint.program.source import syntax as s
 
@@ -112,18 +113,18 @@ def _lightning(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.
         )
         return Constant(value=None)
     if name == "optimizers":
-        return _own(ev, value, name, "torch.optim.?", OPTIMIZER, at)
+        return _own(ev, value, keys.OPTIMIZERS, "torch.optim.?", OPTIMIZER, at)
     if name == "lr_schedulers":
-        return _own(ev, value, name, _SOME_SCHEDULER, SCHEDULER, at)
+        return _own(ev, value, keys.SCHEDULES, _SOME_SCHEDULER, SCHEDULER, at)
     if name == "clip_gradients":
         ev.emit(Clip, at, parameters=value)
         return Constant(value=None)
     return None
 
 
-def _own(ev: Evaluator, value: Object, method: str, kind: str, base: str, at: s.Span) -> Value:
+def _own(ev: Evaluator, value: Object, kept: str, kind: str, base: str, at: s.Span) -> Value:
     """What a module's framework keeps for it, the same each time."""
-    key = (value.uid, f"the framework's {method}")
+    key = (value.uid, kept)
     found = ev.store.get(key)
     if found is None:
         found = Object(type=kind, bases=frozenset((base,)), at=ev.place(at), args=(value,))

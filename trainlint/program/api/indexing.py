@@ -48,7 +48,8 @@ def _uses(block: s.Block, name: str, owner: str) -> Iterator[tuple[str, int] | N
                 either = list(_uses(body, name, owner)), list(_uses(orelse, name, owner))
                 if all(either):  # else there is a way past it
                     yield from (*either[0], *either[1])
-                pending.append(choice.test)
+                if not _asks_for_remainder(choice.test):
+                    pending.append(choice.test)
             case (
                 s.Assign(targets=(s.Name(),), value=s.Collection(items=items))
                 | s.Return(value=s.Collection(items=items))
@@ -68,3 +69,15 @@ def _uses(block: s.Block, name: str, owner: str) -> Iterator[tuple[str, int] | N
                         pending.append(argument)
             case node if is_dataclass(node):
                 pending.extend(getattr(node, one.name) for one in fields(node))
+
+
+def _asks_for_remainder(test: s.Expr) -> bool:
+    """Whether a condition is about `index % 2` alone: it says what kind of item to make, and not which."""
+    match test:
+        case s.Operation(operator="%", operands=(s.Name(), s.Constant())):
+            return True
+        case s.Operation(operator="==" | "!=" | "<" | ">", operands=(asked, s.Constant())):
+            return _asks_for_remainder(asked)
+        case s.Operation(operator="not", operands=(asked,)):
+            return _asks_for_remainder(asked)
+    return False

@@ -12,12 +12,12 @@ from trainlint.facts.api.layers import CONTAINERS, DROPOUTS
 from trainlint.facts.api.losses import LOSS_FUNCTIONS
 from trainlint.facts.api.second_names import AUTOCASTS
 from trainlint.facts.model.events.batches import ItemsMade, WorkersStart
-from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.calls import Called, CalledBack
 from trainlint.facts.model.events.event import Escape
-from trainlint.facts.model.events.modules import Built, Wrapped
+from trainlint.facts.model.events.modules import Built, ModuleChanged, Wrapped
 from trainlint.facts.model.events.operations import AttentionCall
 from trainlint.facts.model.events.parameters import ParametersRead
-from trainlint.facts.model.events.steps import Backward, Clip
+from trainlint.facts.model.events.steps import Backward, Clip, Scheduled
 from trainlint.facts.model.order import events
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value
 from trainlint.program.api import (
@@ -35,7 +35,7 @@ from trainlint.program.api.autocasting import ASKS_AUTOCAST, autocast_switched, 
 from trainlint.program.api.grad_modes import GRAD_MODES, switched
 from trainlint.program.api.harmless import is_harmless
 from trainlint.program.api.indexing import looks_at_index
-from trainlint.program.evaluate import classes, containers
+from trainlint.program.evaluate import attributes, batch_making, classes, containers
 from trainlint.program.evaluate.keys import INITIALISED, WRAPPED
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial
 from trainlint.program.source import syntax as s
@@ -101,7 +101,9 @@ def _by_pattern(name: str) -> _Call | None:
         name.endswith(".__init__") and MODULE in torch_names.bases_of_class(name.removesuffix(".__init__"))
     ):
         return _initialised
-    if name.startswith(("torch.nn.init.", "torch.manual_seed", "torch.cuda.")):
+    if name.startswith("torch.nn.init."):
+        return _weights_drawn
+    if name.startswith(("torch.manual_seed", "torch.cuda.")):
         return _plain
     return None
 
@@ -122,7 +124,19 @@ def _made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> 
     ev.emit(Built, at, object=made, within=ev.building_in())
     if name == LOADER:
         _loader_made(ev, made, at)
+    if name == "torch.optim.lr_scheduler.LambdaLR":
+        _rated(ev, made, at)
     return made
+
+
+def _rated(ev: Evaluator, scheduler: Object, at: s.Span) -> None:
+    """What the functions of a `LambdaLR` give for a step."""
+    given = scheduler.argument(1, "lr_lambda")
+    for function in given.items if isinstance(given, Items) else [given]:
+        if isinstance(function, (FunctionValue, Bound, Partial)):
+            with ev.inside(nodes=[]):
+                factor = ev.call(function, Arguments((ev.unknown("step"),)), at, "lr_lambda(…)")
+            ev.emit(Scheduled, at, scheduler=scheduler, factor=factor)
 
 
 def _operation(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -145,6 +159,14 @@ def _plain(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) ->
     return ev.op(name, given.args, at, text, given.options)
 
 
+def _weights_drawn(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """`nn.init.xavier_uniform_(layer.weight)`: the layer begins again."""
+    holder = attributes.holder_of(given.args[0]) if given.args else None
+    if isinstance(holder, Object) and holder.is_a(MODULE):
+        ev.emit(ModuleChanged, at, module=holder, what="reset_parameters")
+    return _plain(ev, name, given, at, text)
+
+
 def _device(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     return ev.op("device", given.args, at, text, given.options)
 
@@ -161,11 +183,11 @@ def _partial(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
 
 def _ordered(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     first = given.args[0] if given.args else None
-    return first if isinstance(first, (Items, Table)) else Table()
+    return first if isinstance(first, (Items, Table)) else Table(loops=ev.loops)
 
 
 def _empty_dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    return Table()
+    return Table(loops=ev.loops)
 
 
 def _empty_queue(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -190,11 +212,14 @@ def _backward(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
 
 
 def _gradients(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
-    if not given.args:
+    outputs = given.get(0, "outputs")
+    if outputs is None:
         return None
-    ev.emit(ParametersRead, at, target=given.args[0])
-    ev.emit(ParametersRead, at, target=given.get(1, "inputs") or given.args[0])
-    return ev.op("autograd.grad", given.args, at, text, given.options)
+    ev.emit(ParametersRead, at, target=outputs)
+    ev.emit(ParametersRead, at, target=given.get(1, "inputs") or outputs)
+    made = ev.op("autograd.grad", given.args, at, text, given.options)
+    made.is_open = given.open
+    return made
 
 
 def _initialised(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -226,7 +251,9 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
         method = classes.class_attribute(ev, dataset.definition, "__getitem__")
         if isinstance(method, FunctionValue) and len(method.origin.code.parameters) > 1:
             by_index = looks_at_index(ev, dataset.definition, method.origin)
-            ev.emit(ItemsMade, at, loader=loader, names=method.origin.code.names, by_index=by_index)
+            names = batch_making.names_of_items(ev, dataset, method)
+            held = batch_making.held_by(ev, dataset)
+            ev.emit(ItemsMade, at, loader=loader, names=names, by_index=by_index, held=held)
     streams.note_stream(ev, loader, at)
     batches.note_batch(ev, loader, at)
     function = loader.argument(10, "worker_init_fn")
@@ -245,6 +272,7 @@ def called_back(ev: Evaluator, value: Value, at: s.Span) -> None:
         and value.env.parent is not None
         and (value.env.path, value.code.at[0]) not in ev.trace.reached
     ):
+        ev.emit(CalledBack, at)
         ev.call_function(value, Arguments(open=True), at)
 
 
@@ -279,7 +307,8 @@ def _copied(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
             )
             ev.objects.append(made)
             for name, held in ev.store.owned(value.uid).items():
-                ev.store.set((made.uid, name), held)
+                if not _is_looked_up(held, value):
+                    ev.store.set((made.uid, name), held)
             return made
         case Items():
             return Items(kind=value.kind, items=list(value.items), exact=value.exact)
@@ -287,6 +316,11 @@ def _copied(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
             return Table(entries=dict(value.entries), others=list(value.others))
     called = name.removeprefix("copy.")
     return ev.op("copy", (value,), at, f"{called}(…)", {"deep": Constant(value=called == "deepcopy")})
+
+
+def _is_looked_up(held: Value, owner: Object) -> bool:
+    """Whether an attribute is only known by its name, as a method of a library's class is: a copy has its own."""
+    return isinstance(held, Op) and held.name == "getattr" and held.inputs[0] is owner
 
 
 def _namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Object:

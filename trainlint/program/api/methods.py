@@ -12,7 +12,14 @@ from trainlint.facts.api.noted import NOTED_METHODS
 from trainlint.facts.api.wrappers import STRIPS, is_prefix
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
-from trainlint.facts.model.events.steps import OptimizerStep, ScaleUpdate, SchedulerStep, Unscale, ZeroGrad
+from trainlint.facts.model.events.steps import (
+    Backward,
+    OptimizerStep,
+    ScaleUpdate,
+    SchedulerStep,
+    Unscale,
+    ZeroGrad,
+)
 from trainlint.facts.model.values import (
     Choice,
     Constant,
@@ -45,7 +52,8 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         return one_of(tuple(results))
     if name.startswith("super."):
         return _call_super(ev, receiver, name[6:], given, at, text)
-    if name in NOTED_METHODS or torch_names.seeds(name) or _strips_prefix(name, given):
+    is_no_tensor = name == "backward" and isinstance(receiver, Object) and receiver.type in LOSSES
+    if is_no_tensor or name in NOTED_METHODS or torch_names.seeds(name) or _strips_prefix(name, given):
         ev.emit(
             Called, at, name=name, args=(receiver, *given.args), options=given.options, is_open=given.open
         )
@@ -155,6 +163,8 @@ def _optimizer_method(
         return result
     elif name == "load_state_dict":
         return state_loaded(ev, value, given, at, text)
+    elif name == "backward" and given.args:  # of a wrapper that scales the loss; a plain optimizer has none
+        ev.emit(Backward, at, loss=given.args[0], by_framework=True)
     elif name == "add_param_group" and (group := given.get(0, "param_group")) is not None:
         _add_group(ev, value, group)
     return ev.op("call", given.args, at, text, given.options, owner=value)

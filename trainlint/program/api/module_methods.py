@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from trainlint import limits
+from trainlint.facts.api.noted import MAKES_MASK
 from trainlint.facts.api.precision import CONVERSIONS, FLOATS
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.contents import taken_apart
 from trainlint.facts.model.events.modules import (
     Converted,
     ModeChange,
@@ -79,9 +83,19 @@ def _module_state(ev: Evaluator, value: Object, name: str, given: Arguments, at:
 def _module_parameters(
     ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str
 ) -> Value:
-    ev.emit(ParametersListed, at, target=value)
     listed = ev.op("parameters", (value,), at, text)
+    ev.emit(ParametersListed, at, target=value, output=listed, held=_held_now(ev, value))
     return ev.op("items", (Table(others=[listed]),), at) if name == "named_parameters" else listed
+
+
+def _held_now(ev: Evaluator, module: Object) -> frozenset[int]:
+    """The numbers of a module and of all that its attributes are made of at this moment; none where that is too much."""
+
+    def parts(value: Value) -> Iterable[Value]:
+        return ev.store.owned(value.uid).values() if isinstance(value, Object) else taken_apart(value)
+
+    found = frozenset(one.uid for one in reached([module], parts, limits.MODULE_PARTS))
+    return found if len(found) < limits.MODULE_PARTS else frozenset()
 
 
 def _modules(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -158,13 +172,13 @@ METHODS: dict[str, Callable[[Evaluator, Object, str, Arguments, s.Span, str], Va
     ),
     "requires_grad_": _requires_grad,
     **dict.fromkeys(("add_module", "register_module"), _module_added),
-    "register_buffer": _buffer,
+    **dict.fromkeys(("register_buffer", "register_parameter"), _buffer),
     **dict.fromkeys(
         ("append", "extend", "insert", "update", "values", "items", "keys", "pop"), _of_container
     ),
     **dict.fromkeys(("forward", "__call__"), _forward),
     "backward": _own_backward,
-    "generate_square_subsequent_mask": _mask_of_transformer,
+    MAKES_MASK: _mask_of_transformer,
 }
 """What methods of modules do; a result of None is that of an unknown call."""
 

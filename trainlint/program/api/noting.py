@@ -16,7 +16,7 @@ from trainlint.facts.model.events.forwards import Dropped, ForwardCalled
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.events.parameters import Overwritten
-from trainlint.facts.model.values import Constant, Object, Op, Value
+from trainlint.facts.model.values import Constant, Items, Object, Op, Value
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.keys import WRAPPED
 from trainlint.program.evaluate.values import Arguments, ClassValue
@@ -75,7 +75,7 @@ def loss_of(
 ) -> Op:
     """A loss of torch's is computed."""
     output = ev.op(function, given.args, at, text, given.options, owner)
-    name = owner.type.replace("torch.", "") if owner is not None else text.removesuffix("(…)")
+    name = owner.type.replace("torch.", "") if owner is not None else _called(function, text)
     ev.emit(
         LossCall,
         at,
@@ -86,6 +86,12 @@ def loss_of(
         is_open=given.open or (owner is not None and owner.is_open),
     )
     return output
+
+
+def _called(function: str, text: str) -> str:
+    """A loss as the program calls it, where that is its name: `F.cross_entropy`, but not `self.criterion`."""
+    name = text.removesuffix("(…)")
+    return name if name.rpartition(".")[2] == function else f"nn.functional.{function}"
 
 
 def _overwritten(inputs: tuple[Value, ...]) -> tuple[Value, Value, Value]:
@@ -118,8 +124,8 @@ def is_parameter(value: Op) -> bool:
 
 def note_ignored(ev: Evaluator, labels: Value, where: Value, value: Value, at: s.Span) -> None:
     """Note that labels are set to what losses ignore."""
-    number = value.value if isinstance(value, Constant) else None
-    if number == IGNORED:
+    several = value.items if isinstance(value, Items) else [value]
+    if several and all(isinstance(one, Constant) and one.value == IGNORED for one in several):
         ev.emit(Ignored, at, labels=labels, where=where)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
+from trainlint.facts.api.losses import LOSSES
 from trainlint.facts.ask.layers import layer_of
 from trainlint.facts.ask.registration import registry_of
 from trainlint.facts.model.events.operations import Operation
@@ -30,6 +31,7 @@ from trainlint.program.evaluate.values import (
     Bound,
     ClassValue,
     FunctionValue,
+    Library,
     Partial,
 )
 from trainlint.program.source import syntax as s
@@ -51,7 +53,8 @@ def _looked_up(ev: Evaluator, table: Table, index: Value) -> Value:
 
 def _acts(value: Value) -> bool:
     """Whether something happens when a value is called: plain data does nothing, whatever chooses it."""
-    return isinstance(value, (Object, FunctionValue, ClassValue, Bound, Partial))
+    is_loss = isinstance(value, Library) and value.name in LOSSES
+    return is_loss or isinstance(value, (Object, FunctionValue, ClassValue, Bound, Partial))
 
 
 def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:

@@ -10,7 +10,9 @@ from trainlint.facts.api.losses import ADDITIVE, LOSS_FUNCTIONS, SCALING
 from trainlint.facts.api.meanings import CLAMPS, KEEPS, MAKES, TURNS
 from trainlint.facts.api.noted import FITS
 from trainlint.facts.api.operations import NOT_METHODS
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.contents import contents
+from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.registration import registry_of
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import ModeChange, Moved
@@ -43,12 +45,15 @@ def _operation(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.S
         for one in given.args:
             library.called_back(ev, one, at)
     elif isinstance(value, Unknown) or (isinstance(value, Op) and value.name in ("getattr", "call")):
-        ev.emit(Escape, at, values=(value,), tensors=given.all())
+        if name not in CUTS:  # which only tensors have, and which start nothing
+            ev.emit(Escape, at, values=(value,), tensors=given.all())
     elif given.all() and (isinstance(value, Object) or _is_foreign(value)):
         ev.emit(Escape, at, tensors=given.all())
     made = noting.noted(ev, ev.op(_method_operation(name), (value, *given.args), at, text, given.options), at)
     if name.endswith("_") and isinstance(value, Op) and not name.startswith("_"):
         ev.write(value, made)
+        if _is_gradient(value) and name not in METHODS:
+            attributes.written_by_hand(ev, value, "", at)
         if name in _IN_PLACE:
             noting.note_overwritten(ev, value, at)
     return made
@@ -56,7 +61,12 @@ def _operation(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.S
 
 def _backward(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     first = given.args[0] if given.args else None
-    if _is_unseen(value) and first is not None and not isinstance(first, Constant):
+    if (
+        _is_unseen(value)
+        and first is not None
+        and not isinstance(first, Constant)
+        and not _is_detached_in_sight(first)
+    ):
         ev.emit(Backward, at, loss=first, by_framework=True)
         ev.emit(Escape, at, values=(value,))
     else:
@@ -186,6 +196,16 @@ def _is_unseen(value: Value) -> bool:
     while isinstance(value, Op) and value.name == "getattr" and value.inputs:
         value = value.inputs[0]
     return isinstance(value, Unknown) or (isinstance(value, Constant) and value.value is None)
+
+
+def _is_detached_in_sight(value: Value) -> bool:
+    """Whether a program detaches all that a value is made of: it is a gradient that a tensor is given, and no loss."""
+    is_cut = any(isinstance(one, Op) and one.name == "detach" for one in made_of(value, _detaches))
+    return is_cut and not attachment(value).attached
+
+
+def _detaches(op: Op) -> bool:
+    return op.name == "detach"
 
 
 def _is_foreign(value: Value) -> bool:

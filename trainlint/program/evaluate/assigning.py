@@ -5,20 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.model.values import (
+    Carried,
     Choice,
     Constant,
     Items,
     Op,
     Table,
     Value,
+    constant,
     one_of,
 )
 from trainlint.program.api import filling, noting, subscripts
 from trainlint.program.evaluate import (
     attributes,
+    called,
     declared,
+    discarding,
     expressions,
     names,
+    overloads,
     running_sums,
     standing_in,
     wrapped_names,
@@ -47,6 +52,7 @@ def assign_statement(ev: Evaluator, node: s.Assign) -> None:
     if node.value is None:
         return
     value = declared.instead(ev, node.annotation, ev.env, ev.expr(node.value))
+    discarding.made_again(ev, value)
     for target in node.targets:
         assign_as_written(ev, target, node.value, value)
 
@@ -61,12 +67,15 @@ def assign_as_written(ev: Evaluator, target: s.Expr, written: s.Expr, value: Val
 def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:
     match target:
         case s.Name():
+            called.note(value, target.name)
             names.bind(ev, target.name, value)
         case s.Attribute():
+            called.note(value, target.name)
             ev.set_attribute(ev.expr(target.value), target.name, value, target.at)
         case s.Subscript():
-            container = expressions.unseen(ev, target.value)
-            subscripts.store_item(ev, container, ev.expr(target.index), value, target.at)
+            container, key = expressions.unseen(ev, target.value), ev.expr(target.index)
+            called.note(value, constant(key))
+            subscripts.store_item(ev, container, key, value, target.at)
         case s.Collection():
             for item, part in zip(target.items, _unpacked(ev, target, value), strict=False):
                 if isinstance(item, s.Starred):
@@ -97,11 +106,24 @@ def _unpacked(ev: Evaluator, target: s.Collection, value: Value) -> list[Value]:
     ]
 
 
+def _from_before(value: Value) -> Value:
+    """What a name held before the loops in which it is assigned."""
+    while isinstance(value, Carried):
+        value = value.start
+    return value
+
+
 def augmented_statement(ev: Evaluator, node: s.AugmentedAssign) -> None:
     before = ev.expr(node.target)
     value = ev.expr(node.value)
-    if isinstance(before, Items) and node.operator == "+":
-        filling.extend(ev, before, value)
+    extended = _from_before(before)
+    if isinstance(extended, Items) and node.operator == "+":
+        filling.extend(ev, extended, value)
+        running_sums.note_collected(ev, extended, value.items if isinstance(value, Items) else (), node.at)
+        return
+    own = overloads.overloaded(ev, node.operator, (before, value), node.at, in_place=True)
+    if own is not None:
+        assign(ev, node.target, own)
         return
     result = expressions.arithmetic(ev, node.operator, (before, value), node.at)
     running_sums.note_augmented(ev, node, before, value, result)

@@ -9,6 +9,7 @@ from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.torch_names import is_like_requires_grad
 from trainlint.facts.model.events.batches import PadIsEnd
 from trainlint.facts.model.events.calls import AttributeSet, SettingChanged
+from trainlint.facts.model.events.modules import StateKept
 from trainlint.facts.model.events.steps import ZeroGrad
 from trainlint.facts.model.values import Carried, Choice, Constant, Object, Op, Unknown, Value, one_of
 from trainlint.program.evaluate import attributes, classes, containers, lived, names
@@ -61,29 +62,42 @@ def _unknown_attribute(ev: Evaluator, value: Value, name: str) -> Value:
     return missing
 
 
+def _note(ev: Evaluator, target: Value, name: str, value: Value, at: s.Span, is_certain: bool) -> None:
+    """Attributes of which rules ask something, by their names or by what they become."""
+    is_layer = isinstance(target, Object) and MODULE in target.bases and target.definition is None
+    is_misspelt = is_like_requires_grad(name) and not ev.is_read(name)
+    if is_misspelt or (is_layer and is_certain and name == "requires_grad"):
+        ev.emit(AttributeSet, at, target=target, name=name, value=value)
+    if isinstance(value, Op) and value.name == "state_dict":
+        ev.emit(StateKept, at, attribute=name, state=value)
+    if name in ("pad_token", "pad_token_id") and attributes.is_end_token(value):
+        ev.emit(PadIsEnd, at, tokenizer=target)
+
+
 def set_attribute(
     ev: Evaluator, target: Value, name: str, value: Value, at: s.Span, is_certain: bool = True
 ) -> None:
-    """`target.name = value`, where the target certainly is this value, or may be."""
+    """`target.name = value`, where the target certainly is this value, or may be.
+
+    Documentation that a program writes is not kept: nothing about training follows from it, and decorators put much of it
+    together.
+    """
+    if name == "__doc__":
+        return
     if isinstance(target, Choice):
         for _, one in target.options:
             set_attribute(ev, one, name, value, at, is_certain=False)
         return
     if isinstance(value, Constant) and ev.loops:  # a value of its own, for when it was set matters
         value = Constant(value=value.value, at=value.at, is_default=value.is_default)
-    is_layer = isinstance(target, Object) and MODULE in target.bases and target.definition is None
-    is_misspelt = is_like_requires_grad(name) and not ev.is_read(name)
-    if is_misspelt or (is_layer and is_certain and name == "requires_grad"):
-        ev.emit(AttributeSet, at, target=target, name=name, value=value)
-    if name in ("pad_token", "pad_token_id") and attributes.is_end_token(value):
-        ev.emit(PadIsEnd, at, tokenizer=target)
-    if name == "grad" and isinstance(value, Constant) and value.value is None:
+    _note(ev, target, name, value, at, is_certain)
+    if name == "grad" and attributes.is_nothing(value):
         ev.emit(ZeroGrad, at, target=attributes.holder_of(target))
     elif name == "requires_grad":
         attributes.set_requires_grad(ev, target, value, at, assignment=True)
     elif isinstance(target, Op):
         if name in ("transform", "transforms"):
-            ev.emit(SettingChanged, at, name=name, value=value)
+            ev.emit(SettingChanged, at, name=name, value=value, target=target)
         if name in attributes.GRADIENT_FUNCTIONS:
             ev.store.touch(target)
             target.hung_on = value

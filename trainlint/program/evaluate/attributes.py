@@ -25,6 +25,9 @@ _TENSOR_ATTRIBUTES = frozenset(
     "data grad T mT H shape dtype device requires_grad ndim is_cuda grad_fn itemsize".split()
 )
 
+_AS_IT_IS = frozenset("torch.Variable Variable to detach clone cuda cpu".split())
+_ZEROS = frozenset("zeros zeros_like new_zeros".split())
+
 
 def value_attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: str) -> Value:
     """An attribute of a tensor or of something unknown. The same one each time, where it may be stored."""
@@ -36,7 +39,7 @@ def value_attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: st
         return ev.op("getitem", (value,), at, text)
     if name in _TENSOR_ATTRIBUTES:
         if name == "grad":
-            ev.emit(ParametersRead, at, target=holder_of(value))
+            ev.emit(ParametersRead, at, target=holder_of(value), only_reads=True)
         return ev.op(name, (value,), at, text)
     made = ev.op("getattr", (value,), at, text or name, options={"name": Constant(value=name)})
     if not isinstance(value, (Items, Table)):
@@ -106,6 +109,15 @@ def written_by_hand(ev: Evaluator, target: Value, name: str, at: s.Span) -> None
     holder = holder_of(target)
     if holder is not target or name in ("data", "grad"):
         ev.emit(ParametersRead, at, target=holder, of_gradients=name == "grad")
+
+
+def is_nothing(value: Value) -> bool:
+    """Whether a value is None, or a tensor that certainly is all zeros: what a gradient is set to where it is cleared."""
+    if isinstance(value, Constant):
+        return value.value is None
+    while isinstance(value, Op) and value.name in _AS_IT_IS and value.inputs:
+        value = value.inputs[0]
+    return isinstance(value, Op) and (value.name in _ZEROS or value.text.endswith(".zero_(…)"))
 
 
 def is_end_token(value: Value) -> bool:

@@ -27,12 +27,17 @@ _NEAREST = ("continue", "break", "return", "raise")
 def if_statement(ev: Evaluator, node: s.If, is_elif: bool = False) -> Signal:
     test = ev.expr(node.test)
     outcome = conditions.truth(test, ev.known)
-    if shape.only_sets_mode(node) or (outcome is None and shape.is_main_guard(node.test)):
+    if _sets_mode(node, test) or (outcome is None and shape.is_main_guard(node.test)):
         outcome = True
     if ev.loops and shape.is_lazy(node):
         with ev.inside(loops=()):  # what it makes is made once, on the first iteration
             return _decide(ev, node, test, None, is_elif)
     return _decide(ev, node, test, outcome, is_elif)
+
+
+def _sets_mode(node: s.If, test: Value) -> bool:
+    """Whether the mode of a module is what the body makes it, whichever way it went: it was so before, or is again."""
+    return shape.only_sets_mode(node) or (shape.restores_mode(node) and conditions.asks_mode(test))
 
 
 def _decide(ev: Evaluator, node: s.If, test: Value, outcome: bool | None, is_elif: bool) -> Signal:

@@ -8,7 +8,7 @@ from trainlint import limits
 from trainlint.facts.api.attention import ATTENTION_MASKS
 from trainlint.facts.api.classes import MODULE, SOME_LOSS
 from trainlint.facts.api.layers import BATCH_NORMS, LAYERS
-from trainlint.facts.api.losses import LOSSES
+from trainlint.facts.api.losses import LOSSES, MOST_INPUTS
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward, Normalised
@@ -16,7 +16,7 @@ from trainlint.facts.model.events.operations import AttentionCall
 from trainlint.facts.model.nodes import Branch
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, one_of
 from trainlint.program.api import elements, noting
-from trainlint.program.evaluate import classes, decorating, names
+from trainlint.program.evaluate import classes, decorating, menus, names
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 
@@ -44,6 +44,8 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
     if "torch.nn.Sequential" in value.bases:
         return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
     if value.type in LOSSES:
+        if len(given.args) > MOST_INPUTS.get(LOSSES[value.type], 2):
+            return ev.op("call", given.args, at, text, given.options, owner=value)  # it is another one
         return noting.loss_of(ev, LOSSES[value.type], given, at, text, value)
     if value.type == SOME_LOSS:
         return ev.op(value.type, given.args, at, text, given.options, owner=value)
@@ -70,6 +72,7 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
 
 def call_choice(ev: Evaluator, func: Choice, given: Arguments, at: s.Span, text: str) -> Value:
     results = []
+    ways = []
     for guards, one in func.options[: limits.MAX_OPTIONS_CALLED]:
         condition = guards[-1][0] if guards else None
         branch = Branch(condition, tuple(sorted(ev.varying.get(condition, ()))))
@@ -80,7 +83,9 @@ def call_choice(ev: Evaluator, func: Choice, given: Arguments, at: s.Span, text:
         for node in nodes:
             if isinstance(node, Called):
                 node.is_chosen = True
+        ways.append((guards, nodes))
         ev.nodes.append(branch)
+    menus.note(ways)
     return results[0][1] if len(results) == 1 else one_of(tuple(results))
 
 
@@ -141,7 +146,7 @@ def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.S
         return result  # type: ignore[no-any-return]
     marked = _Marking(ev, module, at, text).of(result)
     if ev.here.forwards == 0:
-        ev.emit(Forward, at, module=module, inputs=given.args, output=marked, records=ev.records)
+        ev.emit(Forward, at, module=module, inputs=given.args, output=marked, records=ev.records, text=text)
     return marked
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trainlint import limits
+from trainlint.facts.api import frameworks as owners
 from trainlint.facts.api.classes import METRICS, MODULE, OPTIMIZER, PARAMETER
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
@@ -225,7 +226,13 @@ def _parents(given: Arguments) -> Items | None:
 def prototype(ev: Evaluator, cls: ClassValue) -> Object | None:
     """An instance of a class that the program never makes, from arguments of which nothing is known."""
     made = instantiate(ev, cls, Arguments(open=True), cls.code.at)
-    return made if isinstance(made, Object) else None
+    if not isinstance(made, Object):
+        return None
+    for name in sorted({owners.SETS_UP[base] for base in made.bases & owners.SETS_UP.keys()}):
+        first = class_attribute(ev, cls, name)
+        if isinstance(first, FunctionValue):
+            ev.call_function(first, Arguments((made,), open=True), cls.code.at, made)
+    return made
 
 
 def _fill_fields(ev: Evaluator, made: Object, cls: ClassValue, given: Arguments, at: s.Span) -> None:

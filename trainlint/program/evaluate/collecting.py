@@ -10,12 +10,15 @@ from trainlint import limits
 
 
 @contextmanager
-def collected(entries: int) -> Iterator[Callable[[], None]]:
-    """What so many entry points leave is collected on the way, what was there before is not looked at again.
+def collected(are_many: bool, forget: Callable[[], None]) -> Iterator[Callable[[], None]]:
+    """What many entry points leave is collected on the way, what was there before is not looked at again.
 
     Yields what is to be called after each of them.
+
+    Args:
+        forget: called before each collection.
     """
-    if entries <= limits.MANY_ENTRIES:
+    if not are_many:
         yield lambda: None
         return
     left = limits.ENTRIES_PER_COLLECTION
@@ -25,6 +28,7 @@ def collected(entries: int) -> Iterator[Callable[[], None]]:
         left -= 1
         if left == 0:
             left = limits.ENTRIES_PER_COLLECTION
+            forget()
             gc.collect()
 
     gc.collect()

@@ -9,7 +9,7 @@ from trainlint import limits
 from trainlint.facts.ask.guards import INDEX
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.exclusive import outcome_of
+from trainlint.facts.model.exclusive import OFF, outcome_of
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value
 from trainlint.program.evaluate.values import ClassValue, FunctionValue, Library
 
@@ -21,6 +21,11 @@ PURE = frozenset(
 
 OF_VERSION = "of a version"
 """What the key of an operation that looks at a version begins with."""
+
+_OF_PROCESS = frozenset(
+    f"torch.distributed.{name}" for name in "get_rank get_world_size is_initialized is_available".split()
+)
+"""Functions that give the same in all of one process, once it has joined the others."""
 
 _LINKS = frozenset(("not", "and", "or"))
 _OPPOSITES = {"!=": "==", "is not": "is", "not in": "in"}
@@ -35,12 +40,16 @@ def key(value: Value, depth: int = 0) -> Any:
     match value:
         case Constant(is_default=False):
             return ("constant", repr(value.value))
+        case Constant(value=False):
+            return (OFF, value.uid)
         case Library():
             return ("library", value.name)
         case Items(exact=True, items=[_, *_]) if all(
             isinstance(one, Constant) and not one.is_default for one in value.items
         ):
             return ("constants", *(repr(one.value) for one in value.items if isinstance(one, Constant)))
+        case Items(exact=True, items=[_, *_]) if all(isinstance(one, Library) for one in value.items):
+            return ("libraries", *(one.name for one in value.items if isinstance(one, Library)))
         case Unknown() if value.text == INDEX:
             return (INDEX, value.uid)
     return ("value", value.uid)
@@ -53,7 +62,7 @@ def _key_of_op(value: Op, depth: int) -> Any:
             parts += [repr(part.value) for part in value.options.values() if isinstance(part, Constant)]
         return (value.name, *parts)
     if not value.inputs:
-        return ("value", value.uid)
+        return ("once", value.name) if value.name in _OF_PROCESS else ("value", value.uid)
     return (OF_VERSION if _is_of_version(value) else "result", value.uid)
 
 
@@ -88,6 +97,14 @@ def guard(test: Value) -> Guard:
         else:
             break
     return key(test), polarity
+
+
+def asks_mode(test: Value) -> bool:
+    """Whether a test is the mode that a module was in: `was_training`, after `was_training = self.training`."""
+    match guard(test):
+        case ("getattr", *_, last), True:
+            return bool(last == repr("training"))
+    return False
 
 
 def _asks_which(test: Value) -> Guard | None:

@@ -7,10 +7,13 @@ earlier run knows of an entry point serves as well as evaluating it.
 from __future__ import annotations
 
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cached_property
 
 from trainlint import limits
+from trainlint.facts.api.losses import is_named_loss
 from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.ask.concerned import concerned
 from trainlint.facts.model.events.event import Event
@@ -19,11 +22,12 @@ from trainlint.finding import Finding, Problem
 from trainlint.program.evaluate.collecting import collected
 from trainlint.program.evaluate.entering import Entering
 from trainlint.program.evaluate.evaluator import Evaluator
+from trainlint.program.evaluate.handing_on import hand_masks_on
 from trainlint.program.evaluate.roots import Root
 from trainlint.program.evaluate.unread import harmless_containers, unread
 from trainlint.program.evaluate.uses import Code
-from trainlint.program.incremental.helpers import Helpers, helpers
-from trainlint.program.incremental.outcome import Defined, DefinedFunction, Entry, Outcome, Turn
+from trainlint.program.incremental.helpers import Helpers, NotAlone, helpers
+from trainlint.program.incremental.outcome import Defined, DefinedFunction, Entry, Outcome, Sharing, Turn
 from trainlint.program.incremental.results import Ledger
 from trainlint.program.source.relevance import Relevance
 from trainlint.reached import Reached, of_evaluator, of_stranger
@@ -55,6 +59,8 @@ class Roots:
         self._copies = copies
         self._entering = Entering(ev)
         self._reached: set[Code] = set()
+        self._entered: set[Code | None] = set()
+        self._sharing = Sharing()
         self.ledger = Ledger()
         """What is known now."""
 
@@ -62,21 +68,44 @@ class Roots:
         """What is found in all of them. One that cannot be evaluated is a problem of its file.
 
         They are gone through by file and name: where a function stands in its file must not matter.
-        Raises NotAlone if other processes evaluate some of them and an entry point follows from another.
         """
-        for path in self._paths:
-            yield from self._body(path)
+        yield from self._bodies()
         turns = list(self._turns())
-        with (
-            collected(len(turns)) as collect,
-            helpers(self._copies, self._plain, turns) if self._copies else nullcontext() as ahead,
-        ):
-            entered: set[Code | None] = set()
-            for turn in turns:
-                if turn.code not in self._reached or turn.code in entered:
-                    entered.add(turn.code)
-                    yield from self._entered(turn.entry, ahead)
+        with collected(len(turns) > limits.MANY_ENTRIES, self._ev.forget_code) as collect:
+            yield from self._in_turn(turns, collect)
+
+    def _bodies(self) -> Iterator[Finding]:
+        with collected(len(self._paths) > limits.MANY_FILES, self._ev.forget_code) as collect:
+            for path in self._paths:
+                yield from self._body(path)
+                collect()
+
+    def _in_turn(self, turns: list[Turn], collect: Callable[[], None]) -> Iterator[Finding]:
+        def work(entry: Entry) -> Outcome | None:
+            outcome = self._plain(entry)
+            collect()
+            return outcome
+
+        left, copies, times = deque(turns), self._copies, 0
+        while left:
+            with (
+                helpers(copies, work, tuple(left)) if copies else nullcontext() as ahead,
+                suppress(NotAlone),
+            ):
+                while left:
+                    yield from self._turn(left[0], ahead)
+                    left.popleft()
                     collect()
+            if left:  # the first leaves something that copies have to know of
+                yield from self._turn(left.popleft(), None)
+                collect()
+            times += 1
+            copies = copies if times <= limits.COPIED_AGAIN else 0
+
+    def _turn(self, turn: Turn, ahead: Helpers | None) -> Iterator[Finding]:
+        if turn.code not in self._reached or turn.code in self._entered:
+            yield from self._outcome(turn.entry, ahead)
+            self._entered.add(turn.code)
 
     def _turns(self) -> Iterator[Turn]:
         for path in self._paths:
@@ -132,10 +161,21 @@ class Roots:
     def _trains(self, path: str, function: DefinedFunction, relevance: Relevance) -> bool:
         if relevance.trains(function.name, function.names):
             return True
-        init = self.ledger.defined[path].classes[function.owner].init if function.owner is not None else None
-        return init is not None and relevance.trains("__init__", init.names)
+        owner = self.ledger.defined[path].classes[function.owner] if function.owner is not None else None
+        if is_named_loss(function.name, owner.name if owner is not None else None):
+            return True
+        if owner is None:
+            return False
+        if function.name == "forward" and (path, owner.name) in self._handing:
+            return True
+        return owner.init is not None and relevance.trains("__init__", owner.init.names)
 
-    def _entered(self, entry: Entry, ahead: Helpers | None) -> Iterator[Finding]:
+    @cached_property
+    def _handing(self) -> frozenset[tuple[str, str]]:
+        """Known once the bodies of all files have been evaluated."""
+        return hand_masks_on(self.ledger.defined)
+
+    def _outcome(self, entry: Entry, ahead: Helpers | None) -> Iterator[Finding]:
         outcome = self._known.outcomes.get(entry)
         if outcome is None and ahead is not None:
             outcome = ahead.outcome(entry)
@@ -179,7 +219,7 @@ class Roots:
             # what is asked of the classes of its objects, it follows from too
             self._ev.work.trace = root.trace
             with answered_by(Answers()):
-                lost = tuple(unread(self._ev, root.objects))
+                lost = tuple(unread(self._ev, root.objects, root.nodes))
                 harmless = harmless_containers(self._ev, root.objects)
             limited = {of_evaluator(path, name, one): None for one in sorted(root.trace.limits)}
             is_test = kind != "program" and _is_test(path)
@@ -204,6 +244,7 @@ class Roots:
         )
 
     def _noted(self, entry: Entry, outcome: Outcome) -> tuple[Finding, ...]:
+        outcome = self._sharing.shared(outcome)
         self._reached |= outcome.reached
         self.ledger.outcomes[entry] = outcome
         return outcome.findings

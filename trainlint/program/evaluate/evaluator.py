@@ -97,6 +97,14 @@ class Evaluator(Making):
         self.store.sweep(body.made, kept)
         body.made.clear()
 
+    def forget_code(self) -> None:
+        """Between two entry points: forget what is known of code, which can be read again."""
+        self.project.forget_code()
+        self.forget_labels()
+        self.assigned_names.clear()
+        self.uses.forget_code()
+        self.roles.forget_code()
+
     def run_root(
         self,
         path: str,
@@ -114,6 +122,13 @@ class Evaluator(Making):
         here, before = self.here, self.work
         self.here, self.work = Context([]), Work.begun(limit)
         self.frames = self.work.frames
+        passing: tuple[dict[Any, Any], ...] = (
+            self.contexts,
+            self.varying,
+            self.uses.loops,
+            self.uses.changed,
+        )
+        sizes, bodies = tuple(map(len, passing)), len(self.bodies)
         try:
             with self.store.root(kept, on) as left, answered_by(self.work.budget):
                 self.owners[self.store.number] = path
@@ -131,6 +146,9 @@ class Evaluator(Making):
             return root
         finally:
             self.here, self.work, self.frames = here, before, before.frames
+            if not kept and len(self.bodies) == bodies:
+                for known, size in zip(passing, sizes, strict=True):
+                    _shorten(known, size)
 
     def _module_body(self, path: str) -> None:
         self.trace.uses.add(path)
@@ -172,15 +190,16 @@ class Evaluator(Making):
         """`func(...)`, whatever it is."""
         match func:
             case FunctionValue(owner=ClassValue(), kind="function") if given.args:
-                return self.call_function(func, given, at, given.args[0])
+                return functions.call_written(self, func, given, at, given.args[0])
             case FunctionValue():
-                return self.call_function(func, given, at)
+                return functions.call_written(self, func, given, at)
             case ClassValue():
                 return classes.instantiate(self, func, given, at)
             case Bound(function=FunctionValue() as function):
                 if func.name == "forward" and text.endswith(".forward(…)"):
                     return calling.call_forward(self, func.receiver, function, given, at, text)
-                return self.call_function(function, _with_receiver(func.receiver, given), at, func.receiver)
+                with_receiver = _with_receiver(func.receiver, given)
+                return functions.call_written(self, function, with_receiver, at, func.receiver)
             case Bound():
                 return methods.call_method(self, func.receiver, func.name, given, at, text)
             case Library():
@@ -198,6 +217,12 @@ class Evaluator(Making):
                 return self.call(func.start, given, at, text)
             case _:
                 return library.call_unknown(self, func, given, at, text)
+
+
+def _shorten(known: dict[Any, Any], size: int) -> None:
+    """Forget what was noted last."""
+    while len(known) > size:
+        known.popitem()
 
 
 def _with_receiver(receiver: Value, given: Arguments) -> Arguments:

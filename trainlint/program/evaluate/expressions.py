@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
-from trainlint.facts.model.values import Constant, Guards, Items, Table, Value, Written, one_of, ways
+from trainlint.facts.model.values import (
+    Constant,
+    Guards,
+    Items,
+    Object,
+    Table,
+    Value,
+    Written,
+    one_of,
+    ways,
+)
 from trainlint.finding import Place
-from trainlint.program.api import elements, filling, folding, host, subscripts
+from trainlint.program.api import elements, folding, host, subscripts
 from trainlint.program.api.lists import bounded, joined, once
 from trainlint.program.evaluate import (
     assigning,
+    called,
     conditions,
     declared,
     decorating,
-    loops,
     names,
+    overloads,
     standing_in,
     wrapped_names,
 )
+from trainlint.program.evaluate.comprehensions import comprehension
 from trainlint.program.evaluate.values import Arguments, Super
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
@@ -67,6 +78,8 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
     func = ev.expr(node.func)
     result = ev.call(func, _arguments(ev, node.args), node.at, ev.label(node.func) + "(…)")
     wrapped_names.note_state(ev, node)
+    if isinstance(result, Object):
+        called.note_dataset(result, node)
     return result
 
 
@@ -151,11 +164,12 @@ def _collection(ev: Evaluator, node: s.Collection) -> Value:
         else:
             items.append(ev.expr(item))
     items, exact = bounded(ev, items, exact=exact)
-    return Items(kind=node.kind, items=items, exact=exact, at=ev.place(node.at), branch=len(ev.guards))
+    at, branch = ev.place(node.at), len(ev.guards)
+    return Items(kind=node.kind, items=items, exact=exact, at=at, branch=branch, loops=ev.loops)
 
 
 def _mapping(ev: Evaluator, node: s.Mapping) -> Value:
-    table = Table()
+    table = Table(loops=ev.loops, made_under=ev.guards)
     for key, one in node.items:
         value = ev.expr(one)
         if key is None:
@@ -167,6 +181,7 @@ def _mapping(ev: Evaluator, node: s.Mapping) -> Value:
             continue
         found = ev.expr(key)
         if isinstance(found, Constant) and _hashable(found.value):
+            called.note(value, found.value)
             table.entries[found.value] = value
         else:
             table.others.append(value)
@@ -218,6 +233,9 @@ def arithmetic(
     folded = folding.fold(operator, operands)
     if folded is not None:
         return folded
+    own = overloads.overloaded(ev, operator, operands, at)
+    if own is not None:
+        return own
     if operator == "+" and all(isinstance(one, Items) for one in operands):
         first, second = operands
         assert isinstance(first, Items) and isinstance(second, Items)
@@ -250,9 +268,13 @@ def _conditional(ev: Evaluator, node: s.Conditional) -> Value:
         return ev.expr(node.then)
     known = ev.known
     guard = condition, polarity = conditions.guard(test)
-    with ev.inside(known={**known, **dict(conditions.implied(test, True, guard))}):
+    guards = ev.guards
+    with ev.inside(known={**known, **dict(conditions.implied(test, True, guard))}, guards=(*guards, guard)):
         then = ev.expr(node.then)
-    with ev.inside(known={**known, **dict(conditions.implied(test, False, guard))}):
+    with ev.inside(
+        known={**known, **dict(conditions.implied(test, False, guard))},
+        guards=(*guards, (condition, not polarity)),
+    ):
         otherwise = ev.expr(node.otherwise)
     ev.varying.setdefault(condition, conditions.varies(test))
     return one_of(((((condition, polarity),), then), (((condition, not polarity),), otherwise)))
@@ -264,59 +286,6 @@ def _lambda(ev: Evaluator, node: s.Lambda) -> Value:
 
 def _starred(ev: Evaluator, node: s.Starred) -> Value:
     return ev.expr(node.value)
-
-
-def _comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
-    env = ev.new_env(ev.env.path, ev.env)
-    frame = ev.frames[-1]
-    outer = frame.env
-    exact: list[Value] | None = None
-    frame.env = outer
-    target, iterable_node, tests = node.loops[0]
-    iterable = elements.listed(ev.expr(iterable_node))
-    frame.env = env
-    try:
-        if (
-            len(node.loops) == 1
-            and not tests
-            and isinstance(iterable, Items)
-            and loops.is_unrolled(ev, iterable)
-        ):
-            exact = []
-            keys: list[Value] = []
-            with loops.unrolled(ev, iterable):
-                for one in tuple(iterable.items):
-                    assigning.assign(ev, target, one)
-                    if node.key is not None:
-                        keys.append(ev.expr(node.key))
-                    exact.append(ev.expr(node.element))
-            if node.kind == "dict":
-                return filling.tabled(keys, exact)
-            return Items(kind="list", items=exact, at=ev.place(node.at))
-        with _inside_loop(ev):
-            assigning.assign(ev, target, elements.element(ev, iterable, iterable_node.at))
-            for test in tests:
-                ev.expr(test)
-            for inner_target, inner_iterable, inner_tests in node.loops[1:]:
-                value = ev.expr(inner_iterable)
-                assigning.assign(ev, inner_target, elements.element(ev, value, inner_iterable.at))
-                for test in inner_tests:
-                    ev.expr(test)
-            if node.key is not None:
-                ev.expr(node.key)
-            element = ev.expr(node.element)
-    finally:
-        frame.env = outer
-        ev.leave(env)
-    if node.kind == "dict":
-        return Table(others=[element])
-    return Items(kind="list", items=[element], exact=False, at=ev.place(node.at))
-
-
-@contextmanager
-def _inside_loop(ev: Evaluator) -> Iterator[None]:
-    with ev.inside(loops=(*ev.loops, next(ev.loop_numbers))):
-        yield
 
 
 def _walrus(ev: Evaluator, node: s.Walrus) -> Value:
@@ -365,7 +334,7 @@ EVALUATE: dict[type, Callable[[Evaluator, Any], Value]] = {
     s.Conditional: _conditional,
     s.Lambda: _lambda,
     s.Starred: _starred,
-    s.Comprehension: _comprehension,
+    s.Comprehension: comprehension,
     s.Walrus: _walrus,
     s.Text: _text,
     s.Yield: _yield,

@@ -12,12 +12,34 @@ from trainlint.finding import Place
 from trainlint.program.evaluate import blocks, conditions, declared, parameters
 from trainlint.program.evaluate.context import Frame
 from trainlint.program.evaluate.keys import INITIALISED
-from trainlint.program.evaluate.signatures import raises_at_once
+from trainlint.program.evaluate.signatures import lacks_arguments, raises_at_once
 from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def call_written(
+    ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None = None
+) -> Value:
+    """A call that stands in the program, with all the arguments that it has there."""
+    if lacks_arguments(func, given):
+        return _refused(ev, func, given, at)
+    return call_function(ev, func, given, at, receiver)
+
+
+def _refused(ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span) -> Value:
+    """A call that raises: what follows in the program does not happen, or the exception is caught."""
+    _initialised(ev, func, given)
+    ev.emit(Escape, at, values=given.all())
+    return ev.op("call", given.all(), at, func.code.name + "(…)")
+
+
+def _initialised(ev: Evaluator, func: FunctionValue, given: Arguments) -> None:
+    """A constructor that is not followed has done its part."""
+    if func.origin.code.name == "__init__" and given.args:
+        ev.store.set((given.args[0].uid, INITIALISED), Constant(value=True))
 
 
 def call_function(
@@ -26,13 +48,11 @@ def call_function(
     """A function of the program: its body, here and now. Beyond the limits, an unknown result."""
     is_constructor = func.origin.code.name == "__init__"
     if ev.work.active.get(_running(func), 0) >= limits.MAX_SAME_FUNCTION or not ev.follows():
-        if is_constructor and given.args:
-            ev.store.set((given.args[0].uid, INITIALISED), Constant(value=True))
+        _initialised(ev, func, given)
         ev.emit(Escape, at, values=given.all())
         return ev.op("call", given.all(), at, func.code.name + "(…)")
-    if raises_at_once(func, given):  # what follows in the program does not happen, or is caught
-        ev.emit(Escape, at, values=given.all())
-        return ev.op("call", given.all(), at, func.code.name + "(…)")
+    if raises_at_once(func, given):
+        return _refused(ev, func, given, at)
     if not is_constructor and ev.project.is_library_code(func.env.path, ev.env.path):
         owner = receiver if isinstance(receiver, Object) else None
         return ev.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)

@@ -82,7 +82,7 @@ class Here:
 
     def certainly_once(self, made: Items) -> bool:
         """Whether what happens here happens exactly once for a list that was made earlier."""
-        return not self.loops and len(self.guards) <= made.branch
+        return len(self.loops) <= len(made.loops) and len(self.guards) <= made.branch
 
     def depth(self) -> int:
         """How many undecided conditions hold here."""

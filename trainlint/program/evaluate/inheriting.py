@@ -16,15 +16,17 @@ _TRAINS = frozenset(("backward", "manual_backward", "training_step"))
 
 
 def inherited(ev: Evaluator, own: list[ClassValue]) -> Iterator[tuple[FunctionValue, ClassValue]]:
-    """The methods that classes of a file inherit from its other classes that train, each with a class that has it."""
+    """The methods that classes of a file inherit from its other classes, each with a class that has it, where either
+    these train or what they call is a method of the class that trains."""
     methods = {cls.uid: list(_methods(ev, cls)) for cls in own}
     training = {uid for uid, held in methods.items() if any(_TRAINS & one.origin.code.names for one in held)}
     counts: dict[int, int] = {}
     for cls in own if training else ():
         bases = [one.uid for one in classes.ancestry(cls) if one is not cls and one.uid in methods]
-        if training.isdisjoint(bases):
-            continue
-        for one in (one for base in bases for one in methods[base]):
+        steps = {one.origin.code.name for one in methods[cls.uid] if _TRAINS & one.origin.code.names}
+        for number, one in ((base, one) for base in bases for one in methods[base]):
+            if number not in training and steps.isdisjoint(one.origin.code.names):
+                continue
             held = classes.class_attribute(ev, cls, one.origin.code.name)
             if not isinstance(held, FunctionValue) or held.origin is not one.origin:
                 continue

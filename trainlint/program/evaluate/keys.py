@@ -13,6 +13,12 @@ INITIALISED = f"{_MARK}initialised"
 WRAPPED = f"{_MARK}wrapped"
 """A module stands behind a wrapper, which calls it."""
 
+OPTIMIZERS = f"{_MARK}the framework's optimizers"
+"""What a framework keeps for a module that steps by hand."""
+
+SCHEDULES = f"{_MARK}the framework's schedules"
+"""Its schedules."""
+
 _OPTION = f"{_MARK}option "
 
 

@@ -42,6 +42,9 @@ class Uses:
     def begin(self, loop: int, body: s.Block, frames: int) -> None:
         self.loops[loop] = _Begun(new_uid(), body, frames)
 
+    def forget_code(self) -> None:
+        self._names.clear()
+
     def names(self, body: s.Block) -> frozenset[str]:
         """Every name and attribute in a block."""
         found = self._names.get(id(body))

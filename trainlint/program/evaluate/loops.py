@@ -7,17 +7,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from trainlint import limits
+from trainlint.facts.model.events.operations import Discarded
 from trainlint.facts.model.nodes import Loop
 from trainlint.facts.model.values import (
     Carried,
     Items,
+    Op,
     Value,
 )
 from trainlint.program.api import elements
 from trainlint.program.api.lists import numbered
 from trainlint.program.evaluate import assigning, names
 from trainlint.program.evaluate.blocks import Signal, block, decided
-from trainlint.program.source import shape
+from trainlint.program.source import rebinding, shape
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -33,12 +35,26 @@ def for_statement(ev: Evaluator, node: s.For) -> Signal:
             return decided(ev, node.orelse)
         return None if signal == "break" else signal
 
+    code = ev.frames[-1].code
+    lost = list(rebinding.lost(node, code.body)) if code is not None else []
+    before: dict[str, Value | None] = {}
+
     def bind() -> None:
         assigning.assign(ev, node.target, elements.element(ev, iterable, node.iterable.at))
+        before.update((name, ev.store.get((ev.env.uid, name))) for _, name in lost)
 
     signal = _loop(ev, node, node.body, bind, iterable)
+    for assign, name in lost:
+        _note_lost(ev, assign, name, before.get(name))
     decided(ev, node.orelse)
     return signal
+
+
+def _note_lost(ev: Evaluator, assign: s.Assign, name: str, before: Value | None) -> None:
+    """Note that a variable of a loop has become something that nothing reads."""
+    made = ev.store.get((ev.env.uid, name))
+    if isinstance(made, Op) and before is not None and made is not before:
+        ev.emit(Discarded, assign.at, name=made.name, tensor=before, text=made.text, kept_in=name, made=made)
 
 
 def _item_by_item(ev: Evaluator, node: s.For, iterable: Items) -> Signal:

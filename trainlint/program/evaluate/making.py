@@ -147,6 +147,9 @@ class Making(Here):
         self.objects.append(made)
         return made
 
+    def forget_labels(self) -> None:
+        self._labels.clear()
+
     def label(self, node: s.Expr) -> str:
         found = self._labels.get(id(node))
         if found is None:

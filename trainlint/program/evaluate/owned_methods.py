@@ -6,11 +6,12 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
+from trainlint.facts.ask.schedules import optimizers
 from trainlint.facts.model.events.event import Returned
 from trainlint.facts.model.events.frameworks import Configured, StepMethod
 from trainlint.facts.model.events.steps import Backward
-from trainlint.facts.model.values import Constant, Object, Value
-from trainlint.program.evaluate import classes, loops
+from trainlint.facts.model.values import Constant, Items, Object, Value
+from trainlint.program.evaluate import batch_making, classes, keys, loops, presumed_losses
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 
 if TYPE_CHECKING:
@@ -21,9 +22,14 @@ def enter(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> Non
     """Call a function that nothing in the program calls; one that a framework calls, as that would."""
     given = Arguments((receiver,) if receiver is not None else (), open=True)
     role = _role(function, receiver)
-    if role is None or not isinstance(receiver, Object):
+    if role is None and presumed_losses.is_loss(function, receiver):
+        presumed_losses.called(ev, function, receiver)
+    elif role is None or not isinstance(receiver, Object):
+        batch_making.note_items(ev, function, receiver)
         result = ev.call_function(function, given, function.origin.code.at, receiver)
-        ev.emit(Returned, function.origin.code.at, value=result)
+        owner = receiver if isinstance(receiver, Object) else None
+        ev.emit(Returned, function.origin.code.at, value=result, receiver=owner)
+        batch_making.note(ev, result, function.origin.code.at)
     elif role == "configures":
         configured(ev, function, given, receiver)
     else:
@@ -35,9 +41,34 @@ def configured(ev: Evaluator, function: FunctionValue, given: Arguments, receive
     at = function.origin.code.at
     result = ev.call_function(function, given, at, receiver)
     automatic, names = is_automatic(ev, receiver), _names(ev, receiver)
+    if automatic is False:
+        _keep_optimizers(ev, receiver, result)
     with ev.module_frame(function.origin.env.path):
         ev.emit(Returned, at, value=result)
         ev.emit(Configured, at, receiver=receiver, returns=result, automatic=automatic, names=names)
+
+
+def _keep_optimizers(ev: Evaluator, receiver: Object, result: Value) -> None:
+    """What `self.optimizers()` gives from here on: one optimizer, or a list of several."""
+    found = optimizers(result)
+    if found:
+        kept = found[0] if len(found) == 1 else Items(kind="list", items=list(found))
+        ev.store.set((receiver.uid, keys.OPTIMIZERS), kept)
+
+
+def _configure_first(ev: Evaluator, receiver: Object) -> None:
+    """Who steps by hand asks the framework for the optimizers, which has asked for them before the first batch."""
+    if ev.store.get((receiver.uid, keys.OPTIMIZERS)) is not None or is_automatic(ev, receiver) is not False:
+        return
+    definition = receiver.definition
+    own = (
+        classes.class_attribute(ev, definition, "configure_optimizers")
+        if isinstance(definition, ClassValue)
+        else None
+    )
+    if isinstance(own, FunctionValue) and "optimizers" in _names(ev, receiver):
+        at = own.origin.code.at
+        _keep_optimizers(ev, receiver, ev.call_function(own, Arguments((receiver,)), at, receiver))
 
 
 def for_each_batch(
@@ -45,6 +76,8 @@ def for_each_batch(
 ) -> None:
     """A framework calls a method for each batch, in a loop of its own, or in one that stands around it."""
     at, name = function.origin.code.at, function.origin.code.name
+    if receiver.is_a(owners.LIGHTNING):
+        _configure_first(ev, receiver)
     with ev.module_frame(function.origin.env.path), nullcontext() if looped else loops.loop(ev, at):
         result = ev.call_function(function, given, at, receiver)
         if _role(function, receiver) != "returns-loss":

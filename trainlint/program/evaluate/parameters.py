@@ -6,9 +6,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import SOME_MODULE
-from trainlint.facts.model.values import Items, Object, Table, Value
+from trainlint.facts.model.values import Constant, Items, Object, Table, Value, one_of
 from trainlint.program.api.lists import bounded
-from trainlint.program.evaluate import declared, names, standing_in
+from trainlint.program.evaluate import conditions, declared, names, standing_in
 from trainlint.program.evaluate.classes import overridable
 from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
@@ -27,9 +27,9 @@ def bind_parameters(ev: Evaluator, func: FunctionValue, given: Arguments) -> Non
             names.bind(ev, parameter.name, _rest(ev, args, opened))
             args = []
         elif parameter.star == "**":
-            names.bind(
-                ev, parameter.name, Table(entries=dict(options), others=[ev.unknown()] if opened else [])
-            )
+            others: list[Value] = [ev.unknown()] if opened else []
+            table = Table(entries=dict(options), others=others, made_under=ev.guards)
+            names.bind(ev, parameter.name, table)
             options = {}
         else:
             names.bind(ev, parameter.name, _argument(ev, func, parameter, args, options, opened))
@@ -71,7 +71,19 @@ def _argument(
         if default is None or typed is not None
         else None
     )
-    return used or typed or overridable(ev, default, name)
+    return used or typed or _left_out(ev, func, name, default)
+
+
+def _left_out(ev: Evaluator, func: FunctionValue, name: str, default: Value | None) -> Value:
+    """What a parameter holds whose default is all that is known of it. One that is None by default, and used as a part of
+    training, is None or that part: `scaler=None`."""
+    is_optional = isinstance(default, Constant) and default.value is None
+    used = standing_in.parameter(ev, func, name, func.code.at) if is_optional else None
+    nothing = overridable(ev, default, name)
+    if used is None:
+        return nothing
+    is_given = conditions.key(ev.unknown(name))
+    return one_of(((((is_given, False),), nothing), (((is_given, True),), used)))
 
 
 def _handed(ev: Evaluator, func: FunctionValue, parameter: s.Parameter, value: Value) -> Value:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trainlint.facts.ask.tensors import is_tensor
-from trainlint.facts.model.events.losses import Accumulated
-from trainlint.facts.model.values import Carried, Object, Op, Value, alternatives
+from trainlint.facts.model.events.losses import Accumulated, Collected
+from trainlint.facts.model.values import Carried, Items, Object, Op, Table, Value, alternatives
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
 
@@ -18,13 +19,15 @@ def note_assigned(ev: Evaluator, target: s.Expr, expr: s.Expr, value: Value) -> 
     """`total = total + loss` in a loop."""
     if not ev.loops or not isinstance(expr, s.Operation) or expr.operator != "+":
         return
-    if (
-        not isinstance(value, Op)
-        or len(value.inputs) != 2
-        or shape.label(target) != shape.label(expr.operands[0])
-    ):
+    if not isinstance(value, Op) or len(value.inputs) != 2:
         return
     before, added = value.inputs
+    if isinstance(target, s.Subscript) and _gets(expr.operands[0], target):
+        made_in = _made_in(ev, target)
+        ev.emit(Accumulated, expr.at, total=shape.label(target), value=added, result=value, made_in=made_in)
+        return
+    if shape.label(target) != shape.label(expr.operands[0]):
+        return
     is_entry = isinstance(target, s.Subscript) and isinstance(target.index, s.Constant)
     if is_entry or (isinstance(target, s.Attribute) and _attribute_lives_on(ev, target)):
         ev.emit(Accumulated, expr.at, total=shape.label(target), value=added, result=value)
@@ -37,7 +40,31 @@ def note_augmented(
 ) -> None:
     """`total += loss` in a loop."""
     if ev.loops and node.operator in ("+", "-") and _target_lives_on(ev, node.target, before):
-        ev.emit(Accumulated, node.at, total=shape.label(node.target), value=value, result=result)
+        made_in = _made_in(ev, node.target) if isinstance(node.target, s.Subscript) else None
+        total = shape.label(node.target)
+        ev.emit(Accumulated, node.at, total=total, value=value, result=result, made_in=made_in)
+
+
+def note_collected(ev: Evaluator, kept: Items, added: Iterable[Value], at: s.Span) -> None:
+    """`losses.append(loss)` in a loop that the list was made before."""
+    if len(ev.loops) > len(kept.loops):
+        for one in added:
+            if isinstance(one, Op) and one.records:
+                ev.emit(Collected, at, value=one)
+
+
+def _gets(expr: s.Expr, entry: s.Subscript) -> bool:
+    """Whether it is `totals.get(key, 0)`, beside `totals[key]`."""
+    match expr:
+        case s.Call(func=s.Attribute(name="get", value=holder)):
+            return shape.label(holder) == shape.label(entry.value)
+    return False
+
+
+def _made_in(ev: Evaluator, entry: s.Subscript) -> tuple[int, ...] | None:
+    """The loops that a dict or list was made in; None where that is not known."""
+    holder = ev.expr(entry.value)
+    return holder.loops if isinstance(holder, (Table, Items)) else None
 
 
 def _target_lives_on(ev: Evaluator, target: s.Expr, before: Value) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import NOT_TORCH, SCALER, SOME_LOSS, SOME_MODULE, SOME_OPTIMIZER
 from trainlint.facts.api.torch_names import library_bases
-from trainlint.facts.model.values import Object, Op, Unknown, Value
+from trainlint.facts.model.values import MANY, Object, Op, Unknown, Value
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 from trainlint.program.source.roles import Part, Role, roles, spelled
@@ -46,6 +46,9 @@ class Roles:
         if found is None:
             found = self._of_code[id(code)] = roles(code.body)
         return found
+
+    def forget_code(self) -> None:
+        self._of_code.clear()
 
 
 def parameter(
@@ -114,7 +117,9 @@ def is_unknown(value: Value) -> bool:
     """Whether nothing is known of a value but that code that is not seen has made it, or that a config holds it."""
     match value:
         case Unknown():
-            return value.text != "one of many"
+            return value.text != MANY
+        case Op(name="getattr", inputs=(Object(definition=ClassValue()), *_)):
+            return True  # a base class that is not in sight has set it
         case Op(name="getitem" | "getattr", inputs=(inner, *_)):
             return isinstance(inner, Unknown)
         case Op(name=name, owner=None):
@@ -135,6 +140,7 @@ def _as(ev: Evaluator, value: Value, part: Part, at: s.Span, name: str) -> Value
         found = _made(ev, part.role, "", at, told_by)
         if isinstance(found, Object):
             found.loops = loops_of(value)
+            found.stands_for = value
             found.at = value.at if isinstance(value, Op) and value.at is not None else found.at
         ev.store.set(key, found)
     return found

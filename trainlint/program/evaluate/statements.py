@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from trainlint.facts.api.layers import EMBEDDING, MAKES_ANOTHER
-from trainlint.facts.api.operations import OUT_OF_PLACE
-from trainlint.facts.model.events.operations import Discarded
 from trainlint.facts.model.nodes import Exit
 from trainlint.facts.model.values import Constant, Op, alternatives
-from trainlint.program.evaluate import classes, conditions, decorating, names, narrowing
+from trainlint.program.evaluate import called, classes, conditions, decorating, discarding, names, narrowing
 from trainlint.program.evaluate.assigning import assign_statement, augmented_statement, delete_statement
 from trainlint.program.evaluate.blocks import Signal
 from trainlint.program.evaluate.branches import if_statement, match_statement, try_statement
 from trainlint.program.evaluate.importing import from_statement, import_statement
 from trainlint.program.evaluate.loops import for_statement, while_statement
 from trainlint.program.evaluate.managers import with_statement
-from trainlint.program.evaluate.values import Env, Library
+from trainlint.program.evaluate.values import Env
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -33,7 +30,7 @@ def _evaluate(ev: Evaluator, node: s.Evaluate) -> None:
             # what a function has bound and returns, it may have looked at
             one.is_ignored = one.at is None or one.at == ev.place(node.value.at)
     if isinstance(value, Op):
-        _note_discarded(ev, node.value, value)
+        discarding.note(ev, node.value, value)
 
 
 def _assert(ev: Evaluator, node: s.Assert) -> None:
@@ -45,6 +42,8 @@ def _assert(ev: Evaluator, node: s.Assert) -> None:
 def _return(ev: Evaluator, node: s.Return) -> Signal:
     value = ev.expr(node.value) if node.value is not None else Constant(value=None, at=ev.place(node.at))
     frame = ev.frames[-1]
+    if frame.code is not None:
+        called.note(value, frame.code.name)
     frame.returns.append((ev.guards[frame.guards :], value))
     ev.nodes.append(Exit("return"))
     return "return"
@@ -68,27 +67,6 @@ def _function(ev: Evaluator, node: s.Function) -> None:
 
 def _class(ev: Evaluator, node: s.Class) -> None:
     names.bind(ev, node.name, classes.define_class(ev, node))
-
-
-def _note_discarded(ev: Evaluator, node: s.Call, value: Op) -> None:
-    """`x.clamp(0)` as a statement."""
-    name = node.func.name if isinstance(node.func, s.Attribute) else ""
-    is_trial = ev.frames[-1].trying > 0
-    if name == MAKES_ANOTHER and value.owner is not None and value.owner.type == EMBEDDING and not is_trial:
-        ev.emit(Discarded, node.at, name=name, tensor=value.owner, text=value.text)
-    if (
-        name in OUT_OF_PLACE
-        and value.inputs
-        and not is_trial
-        and not {"out", "inplace"} & value.options.keys()
-    ):
-        root: s.Expr = node.func
-        while isinstance(root, s.Attribute):
-            root = root.value
-        is_function = isinstance(root, s.Name) and isinstance(names.lookup(ev, root.name), Library)
-        ev.emit(
-            Discarded, node.at, name=name, tensor=value.inputs[0], is_method=not is_function, text=value.text
-        )
 
 
 def scope_statement(ev: Evaluator, node: s.Scope) -> None:

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.ask.holding import contained, has_parameters
+from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.modules import BY_ANY_NAME, Unread
+from trainlint.facts.model.nodes import Node
+from trainlint.facts.model.order import events
 from trainlint.facts.model.values import Items, Object, Table
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.evaluator import Evaluator
@@ -17,12 +20,19 @@ _PLAIN_BASES = frozenset((MODULE, "lightning.LightningModule"))
 _ADD_MODULES = frozenset(("add_module", "register_module", "setattr"))
 
 
-def unread(ev: Evaluator, objects: Iterable[Object]) -> Iterator[Unread]:
-    """What no code reads of the modules among some objects."""
-    for module, name in _unread_names(ev, objects):
-        layer = module.attributes[name]
-        if isinstance(layer, Object) and layer.at is not None and _is_lost(layer, name, module):
-            yield Unread(layer.at, module.type, name, layer.type.removeprefix("torch."))
+def unread(ev: Evaluator, objects: Iterable[Object], nodes: list[Node]) -> Iterator[Unread]:
+    """What no code reads of the modules among some objects. Those that a forward creates anew each time are in no
+    checkpoint, whatever they hold."""
+    found = [
+        (module, Unread(layer.at, module.type, name, layer.type.removeprefix("torch.")))
+        for module, name in _unread_names(ev, objects)
+        if isinstance(layer := module.attributes[name], Object)
+        and layer.at is not None
+        and _is_lost(layer, name, module)
+    ]
+    made = (one for one in events(nodes) if isinstance(one, Built)) if found else ()
+    anew = {one.object.uid for one in made if one.within is not None}
+    yield from (lost for module, lost in found if module.uid not in anew)
 
 
 def harmless_containers(ev: Evaluator, objects: Iterable[Object]) -> frozenset[tuple[int, str]]:

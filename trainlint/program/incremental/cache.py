@@ -9,17 +9,15 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pickle
-import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trainlint.cache.folder import mark, tidy
 from trainlint.finding import Finding, Problem
+from trainlint.program.incremental.version import version
 from trainlint.project.absent import Absent
 from trainlint.reached import Reached
 
@@ -27,7 +25,8 @@ if TYPE_CHECKING:
     from trainlint.program.incremental.results import Account
     from trainlint.program.source.syntax import Module
 
-_HERE = Path(__file__).parents[2]
+_SEAL = 16
+"""Bytes before a module that tell whether it is as it was written: parts of it are looked at only later."""
 Import = tuple[int, str, tuple[str, ...]]
 """An import statement: its leading dots, the module, the names."""
 
@@ -45,13 +44,17 @@ class Checked:
     """Limits that were reached."""
     imported: tuple[Finding, ...] = ()
     """What was found that has to do with none of the files, but lies in files that they import."""
+    entry_points: int = 0
+    """How many bodies of files and functions were entered on their own."""
+    not_here: tuple[str, ...] = ()
+    """Files that another part of a check judges."""
 
 
 class Cache:
     """Entries in a folder; without a folder, nothing is kept and nothing is found."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._folder = folder / _version() if folder is not None else None
+        self._folder = folder / version(folder) if folder is not None else None
 
     @property
     def folder(self) -> Path | None:
@@ -86,23 +89,30 @@ class Cache:
 
     def load_module(self, key: str) -> Module | None:
         data = self._load("modules", key)
-        if data is None:
+        if data is None or data[:_SEAL] != _seal(data[_SEAL:]):
             return None
         from trainlint.program.source.storage import Corrupt, unpacked
 
         try:
-            return unpacked(data)
+            return unpacked(data[_SEAL:])
         except Corrupt:
             return None
 
+    def has_module(self, key: str) -> bool:
+        """Whether there is an entry, which may be damaged."""
+        return self._folder is not None and (self._folder / "modules" / key).exists()
+
     def save_module(self, key: str, module: Module) -> None:
         if self._folder is not None:
+            from trainlint.program.source.storage import packed
+
             with contextlib.suppress(RecursionError):  # one that nests too deeply is read again each time
-                self._save("modules", key, pickle.dumps(module, protocol=5))
+                data = packed(module)
+                self._save("modules", key, _seal(data) + data)
 
     def load_imports(self, key: str) -> tuple[Import, ...] | None:
         """What a module imports, where the module itself is kept too."""
-        if self._folder is None or not (self._folder / "modules" / key).exists():
+        if not self.has_module(key):
             return None
         try:
             found = json.loads(self._load("imports", key) or b"")
@@ -172,18 +182,8 @@ class Cache:
                 temporary.unlink()
 
 
-@cache
-def _version() -> str:
-    """A name for this trainlint, its rules and this Python: any change of them makes a new one."""
-    digest = blake2b(sys.version.encode(), digest_size=8)
-    rules = next(folder for folder in (_HERE / "rules", _HERE.parent / "rules") if folder.is_dir())
-    for folder in (_HERE, rules):
-        for root, _, files in sorted(os.walk(folder)):
-            for name in sorted(files):
-                if name.endswith(".py"):
-                    status = os.stat(os.path.join(root, name))
-                    digest.update(f"{root}/{name} {status.st_mtime_ns} {status.st_size}\n".encode())
-    return digest.hexdigest()
+def _seal(data: bytes) -> bytes:
+    return blake2b(data, digest_size=_SEAL).digest()
 
 
 def _checked(data: dict[str, Any]) -> Checked:
@@ -194,4 +194,21 @@ def _checked(data: dict[str, Any]) -> Checked:
         absent=tuple((folder, tuple(names)) for folder, names in data["absent"]),
         limited=tuple(Reached(**one) for one in data["limited"]),
         imported=tuple(Finding.restored(one) for one in data["imported"]),
+        entry_points=int(data["entry_points"]),
+        not_here=tuple(map(str, data["not_here"])),
     )
+
+
+class InProcess(Cache):
+    """What was found in whole programs, for as long as the process lives: tests record many steps of the same files."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self._kept: dict[str, Checked] = {}
+
+    def load_findings(self, kind: str, key: str) -> Checked | None:
+        return self._kept.get(key) if kind == "programs" else None
+
+    def save_findings(self, kind: str, key: str, checked: Checked) -> None:
+        if kind == "programs":
+            self._kept[key] = checked

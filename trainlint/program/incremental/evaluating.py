@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from trainlint import limits
+from trainlint.covered import without_covered
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
 from trainlint.judging import judged
 from trainlint.program.evaluate.entry_points import Roots
 from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.incremental.cache import Checked
-from trainlint.program.incremental.helpers import NotAlone
 from trainlint.program.incremental.project_files import Project
 from trainlint.program.incremental.results import Ledger
 from trainlint.reached import Reached
@@ -38,20 +38,22 @@ def check_group(project: Project, known: Ledger, copies: int = 0) -> tuple[Check
         return list(found.findings)
 
     roots = Roots(evaluator, sorted(project.outlines), known, judge, problems, copies)
-    try:
-        with _room():
-            for one in roots.findings():
-                first = found.setdefault((one.code, one.at), one)
-                found[one.code, one.at] = first.agreed(one)
-    except NotAlone:
-        return check_group(project, known)
+    with _room():
+        for one in roots.findings():
+            first = found.setdefault((one.code, one.at), one)
+            found[one.code, one.at] = first.agreed(one)
     is_whole = not (evaluator.is_tangled or problems or roots.fills_late())
     if known.outcomes and not is_whole:
         return check_group(project, Ledger(), copies)
     if any(known.bodies()) and not roots.saw_all_dicts():
         return check_group(project, known.without_bodies(roots.filled_anew()), copies)
     limited = tuple(one for outcome in roots.ledger.outcomes.values() for one in outcome.limited)
-    checked = Checked(tuple(found.values()), tuple(problems), limited=limited)
+    checked = Checked(
+        without_covered(found.values()),
+        tuple(problems),
+        limited=limited,
+        entry_points=len(roots.ledger.outcomes),
+    )
     return checked, roots.ledger if is_whole else None
 
 

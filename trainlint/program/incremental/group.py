@@ -13,6 +13,7 @@ from trainlint.program.incremental.results import Account, Ledger, State
 from trainlint.program.source import syntax as s
 from trainlint.program.source.edited import Edited, edited
 from trainlint.program.source.outline import outline
+from trainlint.program.source.packing import drop_bodies
 from trainlint.program.source.reading import Read
 from trainlint.program.source.room import with_room
 
@@ -32,6 +33,11 @@ class Modules(Mapping[str, s.Module]):
         if path not in self._read:
             self._read[path] = self._module(path) or s.Module((), (0,), (), frozenset())
         return self._read[path]
+
+    def drop_bodies(self) -> None:
+        """Forget the bodies of functions that can be unpacked again."""
+        for module in self._read.values():
+            drop_bodies(module)
 
     def __contains__(self, path: object) -> bool:
         return path in self._paths
@@ -69,7 +75,7 @@ def check(
         else outline(modules[path])
         for path in paths
     }
-    project = Project(modules, outlines)
+    project = Project(modules, outlines, modules.drop_bodies)
     names = {path: _digest(sorted(project.names(path))) for path in paths}
     state = State(contents, names, project.frameworks, project.reads)
     known = Ledger()

@@ -7,14 +7,16 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from trainlint import limits
 from trainlint.finding import Finding, Problem
-from trainlint.limits import PROCESSES_PER_CPU
 from trainlint.program.incremental.cache import Cache, Checked
 from trainlint.program.incremental.connected import connected
 from trainlint.program.incremental.group import check
 from trainlint.program.incremental.project_files import Files
+from trainlint.program.incremental.shards import Shard
 from trainlint.program.source import prefilter, reading
 from trainlint.program.source import syntax as s
+from trainlint.program.source.storage import compact
 from trainlint.project.bytes_on_disk import Contents
 from trainlint.reached import Reached
 from trainlint.superseded import is_still_wanted
@@ -41,16 +43,18 @@ def check_program(
     jobs: int | None,
     progress: Progress,
     beside: Sequence[str] = (),
+    shard: Shard | None = None,
 ) -> Checked:
     """Read what matters of these files and of what they import, and let the rules look at it.
 
     Args:
         beside: files that are read with them, and that nobody has asked about.
+        shard: the part of it that is judged now; None for all.
     """
     collecting = gc.isenabled()
     gc.disable()  # what is made lives until the end
     try:
-        return _Program(paths, beside, contents, cache, jobs, progress).check()
+        return _Program(paths, beside, contents, cache, jobs, progress, shard).check()
     finally:
         if collecting:
             gc.enable()
@@ -65,6 +69,7 @@ class _Program:
         cache: Cache,
         jobs: int | None,
         progress: Progress,
+        shard: Shard | None,
     ) -> None:
         self._paths = paths
         self._all = [*paths, *beside]
@@ -76,10 +81,13 @@ class _Program:
         self._modules: dict[str, s.Module] = {}
         self._problems: list[Problem] = []
         processors = os.cpu_count() or 1
-        self._jobs = processors if jobs is None else min(jobs, PROCESSES_PER_CPU * processors)
+        self._jobs = processors if jobs is None else min(jobs, limits.PROCESSES_PER_CPU * processors)
         self._lasts = cache.lasts
         """Whether what is found now is kept for later runs."""
         self._done = 0
+        self._shard = shard
+        self._not_here: set[str] = set()
+        """Files that another part judges."""
 
     def check(self) -> Checked:
         wanted = prefilter.worth_reading(self._all, self._contents, self._files)
@@ -99,7 +107,9 @@ class _Program:
 
         with Processes(self._jobs, self._all, self._contents, self._cache) as processes:
             self._cache = processes.cache
-            ahead = self._look_ahead(wanted, processes)
+            ahead: tuple[Iterable[list[reading.Read]], int] = (
+                self._look_ahead(wanted, processes) if self._shard is None else ((), 0)
+            )
             self._read_all(self._unsound(wanted), None)  # while others are busy
             self._note_all(*ahead)
             self._read_all(wanted - self._read.keys(), processes)
@@ -194,7 +204,7 @@ class _Program:
         found, module = reading.read(path, self._contents.get(path), self._cache, self._files)
         reading.keep(found, module, self._cache)
         if module is not None:
-            self._modules[path] = module
+            self._modules[path] = compact(module) if len(self._all) > limits.MANY_FILES else module
         return found
 
     def _step(self, total: int) -> None:
@@ -213,8 +223,14 @@ class _Program:
             if kept is not None:
                 yield kept
             elif processes is None:
+                is_large = self._jobs > 1 and sum(map(self._size, group)) > _WORTH_A_POOL
                 yield check(
-                    key, [self._read[path] for path in group], self._module, self._cache, lasts=self._lasts
+                    key,
+                    [self._read[path] for path in group],
+                    self._module,
+                    self._cache,
+                    lasts=self._lasts,
+                    copies=self._jobs if is_large else 0,
                 )
             else:
                 pending.append((key, [self._read[path] for path in group]))
@@ -234,7 +250,13 @@ class _Program:
         return self._modules[path]
 
     def _groups(self) -> list[list[str]]:
-        return connected({path: one.imports for path, one in self._read.items() if one.problem is None})
+        """Those that are judged here."""
+        every = connected({path: one.imports for path, one in self._read.items() if one.problem is None})
+        if self._shard is None:
+            return every
+        own = self._shard.groups(every, self._size)
+        self._not_here = self._shard.not_here(self._paths, every, own)
+        return own
 
     def _collect(self, results: Iterator[Checked]) -> Checked:
         asked = set(self._paths)
@@ -242,7 +264,9 @@ class _Program:
         found: dict[tuple[str, object], Finding] = {}
         imported: dict[tuple[str, object], Finding] = {}
         limited: set[Reached] = set()
+        entry_points = 0
         for checked in results:
+            entry_points += checked.entry_points
             limited.update(one for one in checked.limited if one.path in asked)
             self._problems.extend(one for one in checked.problems if one.path in asked)
             for one in checked.findings:
@@ -257,7 +281,7 @@ class _Program:
         others = sorted(path for path in self._read if path not in asked)
         return Checked(
             tuple(sorted(found.values(), key=lambda one: (one.at, one.code))),
-            tuple(sorted({one for one in self._problems if one.path in asked}, key=str)),
+            tuple(sorted({one for one in self._problems if one.path in asked - self._not_here}, key=str)),
             tuple(self._contents.fingerprints(others)),
             self._files.absent,
             tuple(sorted(limited)),
@@ -267,6 +291,8 @@ class _Program:
                     key=lambda one: (one.at, one.code),
                 )
             ),
+            entry_points,
+            tuple(sorted(self._not_here)),
         )
 
     def _imported(self, asked: set[str]) -> set[str]:

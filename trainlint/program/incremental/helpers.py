@@ -22,7 +22,7 @@ Work = Callable[[Entry], Outcome | None]
 
 
 class NotAlone(Exception):
-    """Something follows from an entry point besides its outcome: all have to be evaluated one after the other."""
+    """Something follows from an entry point besides its outcome, or a copy has died: what copies foresee is of no use."""
 
 
 class Helpers:
@@ -36,7 +36,7 @@ class Helpers:
         self._idle = list(connections)
         self._busy: dict[Connection, Entry] = {}
         self._turns = iter(turns)
-        self._done: dict[Entry, Outcome] = {}
+        self._done: dict[Entry, Outcome | None] = {}
         self._foreseen: set[object] = set()
         """Functions that have been reached from entry points that are done, whether these count or not."""
 
@@ -48,7 +48,12 @@ class Helpers:
                 assert isinstance(one, Connection)
                 self._receive(one)
             self._ask()
-        return self._done.pop(entry, None)
+        if entry not in self._done:
+            return None
+        outcome = self._done.pop(entry)
+        if outcome is None:
+            raise NotAlone
+        return outcome
 
     def _ask(self) -> None:
         while self._idle:
@@ -68,10 +73,9 @@ class Helpers:
             outcome = connection.recv()
         except (EOFError, ConnectionError):
             raise NotAlone from None
-        if outcome is None:
-            raise NotAlone
         self._done[entry] = outcome
-        self._foreseen |= outcome.reached
+        if outcome is not None:
+            self._foreseen |= outcome.reached
         self._idle.append(connection)
 
 

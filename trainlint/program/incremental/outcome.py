@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from trainlint.finding import Finding
 from trainlint.program.evaluate.uses import Code
@@ -23,6 +24,40 @@ class Outcome:
     fills: frozenset[str]
     limited: tuple[Reached, ...] = ()
     """Limits that were reached in it."""
+
+
+class Sharing:
+    """Thousands of entry points follow from the same files and functions: these are held once."""
+
+    def __init__(self) -> None:
+        self._known: dict[object, Any] = {}
+
+    def shared(self, one: Outcome) -> Outcome:
+        """The same, made of parts that others have too."""
+        return replace(
+            one,
+            uses=self._set(one.uses),
+            lists=self._set(one.lists),
+            reached=self._set(one.reached),
+            code=self._set(one.code),
+            asked=self._set(one.asked),
+            tables=self._set(one.tables),
+            fills=self._set(one.fills),
+        )
+
+    def _set(self, parts: frozenset[Any]) -> frozenset[Any]:
+        found: frozenset[Any] | None = self._known.get(parts)
+        if found is None:
+            found = frozenset(map(self._one, parts))
+            self._known[found] = found
+        return found
+
+    def _one(self, part: Any) -> Any:
+        found = self._known.get(part)
+        if found is None:
+            found = (self._one(part[0]), part[1]) if isinstance(part, tuple) else part
+            self._known[found] = found
+        return found
 
 
 @dataclass(frozen=True)

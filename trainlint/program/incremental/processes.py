@@ -14,11 +14,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
+from trainlint import limits
 from trainlint.errors import UsageError
 from trainlint.program.incremental import workers
 from trainlint.program.incremental.cache import Cache, Checked
 from trainlint.program.source.reading import Read
 from trainlint.project.bytes_on_disk import Contents
+from trainlint.rules import brought
 
 Result = TypeVar("Result")
 
@@ -80,17 +82,28 @@ class Processes:
         """
         sizes = [sum(len(self._contents.get(read.path)) for read in group) for _, group in groups]
         share = sum(sizes) / self._jobs
+        if sum(len(group) for _, group in groups) > limits.MANY_FILES:
+            self._start_again(min(self._jobs, len(groups)))
         return _as_done(
             self._pool.submit(
                 workers.check_read,
                 key,
-                [(read, self._contents.get(read.path)) for read in group],
+                [(read, self._missing(read)) for read in group],
                 self._folder,
                 lasts=self._lasts,
                 copies=self._jobs if size > share / 2 else 0,
             )
             for (key, group), size in zip(groups, sizes, strict=True)
         )
+
+    def _start_again(self, count: int) -> None:
+        """Go on with other processes: what reading has left in the memory of these goes with them."""
+        self._pool.shutdown()
+        self._pool = self._stack.enter_context(_pool(count))
+
+    def _missing(self, read: Read) -> bytes | None:
+        """The bytes of a file, where the cache does not have it as read."""
+        return None if self.cache.has_module(read.key) else self._contents.get(read.path)
 
     def _texts(self, paths: list[str]) -> list[workers.Text]:
         return [(path, self._contents.get(path)) for path in paths]
@@ -100,7 +113,10 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     """Processes that share what is imported by now, where that is safe; else they start from nothing."""
     alone = sys.platform == "linux" and threading.active_count() == 1
     return ProcessPoolExecutor(
-        jobs, get_context("fork" if alone else "spawn"), initializer=workers.make_ready
+        jobs,
+        get_context("fork" if alone else "spawn"),
+        initializer=workers.make_ready,
+        initargs=(brought(),),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from trainlint.program.source import syntax as s
@@ -63,13 +63,18 @@ class Files:
         """Every file that the module in `path` imports directly."""
         for level, name, names in imports:
             found = self.resolve(path, level, name)
-            if found is None:
-                continue
-            yield found
+            if found is not None:
+                yield found
             for one in names:
-                inner = self.submodule(found, one)
+                inner = self._inside(path, level, name, found, one)
                 if inner is not None:
                     yield inner
+
+    def _inside(self, path: str, level: int, module: str, found: str | None, name: str) -> str | None:
+        """The file of a name that is imported from a package; one without `__init__.py` has no file of its own."""
+        if found is not None:
+            return self.submodule(found, name)
+        return self.resolve(path, level, f"{module}.{name}".strip("."))
 
     def meant(self, path: str, imports: Iterable[tuple[int, str, tuple[str, ...]]]) -> Iterator[str | None]:
         """All that evaluating a file may ask about its imports; None for what is not part of the program."""
@@ -80,7 +85,7 @@ class Files:
                 yield self.resolve(path, 0, name.partition(".")[0])
             if found is None:
                 for one in names:
-                    yield self.resolve(path, level, f"{name}.{one}".strip("."))
+                    yield self._inside(path, level, name, found, one)
 
     def _search_path(self, folder: str) -> tuple[str, ...]:
         """Where Python may look: beside the file, then up to the root of the checkout."""
@@ -132,8 +137,17 @@ class Files:
 class Project:
     """A whole program: its modules as read, by file, and what they look like from outside."""
 
-    def __init__(self, modules: Mapping[str, s.Module], outlines: Mapping[str, Outline]) -> None:
+    def __init__(
+        self,
+        modules: Mapping[str, s.Module],
+        outlines: Mapping[str, Outline],
+        forget_code: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Args:
+        forget_code: drops the bodies of functions that can be read again.
+        """
         self.modules = modules
+        self.forget_code = forget_code
         self.outlines = outlines
         self._files = Files(modules)
         self._names: dict[str, frozenset[str]] = {}

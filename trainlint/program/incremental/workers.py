@@ -12,15 +12,21 @@ from trainlint.program.incremental.connected import connected
 from trainlint.program.incremental.group import check
 from trainlint.program.incremental.project_files import Files
 from trainlint.program.source import reading
+from trainlint.program.source import syntax as s
 from trainlint.project.bytes_on_disk import Contents
-from trainlint.rules import import_rules
+from trainlint.rules import Brought, bring, import_rules
 
 Text = tuple[str, bytes]
 """A path, and what is in the file."""
 
 
-def make_ready() -> None:
-    """Leave Ctrl-C to the process that the user sees, and import what every check needs."""
+def make_ready(rules: Sequence[Brought]) -> None:
+    """Leave Ctrl-C to the process that the user sees, and import what every check needs.
+
+    Args:
+        rules: those that are not trainlint's own.
+    """
+    bring(rules)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
     import_rules()
@@ -65,15 +71,20 @@ def check_ahead(
 
 
 def check_read(
-    key: str, group: Sequence[tuple[reading.Read, bytes]], folder: Path, *, lasts: bool, copies: int
+    key: str, group: Sequence[tuple[reading.Read, bytes | None]], folder: Path, *, lasts: bool, copies: int
 ) -> Checked:
-    """Check a group whose files have been read before, with the help of so many copies of this process."""
+    """Check a group whose files have been read before, with the help of so many copies of this process.
+
+    Args:
+        group: with the bytes of those that the cache lacks.
+    """
     cache, texts = Cache(folder), {read.path: (read.key, data) for read, data in group}
-    return check(
-        key,
-        [read for read, _ in group],
-        lambda path: reading.module(path, *texts[path], cache),
-        cache,
-        lasts=lasts,
-        copies=copies,
-    )
+
+    def module(path: str) -> s.Module | None:
+        name, data = texts[path]
+        found = cache.load_module(name)
+        if found is None and data is None:  # the entry is damaged, or gone
+            data = Contents({}).get(path)
+        return found if data is None else reading.module(path, name, data, cache)
+
+    return check(key, [read for read, _ in group], module, cache, lasts=lasts, copies=copies)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import tokenize
-
 from trainlint import limits
 from trainlint.finding import Problem
 from trainlint.program.source import syntax as s
 from trainlint.program.source.read import read
 from trainlint.program.source.room import with_room
 from trainlint.program.source.unreadable import Unreadable
+from trainlint.project.encodings import encoding_of
 
 
 @with_room
@@ -34,8 +32,7 @@ def load(path: str, data: bytes) -> s.Module | Problem:
 
 def decode(data: bytes) -> str:
     """The text of a source file, by its byte order mark or declared encoding. Line ends stay as they are."""
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    text = data.decode(encoding)
+    text = data.decode(encoding_of(data))
     if "\0" in text:
         raise ValueError("it contains a NUL byte")
     return text

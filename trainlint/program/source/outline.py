@@ -31,7 +31,7 @@ def outline(module: s.Module) -> Outline:
     return Outline(
         functions=tuple((one.name, one.at[0], one.names) for one in _functions(module.body)),
         called=module.called,
-        binds=frozenset(_bound(module.body)),
+        binds=frozenset(_bound(module.body)) | module.declared,
         stars=tuple((level, name) for level, name, names in module.imports if "*" in names),
         reads=module.reads,
         has_tensor=any(isinstance(node, s.Class) and node.name == "Tensor" for node in module.body),
@@ -55,17 +55,11 @@ def _bound(block: s.Block) -> Iterator[str]:
 
 
 def _defined(block: s.Block) -> Iterator[str]:
-    """Names of functions, classes and imports; of what functions declare to be global too."""
+    """Names of functions, classes and imports."""
     for node in block:
         match node:
-            case s.Function():
+            case s.Function() | s.Class():
                 yield node.name
-                yield from _declared(node.body)
-            case s.Class():
-                yield node.name
-                for inner in node.body:
-                    if isinstance(inner, s.Function):
-                        yield from _declared(inner.body)
             case s.Import():
                 for name, alias in node.names:
                     yield alias or name.partition(".")[0]
@@ -74,13 +68,3 @@ def _defined(block: s.Block) -> Iterator[str]:
             case _:
                 for part in shape.blocks(node):
                     yield from _defined(part)
-
-
-def _declared(block: s.Block) -> Iterator[str]:
-    for node in block:
-        if isinstance(node, s.Scope):
-            if node.kind == "global":
-                yield from node.names
-        else:
-            for part in shape.blocks(node):
-                yield from _declared(part)

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from trainlint.facts.api.losses import IGNORED
+from trainlint.facts.api.spoken import SPOKEN
 from trainlint.program.source import syntax as s
 from trainlint.program.source.literals import CONSTANTS, OPERATORS, literal
 from trainlint.program.source.parser import nodes as cst
@@ -42,6 +44,8 @@ class ExpressionReader:
     def _name(self, node: cst.Name) -> s.Expr:
         name = sys.intern(node.value)
         at = self._tokens.take(name)
+        if name in SPOKEN:
+            self._reads.add(name)
         if name in CONSTANTS:
             return s.Constant(CONSTANTS[name], at)
         self._names.add(name)
@@ -111,6 +115,9 @@ class ExpressionReader:
         keyword = sys.intern(node.keyword.value) if node.keyword is not None else None
         if keyword is not None:
             self._tokens.take(keyword)
+            self._names.add(keyword)
+            if keyword in SPOKEN:
+                self._reads.add(keyword)
         return s.Argument(self._expr(node.value), keyword, node.star)
 
     def _subscript(self, node: cst.Subscript) -> s.Expr:
@@ -176,6 +183,8 @@ class ExpressionReader:
         operand = self._expr(node.expression)
         operator = OPERATORS[type(node.operator)]
         if operator == "-" and isinstance(operand, s.Constant) and isinstance(operand.value, (int, float)):
+            if operand.value == -IGNORED:
+                self._reads.add(str(IGNORED))
             return s.Constant(-operand.value, operand.at)
         return s.Operation(operator, (operand,), operand.at)
 

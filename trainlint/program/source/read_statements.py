@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from trainlint import limits
+from trainlint.facts.api.operations import OUT_OF_PLACE
+from trainlint.program.source import rebinding
 from trainlint.program.source import syntax as s
 from trainlint.program.source.displayed import displayed
 from trainlint.program.source.literals import AUGMENTED
 from trainlint.program.source.parser import nodes as cst
 from trainlint.program.source.read_expressions import ExpressionReader
-from trainlint.program.source.unreadable import Unreadable
 
 if TYPE_CHECKING:
     import libcst as cst
 
-_BRANCHES = 400
-"""Of one `if`: each nests in the one before."""
 _LINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -29,11 +29,17 @@ class Reader(ExpressionReader):
         self._text = text
         self._lines = (0, *(match.end() for match in _LINE.finditer(text)))
         self._imports: list[tuple[int, str, tuple[str, ...]]] = []
+        self._declared: set[str] = set()
 
     def module(self, tree: cst.Module) -> s.Module:
         body = displayed(self._block(tree.body), self._text)
         return s.Module(
-            body, self._lines, tuple(self._imports), frozenset(self._called), frozenset(self._reads)
+            body,
+            self._lines,
+            tuple(self._imports),
+            frozenset(self._called),
+            frozenset(self._reads),
+            frozenset(self._declared),
         )
 
     def _block(self, statements: Sequence[Any]) -> s.Block:
@@ -81,6 +87,12 @@ class Reader(ExpressionReader):
         value = self._expr(node.value)
         if isinstance(value, s.Constant) and isinstance(value.value, str):
             value.value = ""  # a docstring: a third of some packages
+        if (
+            isinstance(value, s.Call)
+            and isinstance(value.func, s.Attribute)
+            and value.func.name in OUT_OF_PLACE
+        ):
+            self._names.add(s.DISCARDS)
         return s.Evaluate(value, value.at)
 
     def _return(self, node: cst.Return) -> s.Statement:
@@ -113,16 +125,18 @@ class Reader(ExpressionReader):
             self._expr(node.msg)
         return s.Assert(test, at)
 
-    def _if(self, node: cst.If, branches: int = 1) -> s.Statement:
-        if branches > _BRANCHES:
-            raise Unreadable(f"an `if` of more than {_BRANCHES} branches cannot be followed", None)
-        test = self._expr(node.test)
-        body = self._suite(node.body)
-        orelse: s.Block = ()
-        if isinstance(node.orelse, cst.If):
-            orelse = (self._if(node.orelse, branches + 1),)
-        elif node.orelse is not None:
-            orelse = self._suite(node.orelse.body)
+    def _if(self, node: cst.If) -> s.Statement:
+        branches = []
+        while True:
+            test = self._expr(node.test)
+            branches.append((test, self._suite(node.body)))
+            if not isinstance(node.orelse, cst.If):
+                break
+            node = node.orelse
+        orelse: s.Block = () if node.orelse is None else self._suite(node.orelse.body)
+        (test, body), *others = branches[: limits.BRANCHES]
+        for other, its_body in reversed(others):
+            orelse = (s.If(other, its_body, orelse, other.at),)
         return s.If(test, body, orelse, test.at)
 
     def _for(self, node: cst.For) -> s.Statement:
@@ -130,7 +144,10 @@ class Reader(ExpressionReader):
         target = self._expr(node.target)
         iterable = self._expr(node.iter)
         body = self._suite(node.body)
-        return s.For(target, iterable, body, self._else(node.orelse), (at[0], iterable.at[1]))
+        read = s.For(target, iterable, body, self._else(node.orelse), (at[0], iterable.at[1]))
+        if any(rebinding.lost(read, (read,))):
+            self._names.add(s.DISCARDS)
+        return read
 
     def _while(self, node: cst.While) -> s.Statement:
         at = self._tokens.take("while")
@@ -240,7 +257,10 @@ class Reader(ExpressionReader):
     def _global(self, node: cst.Global | cst.Nonlocal) -> s.Statement:
         at = self._tokens.take("global" if isinstance(node, cst.Global) else "nonlocal")
         kind = "global" if isinstance(node, cst.Global) else "nonlocal"
-        return s.Scope(kind, tuple(item.name.value for item in node.names), at)
+        names = tuple(item.name.value for item in node.names)
+        if kind == "global":
+            self._declared.update(names)
+        return s.Scope(kind, names, at)
 
 
 _STATEMENTS: dict[type, Any] = {

@@ -65,7 +65,7 @@ def _speaks(name: str, names: frozenset[str]) -> bool:
         return True
     if name == "forward" and not WITH_PARAMETERS.isdisjoint(names):
         return True
-    if any(map(words.is_declared, names)):
+    if s.DISCARDS in names or any(map(words.is_declared, names)):
         return True
     if "init" in names and not names.isdisjoint(OLD_INITS):
         return True
@@ -75,12 +75,31 @@ def _speaks(name: str, names: frozenset[str]) -> bool:
 def needs_instance(code: s.Class) -> bool:
     """Whether a module class that nothing makes may still hold something to say.
 
-    Unregistered layers, no `super()`, a layer that stands for several.
+    Unregistered layers and parameters, no `super()`, a layer that stands for several.
     """
     init = next((one for one in code.body if isinstance(one, s.Function) and one.name == "__init__"), None)
     return init is not None and (
-        _sets_early(init) or _holds_local(init) or any(_holds_collection(one) for one in init.body)
+        _sets_early(init)
+        or _holds_local(init)
+        or any(_holds_collection(one) or _holds_derived(one) for one in init.body)
     )
+
+
+def _holds_derived(node: s.Statement) -> bool:
+    """Whether an attribute becomes what a method or an operation makes of a new parameter."""
+    match node:
+        case s.Assign(targets=(s.Attribute(), *_), value=s.Call(func=s.Attribute(value=made))):
+            return _is_parameter(made)
+        case s.Assign(targets=(s.Attribute(), *_), value=s.Operation(operands=operands)):
+            return any(map(_is_parameter, operands))
+    return False
+
+
+def _is_parameter(node: s.Expr) -> bool:
+    match node:
+        case s.Call(func=s.Attribute(name="Parameter") | s.Name(name="Parameter")):
+            return True
+    return False
 
 
 def _holds_local(init: s.Function) -> bool:
@@ -122,12 +141,23 @@ def _holds_collection(node: s.Statement) -> bool:
 
 
 def _multiplies(value: s.Expr, depth: int = 0) -> bool:
-    """Whether an expression multiplies a list."""
+    """Whether an expression multiplies a list, or repeats one thing in it."""
     match value:
+        case s.Comprehension(element=s.Name(name=repeated), loops=((target, _, _), *_)):
+            return not _binds(target, repeated)
         case s.Operation(operator="*", operands=(s.Collection(), _) | (_, s.Collection())):
             return True
         case s.Operation():
             return depth < 4 and any(_multiplies(one, depth + 1) for one in value.operands)
         case s.Call():
             return depth < 4 and any(_multiplies(one.value, depth + 1) for one in value.args)
+    return False
+
+
+def _binds(target: s.Expr, name: str) -> bool:
+    match target:
+        case s.Name():
+            return target.name == name
+        case s.Collection():
+            return any(_binds(one, name) for one in target.items)
     return False

@@ -47,15 +47,43 @@ def only_sets_mode(node: s.If) -> bool:
     return False
 
 
+def restores_mode(node: s.If) -> bool:
+    """`if was_training: model.train()`: nothing but a switch back, asked of a name."""
+    match node:
+        case s.If(
+            test=s.Name(),
+            body=(s.Evaluate(value=s.Call(func=s.Attribute(name="train"))),),
+            orelse=() | (s.Evaluate(value=s.Call(func=s.Attribute(name="eval"))),),
+        ):
+            return True
+    return False
+
+
 def is_lazy(node: s.If) -> bool:
     """`if self.x is None: self.x = ...`: decided one way on the first iteration of a loop, and the other way on the next."""
-    tested = {one.name for one in _attributes(node.test)}
-    return bool(tested) and any(
-        isinstance(target, s.Attribute) and target.name in tested
+    return any(
+        isinstance(target, s.Attribute) and _is_over_once_set(node.test, target, one.value)
         for one in node.body
         if isinstance(one, s.Assign)
         for target in one.targets
     )
+
+
+def _is_over_once_set(test: s.Expr, target: s.Attribute, value: s.Expr | None) -> bool:
+    """Whether a condition asks that an attribute is not there yet, or is still set, and what it becomes ends that."""
+    empties = isinstance(value, s.Constant) and not value.value
+    match test:
+        case s.Operation(operator="is" | "==", operands=(asked, s.Constant(value=None))):
+            return are_alike(asked, target) and not empties
+        case s.Operation(operator="not", operands=(s.Call(func=s.Name(name="hasattr"), args=(_, named)),)):
+            return isinstance(named.value, s.Constant) and named.value.value == target.name
+        case s.Operation(operator="not", operands=(asked,)):
+            return are_alike(asked, target) and not empties
+        case s.Attribute():
+            return are_alike(test, target) and empties
+        case s.Operation(operator="and" | "or", operands=several):
+            return any(_is_over_once_set(one, target, value) for one in several)
+    return False
 
 
 def are_alike(one: s.Expr, other: s.Expr) -> bool:
@@ -89,15 +117,6 @@ def names_version(node: s.Expr) -> bool:
         case s.Operation():
             return any(names_version(one) for one in node.operands)
     return False
-
-
-def _attributes(node: s.Expr) -> Iterator[s.Attribute]:
-    match node:
-        case s.Attribute():
-            yield node
-        case s.Operation() if node.operator not in _ORDERS:
-            for one in node.operands:
-                yield from _attributes(one)
 
 
 def assigned(block: s.Block) -> Iterator[str]:

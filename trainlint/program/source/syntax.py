@@ -6,8 +6,9 @@ that (linking files, evaluating, facts) works on these nodes alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 Span = tuple[int, int]
 """Offsets in characters of the first character and of the one after the last."""
@@ -281,8 +282,30 @@ class Parameter:
     keyword_only: bool = False
 
 
+class _MayBePacked:
+    """Code whose body may be held as bytes until somebody asks for it: see `packing`."""
+
+    __slots__ = ("packed",)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Called for attributes alone that are not set."""
+            if name != "body":
+                raise AttributeError(name)
+            from trainlint.program.source.storage import unpacked_body
+
+            self.body = unpacked_body(self.packed)
+            return self.body
+
+
+DISCARDS = "(discards)"
+"""Stands among the names of a function that does nothing with what `x.squeeze(0)` or the like returns, or that may give a
+variable of a loop a value that nothing reads."""
+
+
 @dataclass(slots=True)
-class Function:
+class Function(_MayBePacked):
     """A `def`, or a lambda whose body is one `Return`."""
 
     name: str
@@ -291,7 +314,7 @@ class Function:
     decorators: tuple[Expr, ...]
     is_generator: bool
     names: frozenset[str]
-    """Every name and attribute in the function, nested functions included."""
+    """Every name, attribute and keyword in the function, nested functions included."""
     at: Span
     returns: Expr | None = None
     """The annotation of its result."""
@@ -363,11 +386,14 @@ class Module:
     """One file, read."""
 
     body: Block
-    lines: tuple[int, ...]
+    lines: Sequence[int]
     """Offset of the first character of every line."""
     imports: tuple[tuple[int, str, tuple[str, ...]], ...]
     """Every import in the file, at any depth: level, module, names."""
     called: frozenset[str]
     """The last names of all that is called in the file."""
     reads: frozenset[str] = frozenset()
-    """Every attribute that the file reads, and every word of its short strings, which may be the name of one."""
+    """Every attribute that the file reads, every word of its short strings, which may be the name of one, and of
+    `facts.api.spoken.SPOKEN` what it speaks of."""
+    declared: frozenset[str] = frozenset()
+    """Names that functions of the file declare to be global."""

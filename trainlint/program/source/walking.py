@@ -10,8 +10,8 @@ from typing import Any
 from trainlint.program.source import syntax as s
 
 
-def walk(block: s.Block) -> Iterator[Any]:
-    """All statements and expressions of a block, those of nested functions and classes included."""
+def walk(block: s.Block | tuple[s.Expr | None, ...]) -> Iterator[Any]:
+    """All statements and expressions of a block, or of expressions, those of nested functions and classes included."""
     pending: list[Any] = [block]
     while pending:
         node = pending.pop()

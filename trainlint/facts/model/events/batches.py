@@ -18,6 +18,13 @@ class Drawn(Event):
 
 
 @dataclass(eq=False)
+class Begun(Event):
+    """`iter(loader)`: what `next` draws from it begins with the first batch again."""
+
+    loader: Object = field(default_factory=Object)
+
+
+@dataclass(eq=False)
 class WorkersStart(Event):
     """What each worker process of a loader does first, by `worker_init_fn`; `worker` is the number it is given."""
 
@@ -28,15 +35,19 @@ class WorkersStart(Event):
 
 @dataclass(eq=False)
 class ItemsMade(Event):
-    """A loader is made over a dataset of the program's own, whose `__getitem__` uses these names.
+    """A loader is made over a dataset of the program's own, whose `__getitem__` uses these names; or no loader is in sight.
 
     Args:
         by_index: whether it looks at the index that it is given.
+        held: what the attributes of the dataset hold.
+        in_workers: whether worker processes may make the items, where no loader is in sight.
     """
 
     loader: Object = field(default_factory=Object)
     names: frozenset[str] = frozenset()
     by_index: bool = True
+    held: dict[str, Value] = field(default_factory=dict)
+    in_workers: bool = False
 
 
 @dataclass(eq=False)
@@ -45,6 +56,19 @@ class Batched(Event):
 
     loader: Object = field(default_factory=Object)
     batch: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class BatchMade(Event):
+    """A function that nothing in sight calls gives a sample or a batch with named parts, as loaders and trainers are given.
+
+    Args:
+        batch: a dict, or what a tokenizer gave.
+        leaves_out: whether any code of the program speaks of labels that losses are to ignore.
+    """
+
+    batch: Value = field(default_factory=Value)
+    leaves_out: bool = False
 
 
 @dataclass(eq=False)

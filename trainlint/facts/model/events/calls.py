@@ -54,6 +54,12 @@ class Called(Event):
 
 
 @dataclass(eq=False)
+class CalledBack(Event):
+    """A lambda or nested function is handed to code that is not in sight, and that calls it sooner or later: what it does
+    follows here, as if that were now."""
+
+
+@dataclass(eq=False)
 class AttributeSet(Event):
     """An attribute is set that looks like `requires_grad`, and that no code reads: or that one, on a layer of torch's."""
 
@@ -66,8 +72,9 @@ class AttributeSet(Event):
 class SettingChanged(Event):
     """A library's setting is assigned, such as `torch.backends.cudnn.benchmark`.
 
-    Of an object of a library's, such as a dataset, the `transform` alone counts.
+    Of an object of a library's, such as a dataset, the `transform` alone counts: then `target` is the object.
     """
 
     name: str = ""
     value: Value = field(default_factory=Value)
+    target: Value = field(default_factory=Value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainlint.facts.model.values import Value
+from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Place
 
 
@@ -41,6 +41,7 @@ class Escape(Event):
 
 @dataclass(eq=False)
 class Returned(Event):
-    """The program's entry point hands a value to a caller that is not seen."""
+    """The program's entry point hands a value to a caller that is not seen; `receiver` is the object whose method it is."""
 
     value: Value = field(default_factory=Value)
+    receiver: Object | None = None

@@ -10,12 +10,13 @@ from trainlint.facts.model.values import Object, Op, Value
 
 @dataclass(eq=False)
 class Forward(Event):
-    """A module is called; `records` is whether autograd watches (None: unknown)."""
+    """A module is called; `records` is whether autograd watches (None: unknown), `text` how the program spells it."""
 
     module: Value = field(default_factory=Value)
     inputs: tuple[Value, ...] = ()
     output: Value = field(default_factory=Value)
     records: bool | None = True
+    text: str = ""
     mode: bool | None = None
     """Whether the module was in training mode, where a run has shown it."""
     layers: int = 0

@@ -12,11 +12,23 @@ from trainlint.finding import Because, Place
 
 @dataclass(eq=False)
 class Accumulated(Event):
-    """`total += value`, with `total` made before the loop: it lives on into the next iteration."""
+    """`total += value`, with `total` made before the loop: it lives on into the next iteration.
+
+    Args:
+        made_in: the loops that the dict or list was made in of which it is an entry; None where that is not known.
+    """
 
     total: str = ""
     value: Value = field(default_factory=Value)
     result: Value = field(default_factory=Value)
+    made_in: tuple[int, ...] | None = None
+
+
+@dataclass(eq=False)
+class Collected(Event):
+    """`losses.append(value)` in a loop, with a list that was made before the loop."""
+
+    value: Value = field(default_factory=Value)
 
 
 @dataclass(eq=False)
@@ -37,6 +49,8 @@ class LossCall(Event):
     built: Place | None = None
     is_open: bool = False
     """Whether arguments were given that cannot be seen, by `**options`."""
+    is_of_menu: bool = False
+    """Whether a setting that is not in sight chooses it among several that want different inputs."""
 
     @property
     def input(self) -> Value | None:

@@ -56,6 +56,14 @@ class StateTaken(Event):
 
 
 @dataclass(eq=False)
+class StateKept(Event):
+    """What `state_dict()` has handed out becomes an attribute."""
+
+    attribute: str = ""
+    state: Op = field(default_factory=Op)
+
+
+@dataclass(eq=False)
 class StateLoaded(Event):
     """`load_state_dict` of a module, an optimizer, or something else that has it.
 

@@ -55,12 +55,18 @@ class Discarded(Event):
         name: the method or function.
         tensor: what it is called on or given.
         is_method: whether it is called as a method.
+        kept_in: the variable of a loop that it is assigned to, and that nothing reads any more: `tensor` is what the loop has
+            put there, and `made` what took its place.
+        device: what `to` is given.
     """
 
     name: str = ""
     tensor: Value = field(default_factory=Value)
     is_method: bool = True
     text: str = ""
+    kept_in: str = ""
+    made: Value = field(default_factory=Value)
+    device: Value | None = None
 
 
 @dataclass(eq=False)

@@ -35,14 +35,24 @@ class ParametersRead(Event):
 
     Args:
         of_gradients: whether it is gradients that are read or set; otherwise something is written in place.
+        only_reads: whether a gradient is looked at that `backward()` has left, and not set.
     """
 
     target: Value = field(default_factory=Value)
     of_gradients: bool = True
+    only_reads: bool = False
 
 
 @dataclass(eq=False)
 class ParametersListed(Event):
-    """The parameters of something are listed: it hands them on to whoever asked."""
+    """The parameters of a module are listed: it hands them on to whoever asked.
+
+    Args:
+        output: the list.
+        held: the numbers of all that the module holds at this moment: what it gets later is not in the list. Empty where
+            that is not known.
+    """
 
     target: Value = field(default_factory=Value)
+    output: Op = field(default_factory=Op)
+    held: frozenset[int] = frozenset()

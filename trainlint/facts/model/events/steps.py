@@ -52,6 +52,14 @@ class SchedulerStep(Event):
 
 
 @dataclass(eq=False)
+class Scheduled(Event):
+    """A scheduler is made with a function of the program's, which gives a factor for each step: `LambdaLR`."""
+
+    scheduler: Object = field(default_factory=Object)
+    factor: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
 class Clip(Event):
     """Gradients are clipped, by norm or by value."""
 

@@ -1,0 +1,55 @@
+"""Functions of which nobody in sight makes use, and that give samples or batches: a `collate_fn`, what a data set is mapped with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint import words
+from trainlint.facts.api.classes import DATASET
+from trainlint.facts.api.losses import IGNORED
+from trainlint.facts.api.spoken import LEAVES_OUT, SEEDS_WORKERS, WORKERS
+from trainlint.facts.ask.named_parts import is_of_named_parts
+from trainlint.facts.model.events.batches import BatchMade, ItemsMade
+from trainlint.facts.model.values import Object, Value, alternatives
+from trainlint.program.evaluate import classes
+from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def note(ev: Evaluator, result: Value, at: s.Span) -> None:
+    """Note that a function gives a batch, or that it gives a function that does."""
+    if isinstance(result, FunctionValue) and any(map(words.is_declared, result.origin.code.names)):
+        result = ev.call_function(result, Arguments(open=True), at)
+    for one in alternatives(result):
+        if is_of_named_parts(one):
+            ev.emit(BatchMade, at, batch=one, leaves_out=any(map(ev.is_read, (*LEAVES_OUT, str(IGNORED)))))
+
+
+def note_items(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> None:
+    """Note that a dataset makes an item, where no loader of it is in sight."""
+    if (
+        not isinstance(receiver, Object)
+        or not receiver.is_a(DATASET)
+        or function.origin.code.name != "__getitem__"
+    ):
+        return
+    is_shared = ev.is_read(WORKERS) and not ev.is_read(SEEDS_WORKERS)
+    used = names_of_items(ev, receiver, function)
+    ev.emit(ItemsMade, function.origin.code.at, names=used, held=held_by(ev, receiver), in_workers=is_shared)
+
+
+def held_by(ev: Evaluator, dataset: Object) -> dict[str, Value]:
+    """What the attributes of a dataset hold now."""
+    return {str(name): value for name, value in ev.store.owned(dataset.uid).items() if isinstance(name, str)}
+
+
+def names_of_items(ev: Evaluator, dataset: Object, method: FunctionValue) -> frozenset[str]:
+    """The names in the `__getitem__` of a dataset, and in its own methods that this uses."""
+    names = method.origin.code.names
+    if isinstance(dataset.definition, ClassValue):
+        own = (one.names for one in classes.methods(ev, dataset.definition) if one.name in names)
+        names = names.union(*own)
+    return names

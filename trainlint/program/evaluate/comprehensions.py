@@ -1,0 +1,86 @@
+"""Comprehensions: lists and dicts of as many items as a loop has, or of one that stands for many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from trainlint.facts.model.values import Items, Object, Op, Table, Value
+from trainlint.finding import Place
+from trainlint.program.api import elements, filling
+from trainlint.program.evaluate import assigning, loops
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
+    env = ev.new_env(ev.env.path, ev.env)
+    frame = ev.frames[-1]
+    outer = frame.env
+    exact: list[Value] | None = None
+    frame.env = outer
+    target, iterable_node, tests = node.loops[0]
+    iterable = elements.listed(ev.expr(iterable_node))
+    frame.env = env
+    try:
+        if (
+            len(node.loops) == 1
+            and not tests
+            and isinstance(iterable, Items)
+            and loops.is_unrolled(ev, iterable)
+        ):
+            exact = []
+            keys: list[Value] = []
+            with loops.unrolled(ev, iterable):
+                for one in tuple(iterable.items):
+                    assigning.assign(ev, target, one)
+                    if node.key is not None:
+                        keys.append(ev.expr(node.key))
+                    exact.append(ev.expr(node.element))
+            if node.kind == "dict":
+                return filling.tabled(keys, exact)
+            return Items(
+                kind="list", items=exact, at=ev.place(node.at), repeated=_of_one_object(ev, node, exact)
+            )
+        with _inside_loop(ev):
+            assigning.assign(ev, target, elements.element(ev, iterable, iterable_node.at))
+            asked = [ev.expr(test) for test in tests]
+            for inner_target, inner_iterable, inner_tests in node.loops[1:]:
+                value = ev.expr(inner_iterable)
+                assigning.assign(ev, inner_target, elements.element(ev, value, inner_iterable.at))
+                asked += [ev.expr(test) for test in inner_tests]
+            if node.key is not None:
+                ev.expr(node.key)
+            element = ev.expr(node.element)
+    finally:
+        frame.env = outer
+        ev.leave(env)
+    if node.kind == "dict":
+        return Table(others=[element])
+    is_older = isinstance(element, Object) and element.loops == ev.loops
+    many: list[Value] = [element, element] if is_older else []
+    return Items(
+        kind="list",
+        items=[element],
+        exact=False,
+        at=ev.place(node.at),
+        repeated=_of_one_object(ev, node, many),
+        are_trainable=any(isinstance(one, Op) and one.name == "requires_grad" for one in asked),
+    )
+
+
+def _of_one_object(
+    ev: Evaluator, node: s.Comprehension, items: list[Value]
+) -> tuple[tuple[Place, Value], ...]:
+    """The object that each item of a list is, where it was made before: `[layer for _ in range(n)]`."""
+    is_same = len(items) > 1 and isinstance(items[0], Object) and all(one is items[0] for one in items)
+    return ((ev.place(node.at), items[0]),) if is_same else ()
+
+
+@contextmanager
+def _inside_loop(ev: Evaluator) -> Iterator[None]:
+    with ev.inside(loops=(*ev.loops, next(ev.loop_numbers))):
+        yield

@@ -1,0 +1,82 @@
+"""Results with which nothing is done, of operations that change nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api.layers import EMBEDDING, MAKES_ANOTHER, STATELESS
+from trainlint.facts.api.operations import OUT_OF_PLACE
+from trainlint.facts.model.events.operations import Discarded
+from trainlint.facts.model.values import Items, Op, Value, constant
+from trainlint.program.evaluate import names
+from trainlint.program.evaluate.values import Library
+from trainlint.program.source import syntax as s
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+_NEAR = 5
+"""How many events back a call is looked for that an assignment makes again: one line can give several."""
+
+
+def note(ev: Evaluator, node: s.Call, value: Op) -> None:
+    """`x.clamp(0)` as a statement."""
+    name = node.func.name if isinstance(node.func, s.Attribute) else ""
+    is_trial = ev.frames[-1].trying > 0
+    if _is_of_stateless_layer(value):
+        if not is_trial:
+            ev.emit(
+                Discarded, node.at, name="layer", tensor=value.inputs[0], is_method=False, text=value.text
+            )
+        return
+    if name == MAKES_ANOTHER and value.owner is not None and value.owner.type == EMBEDDING and not is_trial:
+        ev.emit(Discarded, node.at, name=name, tensor=value.owner, text=value.text)
+    if (
+        name in OUT_OF_PLACE
+        and value.inputs
+        and not is_trial
+        and not {"out", "inplace"} & value.options.keys()
+    ):
+        root: s.Expr = node.func
+        while isinstance(root, s.Attribute):
+            root = root.value
+        library = names.lookup(ev, root.name) if isinstance(root, s.Name) else None
+        if isinstance(library, Library) and library.name.partition(".")[0] != "torch":
+            return  # of numbers, or of arrays
+        is_method = not isinstance(library, Library)
+        device = value.option(1, "device") if name == "to" else None
+        ev.emit(
+            Discarded,
+            node.at,
+            name=name,
+            tensor=value.inputs[0],
+            is_method=is_method,
+            text=value.text,
+            device=device,
+        )
+
+
+def _is_of_stateless_layer(value: Op) -> bool:
+    """Whether a layer certainly does nothing but to return this."""
+    layer = value.owner
+    if layer is None or layer.type not in STATELESS or layer.definition is not None or not value.inputs:
+        return False
+    if value.name == "call":  # one of its methods, such as `register_forward_hook`
+        return False
+    position = STATELESS[layer.type]
+    wanted = layer.argument(position, "inplace") if position is not None else None
+    return not layer.is_open and (wanted is None or constant(wanted) is False)
+
+
+def made_again(ev: Evaluator, value: Value) -> None:
+    """A result is assigned right after the same call has stood alone, which showed or tried it: nothing is lost."""
+    for one in value.items if isinstance(value, Items) else (value,):
+        if isinstance(one, Op) and one.inputs:
+            _forget(ev, one)
+
+
+def _forget(ev: Evaluator, made: Op) -> None:
+    for place, event in enumerate(reversed(ev.nodes[-_NEAR:]), 1):
+        if isinstance(event, Discarded) and event.tensor is made.inputs[0] and event.text == made.text:
+            del ev.nodes[-place]
+            return
