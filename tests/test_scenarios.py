@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.marks import Mark, marks, misfits
 from trainlint.check.analysis import Source, analyse
 from trainlint.finding import Finding
+from trainlint.rule_tests.marks import Mark, marks, misfits
 
 SCENARIOS = Path(__file__).parent.parent / "fixtures" / "scenarios"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -11,7 +11,8 @@ from trainlint.rule import rule
 
 @rule(LossCall, level="info")
 def check(loss: LossCall) -> Iterator[Finding]:
-    if loss.function not in ("cross_entropy", "log_softmax") or are_of_evaluation(loss.guards):
+    is_of_training = not (loss.is_of_menu or are_of_evaluation(loss.guards))
+    if loss.function not in ("cross_entropy", "log_softmax") or not is_of_training:
         return
     for meaning, op in origins(loss.input):
         if meaning is Meaning.LOG_PROBABILITIES and op.at is not None and op is not loss.output:

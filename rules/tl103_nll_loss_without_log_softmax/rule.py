@@ -1,12 +1,13 @@
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.meanings import Meaning
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.evidence import numbers_of, of_loss
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value
-from trainlint.finding import Finding
+from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
 HARM = {
@@ -15,20 +16,35 @@ HARM = {
 }
 
 
-@rule(LossCall, level="error")
-def check(loss: LossCall) -> Iterator[Finding]:
-    if loss.function != "nll_loss":
-        return
+@rule(Training, level="error")
+def check(training: Training) -> Iterator[Finding]:
+    losses = [one for one in training.events(LossCall) if one.function == "nll_loss" and not one.is_of_menu]
+    said: set[Place] = set()
+    for loss in losses:
+        if not _only_reports(loss):
+            for finding in _trained(loss):
+                said.add(finding.at)
+                yield finding
+    for loss in losses:
+        if _only_reports(loss):
+            yield from _reported(loss, said)
+
+
+def _only_reports(loss: LossCall) -> bool:
+    """Whether a loss is computed in evaluation, where nothing learns from it."""
+    return loss.output.records is False
+
+
+def _trained(loss: LossCall) -> Iterator[Finding]:
     found = list(origins(loss.input))
-    for meaning, op in found:
-        if meaning is not Meaning.LOG_PROBABILITIES and op.at is not None:
-            yield Finding(
-                op.at,
-                f"{loss.name} does not apply log-softmax, but `{op.text}` gives it {meaning.value}: "
-                f"{HARM[meaning]}. Apply `log_softmax` to the logits, or use cross-entropy on them.",
-                loss.seen_as(f"{meaning.value} reach"),
-                evidence=of_loss(loss, op),
-            )
+    for meaning, op, at in _wrong(found):
+        yield Finding(
+            at,
+            f"{loss.name} does not apply log-softmax, but `{op.text}` gives it {meaning.value}: "
+            f"{HARM[meaning]}. Apply `log_softmax` to the logits, or use cross-entropy on them.",
+            loss.seen_as(f"{meaning.value} reach"),
+            evidence=of_loss(loss, op),
+        )
     largest = numbers_of(loss.input).get("largest", 0.0)
     if not found and largest > 0 and not _has_logarithm(loss.input):
         yield Finding(
@@ -38,6 +54,26 @@ def check(loss: LossCall) -> Iterator[Finding]:
             "cross-entropy on the logits.",
             evidence=of_loss(loss),
         )
+
+
+def _reported(loss: LossCall, said: set[Place]) -> Iterator[Finding]:
+    """The same in evaluation, where training does it right."""
+    for meaning, op, at in _wrong(origins(loss.input)):
+        if at not in said:
+            yield Finding(
+                loss.at,
+                f"{loss.name} does not apply log-softmax, but it gets {meaning.value} here, so the loss that "
+                "evaluation reports is wrong: compute it as in training, of `log_softmax` of the logits.",
+                (Because(at, f"the {meaning.value} come from here"),),
+                evidence=of_loss(loss, op),
+            )
+            return
+
+
+def _wrong(found: Iterable[tuple[Meaning, Op]]) -> Iterator[tuple[Meaning, Op, Place]]:
+    for meaning, op in found:
+        if meaning is not Meaning.LOG_PROBABILITIES and op.at is not None:
+            yield meaning, op, op.at
 
 
 def _has_logarithm(value: Value | None) -> bool:

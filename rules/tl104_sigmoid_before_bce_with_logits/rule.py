@@ -12,7 +12,8 @@ from trainlint.rule import rule
 
 @rule(LossCall, level="error", confidence="likely")
 def check(loss: LossCall) -> Iterator[Finding]:
-    if loss.function != "binary_cross_entropy_with_logits" or are_of_evaluation(loss.guards):
+    is_of_training = not (loss.is_of_menu or are_of_evaluation(loss.guards))
+    if loss.function != "binary_cross_entropy_with_logits" or not is_of_training:
         return
     for meaning, op in origins(loss.input):
         if meaning is Meaning.PROBABILITIES and op.at is not None:

@@ -1,17 +1,19 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.meanings import Meaning
+from trainlint.facts.api.meanings import KEEPS, TURNS, Meaning
 from trainlint.facts.ask.evidence import of_loss
 from trainlint.facts.ask.meaning import origins
+from trainlint.facts.ask.tensors import is_tensor
+from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events.losses import LossCall
-from trainlint.facts.model.values import constant
+from trainlint.facts.model.values import Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(LossCall, level="error")
+@rule(LossCall, level="error", confidence="likely")
 def check(loss: LossCall) -> Iterator[Finding]:
-    if loss.function != "kl_div":
+    if loss.function != "kl_div" or loss.is_of_menu:
         return
     for meaning, op in origins(loss.input):
         if meaning is not Meaning.LOG_PROBABILITIES and op.at is not None:
@@ -23,7 +25,7 @@ def check(loss: LossCall) -> Iterator[Finding]:
                 evidence=of_loss(loss, op),
             )
     is_told = loss.name != "torch.kl_div"  # which does not average by default
-    if is_told and constant(loss.setting("reduction", default="mean")) == "mean":
+    if is_told and not _is_row(loss.input) and constant(loss.setting("reduction", default="mean")) == "mean":
         yield Finding(
             loss.at,
             f"{loss.name} averages over all elements instead of over samples, so the result is the KL "
@@ -31,3 +33,11 @@ def check(loss: LossCall) -> Iterator[Finding]:
             level="warning",
             evidence=of_loss(loss),
         )
+
+
+def _is_row(value: Value | None) -> bool:
+    """Whether it is one of the rows of a tensor that a loop goes through: its only axis is that of the classes."""
+    while isinstance(value, Op) and (value.name in KEEPS or value.name in TURNS) and value.inputs:
+        spend()
+        value = value.inputs[0]
+    return isinstance(value, Op) and value.name == "iterate" and is_tensor(value.inputs[0])

@@ -9,13 +9,17 @@ from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value
 from trainlint.facts.seen.raised import Failure
-from trainlint.finding import Finding, Place
+from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
+
+from .columns import kind
+from .counted import compared_apart
 
 ELEMENTWISE = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss", "soft_margin_loss")
 REFUSE = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
 AVERAGES = ("mean", "sum", "sqrt")
-OF_DIFFERENCE = ("**", "square", "abs", "absolute")
+OF_DIFFERENCE = ("**", "pow", "square", "abs", "absolute")
+WEIGHS = ("*", "mul")
 FROM_A_MODEL = ("output", "linear", "module")
 
 MANY = 7919
@@ -31,16 +35,37 @@ def check(run: Training) -> Iterator[Finding]:
             continue
         if loss.function in ELEMENTWISE:
             yield from _compared(loss.at, loss.name, loss.input, loss.target)
+            if not isinstance(run, Recorded):
+                yield from _crossed(loss.at, loss.name, loss.input, loss.target)
         elif loss.function in REFUSE and not isinstance(run, Recorded):
             yield from _will_be_refused(loss.at, loss.name, loss.input, loss.target)
+    if not isinstance(run, Recorded):
+        yield from _counted(run)
     failure = run.fatal if isinstance(run, Recorded) else None
     if failure is not None and failure.operation in REFUSE and len(failure.inputs) > 1:
         yield from _refused(failure)
     for backward in run.events(Backward):
         for term in terms(backward.loss):
-            difference = _difference(term)
-            if difference is not None and difference.at is not None:
-                yield from _compared(difference.at, f"`{difference.text}`", *difference.inputs[:2])
+            for difference in _differences(term):
+                if difference.at is not None:
+                    yield from _compared(difference.at, f"`{difference.text}`", *difference.inputs[:2])
+                    if not isinstance(run, Recorded):
+                        yield from _crossed(difference.at, f"`{difference.text}`", *difference.inputs[:2])
+
+
+def _counted(training: Training) -> Iterator[Finding]:
+    """Right answers that are counted over all pairs."""
+    for compared, loss, is_sure in compared_apart(training):
+        yield Finding(
+            compared.at,
+            f"`{compared.output.text}` compares tensors of which one has an axis more, as {loss.name} shows: it broadcasts, "
+            "and every prediction is compared with every target, so what is counted is no accuracy. Give both the "
+            "same shape, as in the loss.",
+            (Because(loss.at, "the loss gets them with shapes that fit here"),),
+            confidence="certain" if is_sure else "likely",
+            doubt="" if is_sure else "a squeeze, or a view, may leave the shape as it is",
+            is_shown_by_runs=False,
+        )
 
 
 def _refused(failure: Failure) -> Iterator[Finding]:
@@ -103,26 +128,54 @@ def _compared(at: Place, name: str, first: Value, second: Value) -> Iterator[Fin
         )
 
 
-def _difference(term: Value) -> Op | None:
-    """The difference in `((model(x) - y) ** 2).mean()`, where one side is the output of a model and the other is
-    data."""
+def _crossed(at: Place, name: str, first: Value, second: Value) -> Iterator[Finding]:
+    """A column against a row, of outputs whose shapes are not in sight."""
+    if _sizes_of(first) is not None and _sizes_of(second) is not None:
+        return
+    left, right = kind(first), kind(second)
+    if left is not None and right is not None and left != right:
+        shapes = {"column": "[N, 1]", "row": "[N]"}
+        yield Finding(
+            at,
+            f"{name} compares {shapes[left]} with {shapes[right]}, which broadcasts to [N, N]: every prediction is "
+            "compared with every target, so the model can only learn the mean. Give both the same shape, with "
+            "`squeeze(1)` or `unsqueeze(1)`.",
+            confidence="likely",
+            doubt="the outputs are taken for one row of values for each sample: their shape is not in sight",
+        )
+
+
+def _differences(term: Value) -> Iterator[Op]:
+    """The difference in `((model(x) - y) ** 2).mean()`, also with weights, where one side is the output of a model and the
+    other is data."""
     while isinstance(term, Op) and term.name in AVERAGES and term.inputs:
         term = term.inputs[0]
-    if (isinstance(term, Op) and term.name in OF_DIFFERENCE and term.inputs) or (
-        isinstance(term, Op)
-        and term.name == "*"
-        and len(term.inputs) == 2
-        and term.inputs[0] is term.inputs[1]
-    ):
-        term = term.inputs[0]
-    else:
-        return None
-    if not isinstance(term, Op) or term.name != "-" or len(term.inputs) != 2:
-        return None
-    sides = [one for one in term.inputs if isinstance(one, Op)]
+    if not isinstance(term, Op) or not term.inputs:
+        return
+    if term.name in OF_DIFFERENCE or _is_square(term):
+        inner = term.inputs[0]
+        if (
+            isinstance(inner, Op)
+            and inner.name in ("-", "sub")
+            and len(inner.inputs) == 2
+            and _is_of_model(inner)
+        ):
+            yield inner
+    elif term.name in WEIGHS and len(term.inputs) == 2:
+        for side in term.inputs:
+            yield from _differences(side)
+
+
+def _is_square(op: Op) -> bool:
+    return op.name in WEIGHS and len(op.inputs) == 2 and op.inputs[0] is op.inputs[1]
+
+
+def _is_of_model(difference: Op) -> bool:
+    """Whether one side of a difference is the output of a model, and the other is data."""
+    sides = [one for one in difference.inputs if isinstance(one, Op)]
     predicted = [one for one in sides if one.name in FROM_A_MODEL and attachment(one).attached]
     data = [one for one in sides if _is_data(one)]
-    return term if len(predicted) == len(data) == 1 else None
+    return len(predicted) == len(data) == 1
 
 
 def _is_data(value: Op) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from trainlint.facts.api.attention import MIXES
 from trainlint.facts.api.classes import PARAMETER
+from trainlint.facts.ask.attention import mixed_heads
 from trainlint.facts.ask.shapes import shape_read
 from trainlint.facts.model.elements import number_of, plain
 from trainlint.facts.model.events.operations import Attended
@@ -22,26 +25,25 @@ _KEEP_AXES = frozenset(
 )
 _TURNED = frozenset(("transpose", "swapaxes", "swapdims"))
 _FLIPPED = frozenset(("mT", "t", "T"))
-_MOST = 12
+_MOST = 24
 
 
-def crossed(attended: Attended) -> tuple[Op, int, int] | None:
-    """The softmax of attention's weights, the axis that it normalises, and the one that the product sums over,
+def crossed(attended: Attended) -> Iterator[tuple[Op, int, int]]:
+    """Each softmax of attention's weights, the axis that it normalises, and the one that the product sums over,
     counted from the end, where these are not the same."""
     axis = summed(attended.output, attended.weights)
-    found = _softmax(attended.weights, axis) if axis is not None else None
-    if found is None:
-        return None
-    softmax, axis = found
-    dim = number_of(softmax.option(1, "dim") or _of_layer(softmax))
-    scores = _scores(softmax.inputs[0]) if softmax.inputs else None
-    if scores is None or not isinstance(dim, int) or not _is_of_queries_and_keys(scores):
-        return None
-    rank = _rank(scores)
-    if dim >= 0 and rank is None:
-        return None
-    dim = dim - rank if dim >= 0 and rank is not None else dim
-    return (softmax, dim, axis) if dim != axis and dim < 0 else None
+    for softmax, over in _softmaxes(attended.weights, axis) if axis is not None else ():
+        dim = number_of(softmax.option(1, "dim") or _of_layer(softmax))
+        scores = _scores(softmax.inputs[0]) if softmax.inputs else []
+        if not isinstance(dim, int) or not scores or not all(map(_is_of_queries_and_keys, scores)):
+            continue
+        ranks = set(map(_rank, scores))
+        rank = ranks.pop() if len(ranks) == 1 else None
+        if dim >= 0 and rank is None:
+            continue
+        dim = dim - rank if dim >= 0 and rank is not None else dim
+        if dim != over and dim < 0:
+            yield softmax, dim, over
 
 
 def summed(product: Op, weights: Value) -> int | None:
@@ -60,6 +62,8 @@ def _summed_in_einsum(product: Op, weights: Value) -> int | None:
     if letters is None or len(operands) != 2 or len(letters[0]) != 2:
         return None
     mine = 0 if operands[0] is weights else 1
+    if mixed_heads(product) is weights:
+        return None  # it mixes the heads, and the weights are applied later
     given, other = letters[0][mine], letters[0][1 - mine]
     gone = [one for one in given if one not in letters[1] and one in other]
     return given.index(gone[0]) - len(given) if len(gone) == 1 else None
@@ -79,21 +83,49 @@ def _operands(product: Op) -> tuple[Value, ...]:
     return tuple(rest[0].items) if len(rest) == 1 and isinstance(rest[0], Items) else rest
 
 
-def _softmax(weights: Value, axis: int) -> tuple[Op, int] | None:
-    """The softmax that gave weights, and which of its axes one of theirs is."""
+def _softmaxes(weights: Value, axis: int) -> list[tuple[Op, int]]:
+    """Each softmax that may have given weights, and which of its axes one of theirs is; none where that is not known of
+    all."""
+    found: list[tuple[Op, int]] = []
+    pending = [(one, axis) for one in _ways(weights)]
     for _ in range(_MOST):
-        ways = [one for one in alternatives(weights) if not isinstance(one, Constant)]
-        if len(ways) != 1 or not isinstance(ways[0], Op) or isinstance(weights, Carried) or ways[0].written:
-            return None
-        op = ways[0]
+        if not pending:
+            return found
+        op, axis = pending.pop()
+        if not isinstance(op, Op) or op.written:
+            return []
         if op.name == "softmax":
-            return op, axis
+            found.append((op, axis))
+            continue
         name = plain(op)
+        if name == "einsum":
+            mixed = _before_mixing(op, axis)
+            if mixed is None:
+                return []
+            pending += [(one, mixed[1]) for one in _ways(mixed[0])]
+            continue
         before = axis if name in _KEEP_AXES else _turned(op, name, axis)
         if before is None or not op.inputs:
-            return None
-        weights, axis = op.inputs[0], before
-    return None
+            return []
+        pending += [(one, before) for one in _ways(op.inputs[0])]
+    return []
+
+
+def _ways(value: Value) -> list[Value | None]:
+    """What a value may be on either side of a condition; None for one that a loop carries on."""
+    if isinstance(value, Carried):
+        return [None]
+    return [one for one in alternatives(value) if not isinstance(one, Constant)]
+
+
+def _before_mixing(op: Op, axis: int) -> tuple[Value, int] | None:
+    """What an `einsum` with a table of parameters has mixed the heads of, and which axis of that one of its own is."""
+    mixed, letters = mixed_heads(op), _letters(op)
+    if mixed is None or letters is None or len(letters[0]) != 2 or len(letters[1]) < -axis:
+        return None
+    given = letters[0][0 if _operands(op)[0] is mixed else 1]
+    letter = letters[1][axis]
+    return (mixed, given.index(letter) - len(given)) if letter in given else None
 
 
 def _turned(op: Op, name: str, axis: int) -> int | None:
@@ -115,20 +147,24 @@ def _turned(op: Op, name: str, axis: int) -> int | None:
     return {numbers[0]: numbers[1], numbers[1]: numbers[0]}.get(axis, axis)
 
 
-def _scores(value: Value) -> Op | None:
-    """The product that gave scores, which are scaled and masked since."""
+def _scores(value: Value) -> list[Op]:
+    """The products that may have given scores, which are scaled and masked since; none where one is not known."""
+    found: list[Op] = []
+    pending = _ways(value)
     for _ in range(_MOST):
-        ways = [one for one in alternatives(value) if not isinstance(one, Constant)]
-        if len(ways) != 1 or not isinstance(ways[0], Op) or isinstance(value, Carried):
-            return None
-        op = ways[0]
+        if not pending:
+            return found
+        op = pending.pop()
+        if not isinstance(op, Op):
+            return []
         name = plain(op)
         if name in MIXES:
-            return op
+            found.append(op)
+            continue
         if not op.inputs or (name not in _KEEP_AXES and name not in ("/", "+", "-", "where")):
-            return None
-        value = op.inputs[1] if name == "where" and len(op.inputs) == 3 else op.inputs[0]
-    return None
+            return []
+        pending += _ways(op.inputs[1] if name == "where" and len(op.inputs) == 3 else op.inputs[0])
+    return []
 
 
 def _is_of_queries_and_keys(scores: Op) -> bool:

@@ -1,10 +1,7 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.meanings import Meaning
 from trainlint.facts.api.operations import SOFTMAXES
-from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.evidence import shape_of, shown
-from trainlint.facts.ask.meaning import origins
 from trainlint.facts.ask.shapes import shape_read
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.operations import Attended, Operation
@@ -14,25 +11,42 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .attention_axis import crossed
+from .classes import beside_the_classes
+from .single import over_one
 
 WITH_DEFAULT = ("torch.nn.functional.", "torch.nn.")
 """Where softmax may be called, or created as a layer, without a dimension."""
 
 
-@rule(Training, level="warning", words="softmax Softmax log_softmax LogSoftmax softmin")
+@rule(
+    Training,
+    level="warning",
+    words="softmax Softmax log_softmax LogSoftmax softmin",
+    covered_by="TL101 TL102",
+)
 def check(training: Training) -> Iterator[Finding]:
     for event in training.events(Operation):
         op = event.output
-        removed = _to_be_removed(training)
-        if op.uid in removed or (op.owner is not None and op.owner.uid in removed) or _has_one_dimension(op):
+        if _has_one_dimension(op):
             continue
-        at = op.owner.at if op.owner is not None and op.owner.at is not None else event.at
+        layer = op.owner.at if op.owner is not None else None
+        narrow = over_one(op, _dim(op)) if op.name in SOFTMAXES else None
+        if narrow is not None:
+            yield Finding(
+                layer or event.at,
+                f"this normalises over an axis of length 1, so every result is {'0' if 'log' in op.name else '1'}, whatever "
+                "the scores are. Normalise over the axis that the scores are compared along, or use a sigmoid.",
+                (Because(narrow.at, "this layer makes the axis 1 long"),) if narrow.at is not None else (),
+                evidence=_shape(op),
+            )
+            continue
         is_known = event.function.startswith(WITH_DEFAULT) or op.seen is not None
         if op.name in SOFTMAXES and is_known and _is_left_out(_dim(op)) and not _is_over_channels(op):
             yield Finding(
-                at,
+                layer or event.at,
                 f"{op.name} is called without `dim`: torch picks dimension 1 for 2-D and 4-D inputs, but 0, "
                 "the batch, for 3-D ones. Pass the dimension of the classes, often `dim=-1`.",
+                (Because(event.at, "it is applied here"),) if layer is not None else (),
                 evidence=_shape(op),
             )
     for loss in training.events(LossCall):
@@ -47,26 +61,33 @@ def check(training: Training) -> Iterator[Finding]:
                     (Because(loss.at, f"it reaches {loss.name} here"),),
                     evidence=_shape(made),
                 )
+    yield from _of_other_axis(training)
     for attended in training.events(Attended):
-        wrong = crossed(attended)
-        if wrong is not None and wrong[0].at is not None:
-            softmax, dim, axis = wrong
+        for softmax, dim, axis in crossed(attended):
+            if softmax.at is not None:
+                yield Finding(
+                    softmax.at,
+                    f"this normalises over dimension {dim} of the scores, but the weights are summed over dimension "
+                    f"{axis}, the keys: the weights of one query do not sum to 1. Pass `dim={axis}`.",
+                    (Because(attended.at, "the weights are applied here"),),
+                    evidence=_shape(softmax),
+                )
+
+
+def _of_other_axis(training: Training) -> Iterator[Finding]:
+    """Log-probabilities over another axis than the one that a loss chooses a class along."""
+    for softmax, dim, axis, by, is_sure in beside_the_classes(training):
+        if softmax.at is not None and by.at is not None:
             yield Finding(
-                wrong[0].at,
-                f"this normalises over dimension {dim} of the scores, but the weights are summed over dimension "
-                f"{axis}, the keys: the weights of one query do not sum to 1. Pass `dim={axis}`.",
-                (Because(attended.at, "the weights are applied here"),),
+                softmax.at,
+                f"this normalises over dimension {dim}, but the loss looks for the classes in dimension {axis}: the "
+                f"probabilities of one sample do not sum to 1. Pass `dim={axis}`.",
+                (Because(by.at, f"the classes are taken from dimension {axis} here"),),
                 evidence=_shape(softmax),
+                confidence="certain" if is_sure else "likely",
+                doubt="" if is_sure else "scores with one axis have no other",
+                is_shown_by_runs=False,
             )
-
-
-@question(start=frozenset(), unknown=frozenset())
-def _to_be_removed(training: Training) -> frozenset[int]:
-    """The softmaxes before a loss that applies log-softmax itself, and their layers: they have no dimension to be told."""
-    losses = [one for one in training.events(LossCall) if one.function in ("cross_entropy", "log_softmax")]
-    found = (one for loss in losses for one in origins(loss.input))
-    probabilities = [op for meaning, op in found if meaning is Meaning.PROBABILITIES]
-    return frozenset(one.uid for op in probabilities for one in (op, op.owner) if one is not None)
 
 
 def _is_over_channels(op: Op) -> bool:

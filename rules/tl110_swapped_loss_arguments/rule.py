@@ -5,6 +5,7 @@ from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_arguments
 from trainlint.facts.ask.flow import is_data
 from trainlint.facts.ask.meaning import origins
+from trainlint.facts.ask.unseen_models import unseen_model
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.values import Value, constant
 from trainlint.finding import Finding
@@ -13,20 +14,23 @@ from trainlint.rule import rule
 SYMMETRIC = frozenset(("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "cosine_embedding_loss"))
 
 
-@rule(LossCall, level="error")
+@rule(LossCall, level="error", confidence="likely")
 def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function in SYMMETRIC or loss.function == "log_softmax" or len(loss.output.inputs) < 2:
         return
     first, second = loss.output.inputs[:2]
     if loss.function == "kl_div" and _may_be_reversed(loss, second):
         return
-    if is_data(first) and _is_prediction(second):
+    sure = _is_prediction(second)
+    if is_data(first) and (sure or unseen_model(second) is not None):
         yield Finding(
             loss.at,
             f"`{loss.output.text}` gets the target first and the prediction second, but {loss.name} expects "
             "the prediction first: where the shapes agree, it silently computes a different loss. Swap the "
             "two arguments.",
             evidence=of_arguments(first, second),
+            confidence=None if sure else "likely",
+            doubt="" if sure else "what the model does is not in sight",
         )
 
 

@@ -35,6 +35,8 @@ class First(NamedTuple):
 
 @rule(Recorded, level="warning", by="T")
 def check(run: Recorded) -> Iterator[Finding]:
+    if run.ending.after:
+        return  # no loss of an untrained model is recorded
     for loss in _before_any_step(run):
         first = _first(loss)
         if first is None:

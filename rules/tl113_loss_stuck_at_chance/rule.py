@@ -33,7 +33,7 @@ def check(run: Recorded) -> Iterator[Finding]:
     if not backwards or not is_made_of(backwards[-1].loss, last.output, with_graph=True):
         return
     value, given = numbers_of(last.output), numbers_of(last.input)
-    classes, steps = int(value["classes"]), run.facts(OptimizerSeen)[0].steps
+    classes, steps = int(value["classes"]), _steps(run.facts(OptimizerSeen)[0])
     gradients = [one.gradient.norm for one in run.facts(ParameterSeen) if one.gradient is not None]
     yield Finding(
         last.at,
@@ -56,11 +56,15 @@ def check(run: Recorded) -> Iterator[Finding]:
 def _steady_rate(run: Recorded) -> float | None:
     """The learning rate of the only optimizer; None if it has stepped too little, or is still in its warmup."""
     optimizers = run.facts(OptimizerSeen)
-    if len(optimizers) != 1 or optimizers[0].steps < STEPS or not optimizers[0].learning_rates:
+    if len(optimizers) != 1 or _steps(optimizers[0]) < STEPS or not optimizers[0].learning_rates:
         return None
     rate = max(optimizers[0].learning_rates)
     first = max((one.rate for one in run.facts(ParameterSeen) if one.rate is not None), default=0.0)
     return rate if first >= LEAST_RATE and rate <= WARMING * first else None
+
+
+def _steps(optimizer: OptimizerSeen) -> int:
+    return optimizer.before + optimizer.steps
 
 
 def _is_at_chance(loss: LossCall) -> bool:

@@ -4,14 +4,20 @@ from trainlint.facts.api.meanings import Meaning
 from trainlint.facts.api.operations import COMPARISONS
 from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.ask.meaning import origins
+from trainlint.facts.ask.unseen_models import unseen_model
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.operations import Operation
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Value, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 HALF = 0.5
+_SAID = (
+    "these are logits, not probabilities: a logit of 0.5 is a probability of 0.62, so this threshold finds too few "
+    "positives. Compare with 0, or apply `torch.sigmoid` first."
+)
 
 
 @rule(Training, level="warning")
@@ -22,20 +28,40 @@ def check(training: Training) -> Iterator[Finding]:
         if loss.function == "binary_cross_entropy_with_logits"
         for layer in _layers(loss.input)
     }
-    for event in training.events(Operation) if trained else ():
+    unseen = {} if isinstance(training, Recorded) else _of_unseen_models(training)
+    for event in training.events(Operation) if trained or unseen else ():
         scores = _cut_at_half(event)
+        model = unseen_model(scores)
+        if model is not None and model.uid in unseen:
+            yield Finding(
+                event.at,
+                _SAID,
+                (Because(unseen[model.uid].at, f"{unseen[model.uid].name} trains them as logits here"),),
+                confidence="likely",
+                doubt="what the model ends in is not in sight",
+            )
+            continue
         for layer in _layers(scores):
             if layer in trained:
                 loss = trained[layer]
                 seen = {key: one for key, one in numbers_of(scores).items() if key in ("smallest", "largest")}
                 yield Finding(
                     event.at,
-                    "these are logits, not probabilities: a logit of 0.5 is a probability of 0.62, so this "
-                    "threshold finds too few positives. Compare with 0, or apply `torch.sigmoid` first.",
+                    _SAID,
                     (Because(loss.at, f"{loss.name} trains them as logits here"),),
                     evidence=seen,
                 )
                 break
+
+
+def _of_unseen_models(training: Training) -> dict[int, LossCall]:
+    """The models that are trained on logits, of which nothing says what they end in, by number."""
+    return {
+        model.uid: loss
+        for loss in training.events(LossCall)
+        if loss.function == "binary_cross_entropy_with_logits"
+        and (model := unseen_model(loss.input)) is not None
+    }
 
 
 def _cut_at_half(event: Operation) -> Value | None:

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.gradients import REBUILDS
-from trainlint.facts.ask.attachment import starving
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.numbers import perhaps_of_outputs
-from trainlint.facts.ask.parts_cut import parts_cut
+from trainlint.facts.ask.parts_cut import parts_cut, perhaps_cut
+from trainlint.facts.ask.starving import starving
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, constant
@@ -14,6 +14,9 @@ from trainlint.rule import rule
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding | Open]:
+    for one in perhaps_cut(training):
+        if one.at is not None:
+            yield Open(one.at, "parameters that an optimizer holds got no gradient")
     yield from perhaps_of_outputs(training)
     for backward in training.events(Backward):
         for cut in starving(backward.loss):

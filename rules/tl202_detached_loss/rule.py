@@ -1,30 +1,39 @@
 from collections.abc import Iterator
 
+from trainlint.facts.api.classes import PARAMETER
 from trainlint.facts.api.gradients import REBUILDS
-from trainlint.facts.ask.attachment import attachment, starving, terms
+from trainlint.facts.ask.attachment import attachment, terms
 from trainlint.facts.ask.evidence import of_cut
-from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.ask.parts_cut import parts_cut
+from trainlint.facts.ask.flow import is_made_of, made_of
+from trainlint.facts.ask.parts_cut import parts_cut, perhaps_cut
+from trainlint.facts.ask.starving import starving
 from trainlint.facts.ask.stepped import is_certainly_not_stepped
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.parameters import RequiresGrad
-from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, constant
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+from .gradients import of_gradients
 
-@rule(Training, level="error", confidence="likely")
-def check(training: Training) -> Iterator[Finding]:
+
+@rule(Training, level="error", confidence="likely", words="grad_outputs")
+def check(training: Training) -> Iterator[Finding | Open]:
+    for one in perhaps_cut(training):
+        if one.at is not None:
+            yield Open(one.at, "parameters that an optimizer holds got no gradient")
     leaves = {
         event.target.uid for event in training.events(RequiresGrad) if constant(event.wanted) is not False
     }
     for backward in training.events(Backward):
-        for cut in _newest(backward, starving(backward.loss)):
+        for cut in _without_targets(training, _newest(backward, starving(backward.loss))):
             is_cut = cut.name not in REBUILDS and cut.uid not in leaves
             if not is_cut or cut.at is None or _has_had_its_own(training, backward, cut):
                 continue
-            if _is_taken_out_again(backward, cut):
+            if _is_taken_out_again(backward, cut) or _is_looked_at(training, backward, cut):
                 continue
             if not (cut.inputs and is_certainly_not_stepped(training, cut.inputs[0])):
                 yield Finding(
@@ -35,6 +44,8 @@ def check(training: Training) -> Iterator[Finding]:
                     evidence=of_cut(training, cut),
                     clues={"cut": cut.name},
                 )
+    if not isinstance(training, Recorded):
+        yield from _made_of_gradients(training)
     for part in parts_cut(training):
         cut = part.op
         is_tensor = cut.name in ("detach", "detach_", "data")  # of numbers in a forward TL809 speaks
@@ -54,10 +65,47 @@ def check(training: Training) -> Iterator[Finding]:
             )
 
 
+def _is_looked_at(training: Training, backward: Backward, cut: Op) -> bool:
+    """Whether nothing is trained, and of two terms without any module one is held still: gradients themselves are studied."""
+    return (
+        attachment(backward.loss).attached
+        and not training.events(OptimizerStep)
+        and not any(
+            isinstance(one, Op) and (one.owner is not None or one.name in (PARAMETER, "parameters"))
+            for one in made_of(cut)
+        )
+    )
+
+
+def _made_of_gradients(training: Training) -> Iterator[Finding]:
+    for gradients, used in of_gradients(training):
+        if gradients.at is not None:
+            yield Finding(
+                gradients.at,
+                f"`{gradients.text}` keeps no graph of these gradients, so the loss that is made of them is a constant: it "
+                "changes no parameter. Pass `create_graph=True`.",
+                (Because(used, "a loss is made of them here"),),
+                clues={"cut": "autograd.grad"},
+            )
+
+
 def _newest(backward: Backward, cuts: list[Op]) -> list[Op]:
     """Those of this iteration: what was detached before the loop is a copy to compare with, unless it is all there is."""
     new = [one for one in cuts if set(backward.loops[-1:]) <= set(one.loops)]
     return new or cuts
+
+
+def _without_targets(training: Training, cuts: list[Op]) -> list[Op]:
+    """All but those that are the target of a loss whose prediction is cut as well: a target is rightly detached."""
+    targets: set[int] = set()
+    for loss in training.events(LossCall) if len(cuts) > 1 else ():
+        predicted, wanted = (
+            {one.uid for one in cuts if value is not None and is_made_of(value, one)}
+            for value in (loss.input, loss.target)
+        )
+        if predicted:
+            targets |= wanted - predicted
+    return [one for one in cuts if one.uid not in targets]
 
 
 def _is_taken_out_again(backward: Backward, cut: Op) -> bool:

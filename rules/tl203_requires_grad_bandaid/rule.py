@@ -1,9 +1,14 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeGuard
 
-from trainlint.facts.ask.attachment import attachment, cuts, starving, terms
+from trainlint.facts.api.gradients import CUTS, REBUILDS
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.attachment import attachment, cuts, terms
+from trainlint.facts.ask.behind_losses import operations_behind
 from trainlint.facts.ask.evidence import of_cut
-from trainlint.facts.ask.flow import without_gradient
+from trainlint.facts.ask.flow import made_of, without_gradient
 from trainlint.facts.ask.numbers import perhaps_of_outputs
+from trainlint.facts.ask.starving import starving
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import Backward
@@ -17,13 +22,21 @@ from trainlint.rule import rule
 def check(training: Training) -> Iterator[Finding | Open]:
     yield from perhaps_of_outputs(training)
     losses = {one.output.uid for one in training.events(LossCall)}
+    has_copies = not operations_behind(training).isdisjoint(REBUILDS | CUTS)
     for backward in training.events(Backward):
         start = Because(backward.at, "`backward()` starts here")
         summands = {term.uid for term in terms(backward.loss)}
-        for cut in starving(backward.loss):
-            if cut.uid not in summands and not _is_compared(cut, backward.loss, losses):
+        recorded = list(made_of(backward.loss, cuts)) if has_copies else []
+        is_all = all(one.uid not in losses for one in recorded)
+        of_losses = [one for one in recorded if _is_of_losses(one, losses, _weighed if is_all else _held)]
+        for cut in dict.fromkeys((*starving(backward.loss), *of_losses)):
+            if (
+                cut.uid not in summands
+                and cut not in of_losses
+                and not _is_compared(cut, backward.loss, losses)
+            ):
                 continue  # a leaf that more is made of: its gradient is wanted, as in guidance by a classifier
-            if constant(cut.options.get("requires_grad")) is True and cut.at is not None:
+            if _is_new_leaf(cut) and cut.at is not None:
                 yield Finding(
                     cut.at,
                     f"`{cut.text}` drops the graph and sets `requires_grad` on the copy: `backward()` then "
@@ -47,10 +60,35 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 )
 
 
+def _is_new_leaf(value: Value) -> bool:
+    """Whether it is a copy of which the program asks a gradient where it is made."""
+    return isinstance(value, Op) and cuts(value) and constant(value.options.get("requires_grad")) is True
+
+
 def _is_compared(cut: Op, loss: Value, losses: set[int]) -> bool:
     """Whether a loss function is given the copy itself, as the prediction."""
     given = [one for one in terms(loss) if isinstance(one, Op) and one.uid in losses]
     return any(cut in alternatives(one) for loss in given for one in loss.inputs)
+
+
+def _is_of_losses(value: Value, losses: set[int], into: Callable[[Value], Sequence[Value]]) -> TypeGuard[Op]:
+    """Whether it is a copy into which losses themselves were put: `torch.tensor(losses, requires_grad=True)`."""
+    if not (isinstance(value, Op) and cuts(value)):
+        return False
+    return any(one.uid in losses for one in reached(value.inputs, into))
+
+
+def _held(value: Value) -> Sequence[Value]:
+    """What a list holds, or what a number was read out of."""
+    if isinstance(value, Op):
+        return value.inputs if cuts(value) else ()
+    return value.parts()
+
+
+def _weighed(value: Value) -> Sequence[Value]:
+    """The same, and what was weighed, summed or averaged on the way."""
+    is_plain = isinstance(value, Op) and value.name in ("*", "/", "+", "-", "mean", "sum", "stack")
+    return value.parts() if is_plain else _held(value)
 
 
 def _ends(event: RequiresGrad) -> list[Op]:

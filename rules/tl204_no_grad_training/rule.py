@@ -1,31 +1,39 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.attachment import cuts, terms, unrecorded
+from trainlint.facts.ask.attachment import attachment, cuts, terms
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.guards import ask_for_mode
-from trainlint.facts.ask.parts_cut import parts_cut
+from trainlint.facts.ask.parts_cut import parts_cut, perhaps_cut
+from trainlint.facts.ask.starving import unrecorded
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op
-from trainlint.finding import Because, Finding
+from trainlint.facts.model.values import Op, compatible
+from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 
-@rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+@rule(Training, level="error", confidence="likely")
+def check(training: Training) -> Iterator[Finding | Open]:
+    for one in perhaps_cut(training):
+        if one.at is not None:
+            yield Open(one.at, "parameters that an optimizer holds got no gradient")
     for backward in training.events(Backward):
         if ask_for_mode(backward.guards):
             continue  # a method that steps in training mode alone, and is called for validation too
-        for op in unrecorded(backward.loss):
-            if op.at is not None and not _is_held_against(backward, op):
-                yield Finding(
-                    op.at,
-                    f"`{op.text}` runs with gradients disabled, but the loss is computed from its result: "
-                    "`backward()` raises, or reaches no parameter. Move it out of `no_grad`.",
-                    (Because(backward.at, "`backward()` starts here"),),
-                    evidence=of_cut(training, op),
-                )
+        found = unrecorded(backward.loss)
+        if not found or _has_another_way(training, backward):
+            continue
+        for op in found:
+            if op.at is None or _is_held_against(backward, op):
+                continue
+            yield Finding(
+                op.at,
+                f"`{op.text or op.name}` runs with gradients disabled, but the loss is computed from its result: "
+                "`backward()` raises, or reaches no parameter. Move it out of `no_grad`.",
+                (Because(backward.at, "`backward()` starts here"),),
+                evidence=of_cut(training, op),
+            )
     for part in parts_cut(training):
         if not cuts(part.op) and part.op.at is not None:
             yield Finding(
@@ -40,6 +48,18 @@ def check(training: Training) -> Iterator[Finding]:
                 confidence="certain" if part.is_sure else "likely",
                 doubt="" if part.is_sure else "these layers are given, and may be frozen",
             )
+
+
+def _has_another_way(training: Training, backward: Backward) -> bool:
+    """Whether this loss is only one where a condition does not hold, as of a `forward` that computes the loss of labels if
+    it is given some, and predictions if not: the loss of the other way, in the same call, has gradients."""
+    return any(
+        one.at == backward.at
+        and one.calls == backward.calls
+        and not compatible(one.guards, backward.guards)
+        and attachment(one.loss).attached
+        for one in training.events(Backward)
+    )
 
 
 def _is_held_against(backward: Backward, still: Op) -> bool:

@@ -7,7 +7,7 @@ from trainlint.facts.ask.evidence import of_sum
 from trainlint.facts.ask.flow import is_made_of, is_recurrence, made_of
 from trainlint.facts.ask.holding import contained
 from trainlint.facts.model.events.batches import Drawn
-from trainlint.facts.model.events.losses import Accumulated, LossCall
+from trainlint.facts.model.events.losses import Accumulated, Collected, LossCall
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
@@ -23,13 +23,12 @@ _ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
 @rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
-    if not training.events(Accumulated):
-        return
     trained_on = [backward.loss for backward in training.events(Backward)]
     trained_on += [by_hand.target for by_hand in training.events(ParametersRead)]
     returned = [event.value for event in training.handed_out()]
     losses = {call.output.uid for call in training.events(LossCall)}
     spent = _spent(training)
+    yield from _collected(training, spent)
     for event in training.events(Accumulated):
         if not (isinstance(event.result, Op) and event.result.records) or not _is_over_batches(
             training, event
@@ -41,6 +40,8 @@ def check(training: Training) -> Iterator[Finding]:
         ):
             continue
         found = attachment(event.value)
+        if any(map(_is_loss_without_graph, alternatives(event.value))):
+            continue
         is_spent = all(one.uid in spent for one in alternatives(event.value))
         has_one = found.attached and not found.uncertain and has_graph(event.value)
         if is_recurrence(event) or not (is_spent or has_one):
@@ -54,6 +55,21 @@ def check(training: Training) -> Iterator[Finding]:
                 f"`{event.total}` keeps the graph of every iteration's loss alive, so memory grows with each "
                 "iteration. Add `.item()` or `.detach()`.",
                 evidence=of_sum(training, event),
+            )
+
+
+def _collected(training: Training, spent: frozenset[int]) -> Iterator[Finding]:
+    """Losses in a list: those that `backward` was called on, if nothing is trained on them by way of the list."""
+    for event in training.events(Collected):
+        if not all(one.uid in spent for one in alternatives(event.value)):
+            continue
+        others = (one.loss for one in training.events(Backward) if one.loss is not event.value)
+        if not any(is_made_of(loss, event.value, with_graph=True) for loss in others):
+            yield Finding(
+                event.at,
+                "This list keeps the graph of every iteration's loss alive, so memory grows with each iteration. "
+                "Append `.item()` or `.detach()`.",
+                is_shown_by_runs=False,
             )
 
 
@@ -78,10 +94,17 @@ def _is_over_batches(training: Training, event: Accumulated) -> bool:
     loop = training.loops.get(event.loops[-1]) if event.loops else None
     if loop is None:
         return True
+    if event.made_in is not None and len(event.made_in) >= len(event.loops):
+        return False
     if _is_of_one_batch(training, event):
         return False
     if isinstance(loop.over, Op) and _is_of_dict(loop.over):
-        return any(training.inside(loop.number, kind) for kind in (Backward, OptimizerStep))
+        around = event.loops[len(event.made_in) : -1] if event.made_in is not None else ()
+        return any(
+            training.inside(number, kind)
+            for number in (*around, loop.number)
+            for kind in (Backward, OptimizerStep)
+        )
     if loop.over is None or (isinstance(loop.over, Op) and loop.over.name == "range"):
         return any(training.inside(loop.number, kind) for kind in _OF_BATCHES)
     held = (one for value in reached([loop.over], _gone_through) for one in contained(value))
@@ -128,6 +151,19 @@ def _may_be_number(value: Value, losses: set[int]) -> bool:
         return False
     return is_chosen or (
         is_part and not is_loss and value.owner is not None and value.owner.type == SOME_MODULE
+    )
+
+
+def _is_loss_without_graph(value: Value) -> bool:
+    """Whether a module that is not seen is given outputs that autograd has not recorded: a loss has no weights to add."""
+    if not (isinstance(value, Op) and value.name == "output" and value.owner is not None):
+        return False
+    given = [one for inner in value.inputs[:1] for one in inner.parts()]
+    ways = [attachment(one) for one in given]
+    return (
+        value.owner.type == SOME_MODULE
+        and any(way.unrecorded for way in ways)
+        and not any(way.attached for way in ways)
     )
 
 

@@ -1,27 +1,30 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.flow import graph_of
+from trainlint.facts.ask.flow import graph_of, made_of
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.parameters import ParametersRead
-from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, Value, constant
+from trainlint.facts.model.values import MANY, Op, Unknown, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     backwards = training.events(Backward)
     for backward in backwards:
-        if constant(backward.retains) is not True:
+        if constant(backward.retains) is not True or _is_tried_once(training, backward):
             continue
         graph = graph_of(backward.loss, backward.loops)
         if not graph:
             continue
         others = [one.loss for one in backwards if one is not backward]
         if _is_weighed_again(backward.loss, others):
+            continue
+        later = [one.loss for one in backwards if training.is_after(one, backward)]
+        if later and any(map(_is_lost, (backward.loss, *later))):
             continue
         others += [one.target for one in training.events(ParametersRead)]
         others += [value for one in training.events(Escape) for value in one.values]
@@ -33,6 +36,17 @@ def check(training: Training) -> Iterator[Finding]:
                 "`retain_graph=True` keeps the graph of this step in memory, but there is no second "
                 "`backward()` through it: it costs memory and hides an accidental second backward. Remove it.",
             )
+
+
+def _is_tried_once(training: Training, backward: Backward) -> bool:
+    """Whether a script shows one backward, and trains nothing: its memory is free when it ends."""
+    is_alone = training.entry == "program" and not backward.loops and not backward.calls
+    return is_alone and not training.events(OptimizerStep)
+
+
+def _is_lost(loss: Value) -> bool:
+    """Whether a part of what makes a loss is not known, because too many conditions change it on the way."""
+    return any(isinstance(one, Unknown) and one.text == MANY for one in made_of(loss))
 
 
 def _is_of_one(value: Value, loss: Value) -> bool:

@@ -6,7 +6,7 @@ from trainlint.facts.ask.paths import ways
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
-from trainlint.facts.model.values import Op, Value
+from trainlint.facts.model.values import Constant, Op, Value
 from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.non_finite import NonFinite
 from trainlint.facts.seen.optimizers import OptimizerSeen
@@ -122,20 +122,26 @@ def _is_broken(loss: Value) -> bool:
 
 
 def _origin(loss: Value) -> Op | None:
-    """The first operation whose result is not finite although all its inputs are."""
+    """The first operation whose result is not finite although all its inputs are. Tensors that are built from numbers
+    alone are none: an infinity in a mask is meant."""
     pending = [loss]
     seen = {loss.uid}
     for value in pending:
         is_first = numbers_of(value).get("made of finite numbers") == 1.0 and not any(
             numbers_of(part).get("not finite") for part in value.parts()
         )
-        if isinstance(value, Op) and is_first and value.at is not None:
+        if isinstance(value, Op) and is_first and value.at is not None and any(_are_tensors(value)):
             return value
         for part in value.parts():
             if _may_be_broken(part) and part.uid not in seen and len(seen) < MOST_VALUES:
                 seen.add(part.uid)
                 pending.append(part)
     return None
+
+
+def _are_tensors(op: Op) -> Iterator[bool]:
+    """Of each input, whether it is a tensor, or may hold some."""
+    return (not isinstance(one, Constant) for one in op.inputs)
 
 
 def _may_be_broken(value: Value) -> bool:

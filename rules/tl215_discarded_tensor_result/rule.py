@@ -1,15 +1,25 @@
+import re
 from collections.abc import Iterator
 
+from trainlint.facts.api.classes import LOADER
 from trainlint.facts.api.layers import MAKES_ANOTHER
-from trainlint.facts.api.operations import UNMISTAKABLE
+from trainlint.facts.api.operations import OUT_OF_PLACE, UNMISTAKABLE
+from trainlint.facts.ask.devices import device_types
+from trainlint.facts.ask.host import is_born_on_host
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.events.operations import Discarded
-from trainlint.facts.model.values import Op, Value, constant
+from trainlint.facts.model.values import Object, Op, Unknown, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
+MAKES_NEW = frozenset(("+", "-", "*", "/", "@", "lerp", "mul", "add", "sub", "div", "where", "sign", "round"))
+"""Operations of which the result is another tensor, whatever they are called on."""
 
-@rule(Discarded, level="warning", by="S")
+_LOADER = re.compile(r"load|data|batch|dl$|_iter$")
+_GO_THROUGH = frozenset(("enumerate", "tqdm", "trange", "islice", "iter", "track"))
+
+
+@rule(Discarded, level="warning", confidence="likely", by="S")
 def check(discarded: Discarded) -> Iterator[Finding]:
     if discarded.name == MAKES_ANOTHER:
         yield Finding(
@@ -17,6 +27,11 @@ def check(discarded: Discarded) -> Iterator[Finding]:
             f"`{discarded.text}` returns a new layer and does not change this one, and the result is "
             "discarded: the pretrained weights are never used. Assign the result.",
         )
+        return
+    if _is_to_host(discarded) and is_born_on_host(discarded.tensor):
+        return  # where it is
+    if discarded.kept_in:
+        yield from _kept(discarded)
         return
     is_certain = not discarded.is_method or discarded.name in UNMISTAKABLE or is_tensor(discarded.tensor)
     if is_certain or (discarded.name in ("to", "cuda") and is_part_of_batch(discarded.tensor)):
@@ -29,10 +44,70 @@ def check(discarded: Discarded) -> Iterator[Finding]:
         )
 
 
-def is_part_of_batch(value: Value) -> bool:
-    """Whether a value is one of several that a loop takes apart: `for x, y in loader`. A whole batch may be an object
-    that `to` changes in place."""
+def _kept(discarded: Discarded) -> Iterator[Finding]:
+    """A variable of a loop gets a new tensor, and nothing reads it."""
+    name, made = discarded.kept_in, discarded.made
+    if not isinstance(made, Op) or made.name not in MAKES_NEW | OUT_OF_PLACE:
+        return
+    if is_parameter_of(discarded.tensor):
+        yield Finding(
+            discarded.at,
+            f"This binds `{name}` to a new tensor, which nothing reads: what the loop goes through stays as it is. Write "
+            f"into it instead, with `{name}.copy_(…)` or an in-place operation under `no_grad`.",
+        )
+    elif made.name in ("to", "cuda", "float") and is_of_batch(discarded.tensor):
+        yield Finding(
+            discarded.at,
+            f"This binds `{name}` to a new tensor, which nothing reads: the batch stays as it is. Put the result back, as in "
+            f"`batch = {{key: value.to(device) for key, value in batch.items()}}`.",
+            confidence="likely",
+            doubt="this part of the batch may be no tensor",
+        )
+
+
+def is_parameter_of(value: Value) -> bool:
+    """Whether a value is one of the parameters that a loop goes through, with or without their names, or beside others."""
+    if isinstance(value, Op) and value.name in ("getitem", "iterate") and value.inputs:
+        return is_parameter_of(value.inputs[0])
+    return isinstance(value, Op) and value.name == "parameters"
+
+
+def is_of_batch(value: Value) -> bool:
+    """Whether a value is one of those that a loop over `batch.items()` or `batch.values()` goes through."""
     match value:
-        case Op(name="getitem", inputs=(Op(name="iterate"), *_)):
-            return isinstance(constant(value.options.get("index")), int)
+        case Op(name="getitem", inputs=(Op(name="iterate") as pair, *_)):
+            return is_of_batch(pair)
+        case Op(name="iterate", inputs=(Op(name="call", inputs=(Op(name="iterate") as drawn,)) as parts,)):
+            return parts.text.endswith((".items(…)", ".values(…)")) and _is_of_batches(drawn)
+    return False
+
+
+def _is_to_host(discarded: Discarded) -> bool:
+    found = device_types(discarded.device) if discarded.device is not None else ()
+    return discarded.name == "cpu" or (bool(found) and all(kind == "cpu" for _, kind in found))
+
+
+def is_part_of_batch(value: Value) -> bool:
+    """Whether a value is one of several that a loop over batches takes apart: `for x, y in loader`. A whole batch may be an
+    object that `to` changes in place, and what else a loop goes through may be models."""
+    match value:
+        case Op(name="getitem", inputs=(Op(name="iterate") as drawn, *_)):
+            return isinstance(constant(value.options.get("index")), int) and _is_of_batches(drawn)
+        case Op(
+            name="getitem", inputs=(Op(name="getitem") as numbered, *_)
+        ):  # `for i, (x, y) in enumerate(loader)`
+            return isinstance(constant(value.options.get("index")), int) and is_part_of_batch(numbered)
+    return False
+
+
+def _is_of_batches(drawn: Op) -> bool:
+    """Whether what a loop goes through is a loader, by what made it or by what it is called."""
+    over: Value = drawn.inputs[0] if drawn.inputs else drawn
+    while isinstance(over, Op) and over.name.rpartition(".")[2] in _GO_THROUGH and over.inputs:
+        over = over.inputs[0]
+    match over:
+        case Object():
+            return over.is_a(LOADER)
+        case Unknown(text=name) | Op(name="getattr", text=name):
+            return _LOADER.search(name.lower()) is not None
     return False

@@ -9,19 +9,26 @@ from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op
+from trainlint.facts.seen.gradients import LeftByHand
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
+
+from .uncleared import is_left_alone
 
 _ALIKE = frozenset(("ones", "zeros", "full"))
 
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding | Open]:
+    if isinstance(training, Recorded):
+        yield from _by_hand(training)
     for step in training.events(OptimizerStep):
         if not training.is_optimizer(step.optimizer):
             continue
         if isinstance(training, Recorded) and not step.loops:
             yield from _of_a_loop_out_of_sight(training, step)
+        elif is_left_alone(training, step):
+            yield _of_one_of_two(training, step)
         for number in reversed(step.loops):
             backwards = [one for one in training.inside(number, Backward) if one.accumulates]
             if not backwards:
@@ -46,6 +53,28 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     clues={"scaled": step.scaler is not None},
                 )
             break
+
+
+def _of_one_of_two(training: Training, step: OptimizerStep) -> Finding:
+    return Finding(
+        step.at,
+        f"`{training.name_of(step)}` uses the accumulated gradients of all earlier calls: this function clears those of its "
+        "other optimizer, but not of this one. Call `zero_grad()` before each `backward()`.",
+        clues={"scaled": step.scaler is not None},
+        confidence="likely",
+        doubt=f"nobody in sight calls `{training.name}`: a caller may clear them",
+    )
+
+
+def _by_hand(recorded: Recorded) -> Iterator[Finding]:
+    """Updates without an optimizer: a run has seen what they used."""
+    for one in recorded.facts(LeftByHand):
+        yield Finding(
+            one.at,
+            "This update uses the accumulated gradients of all earlier iterations, because nothing clears them in "
+            "between. Set each `grad` to None, or to zeros, once per update.",
+            evidence={"gradients left over": one.gradients, "their norm": one.norm},
+        )
 
 
 def _is_timed(training: Training, step: OptimizerStep, loop: int) -> bool:

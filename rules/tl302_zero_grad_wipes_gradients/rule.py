@@ -8,9 +8,12 @@ from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .micro_batches import cleared_each_time
+
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding]:
+    yield from cleared_each_time(training)
     wiped: dict[int, tuple[ZeroGrad, Backward, OptimizerStep]] = {}
     fine: set[int] = set()
     for run in training.runs(Backward, OptimizerStep, ZeroGrad):

@@ -4,6 +4,7 @@ from trainlint.facts.ask.escapes import may_run_backward
 from trainlint.facts.ask.evidence import of_gradients
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.interference import may_touch_anything
+from trainlint.facts.ask.trained_by import may_train
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
@@ -31,7 +32,9 @@ def check(training: Training) -> Iterator[Finding]:
             else:
                 early.setdefault(id(event), (event, later))
     for number, (step, backward) in early.items():
-        if number not in fine and not _has_other_gradients(training, step, backward):
+        if number in fine or not may_train(training, backward, step.optimizer):
+            continue
+        if not _has_other_gradients(training, step, backward):
             yield Finding(
                 step.at,
                 f"`{training.name_of(step)}` runs before the gradients of this batch are computed, so it "

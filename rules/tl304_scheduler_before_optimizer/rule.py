@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.evidence import seen_optimizer
 from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.ask.stepped import optimizer_of
-from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Unknown, Value, alternatives
 from trainlint.finding import Because, Finding
@@ -29,20 +29,26 @@ def check(training: Training) -> Iterator[Finding]:
             ):
                 fine.add(id(event))
                 continue
-            later = next((one for one in run[position:] if _follows(one, event, set_by[id(event)])), None)
+            later = next(
+                (one for one in run[position:] if _follows(training, one, event, set_by[id(event)])), None
+            )
             if isinstance(later, OptimizerStep):
                 early.setdefault(id(event), (event, later))
     for number, (event, step) in early.items():
         if number in fine or _is_told(event) or event.scheduler.is_a(BY_METRIC):
             continue
         seen = seen_optimizer(training, step.optimizer)
-        if (seen is None or not seen.skipped) and not may_touch(training, set_by[number], event.loops[0]):
+        around = event.loops[0] if event.loops else None
+        is_later = seen is not None and (seen.skipped or seen.before)
+        if not is_later and not may_touch(training, set_by[number], around):
             yield Finding(
                 event.at,
                 f"{_name(event.scheduler)} steps before the first `optimizer.step()`, so "
                 "the first learning rate of the schedule is skipped and all others come one step early. Call "
                 "`scheduler.step()` after `optimizer.step()`.",
                 (Because(step.at, "the optimizer only steps here"),),
+                confidence=None if event.loops else "likely",
+                doubt="" if event.loops else f"nobody in sight calls `{training.name}`",
             )
 
 
@@ -51,14 +57,24 @@ def _name(scheduler: Object) -> str:
     return "This scheduler" if last == "?" else f"`{last}`"
 
 
-def _follows(step: object, event: SchedulerStep, optimizer: Value) -> bool:
-    """Whether the optimizer of a scheduler steps in the same loop: else a resumed schedule may only be advanced."""
+def _follows(training: Training, step: object, event: SchedulerStep, optimizer: Value) -> bool:
+    """Whether the optimizer of a scheduler steps in the same loop, or in a function that is one iteration: else a resumed
+    schedule may only be advanced."""
     return (
         isinstance(step, OptimizerStep)
-        and bool(event.loops)
-        and event.loops[-1] in step.loops
+        and (event.loops[-1] in step.loops if event.loops else _is_one_iteration(training, event, step))
         and _same(step.optimizer, optimizer)
         and (not isinstance(event.optimizer, Unknown) or _are_near(step, event))
+    )
+
+
+def _is_one_iteration(training: Training, event: SchedulerStep, step: OptimizerStep) -> bool:
+    """Whether a function that nobody in sight calls runs backward, and both steps after it, or the scheduler first."""
+    return (
+        training.entry == "function"
+        and not step.loops
+        and event.calls == step.calls
+        and any(not one.loops and training.is_after(step, one) for one in training.events(Backward))
     )
 
 

@@ -1,23 +1,28 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.classes import OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.api.operations import FRESH
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.evidence import of_rebuilding
+from trainlint.facts.ask.holding import inside
 from trainlint.facts.ask.interference import is_replaced
 from trainlint.facts.ask.precision import may_be_disabled
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Choice, Constant, Object, Op, Value, alternatives
+from trainlint.facts.model.values import Choice, Constant, Object, Op, Unknown, Value, alternatives
 from trainlint.finding import Because, Finding, Level, Open
 from trainlint.rule import rule
 
 _LOOPS_OF_A_TRAINING = 2
 """Epochs and batches: where an iteration has both, it is a training of its own, one of several to compare."""
 
+_ANOTHER_EACH_TIME = FRESH | {"iterate", "call", "getitem"}
+"""Operations that may give other values on each iteration."""
 
-@rule(Training, level="error")
+
+@rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding | Open]:
     for built in training.events(Built):
         if not built.loops or not training.inside(built.loops[-1], Backward):
@@ -42,16 +47,40 @@ def _optimizer(training: Training, built: Built, loop: int) -> Iterator[Finding]
         and complete
         and not _has_a_schedule(training, built)
         and all(
-            isinstance(one, Object) and loop not in one.loops and not is_replaced(training, one, loop)
+            isinstance(one, Object) and _is_the_same(one, built) and not is_replaced(training, one, loop)
             for one in models
         )
     )
     steps = any(
-        _is(one.optimizer, optimizer) and len(one.loops) - len(built.loops) < _LOOPS_OF_A_TRAINING
+        _is(one.optimizer, optimizer)
+        and len(one.loops) - len(built.loops) < _LOOPS_OF_A_TRAINING
+        and not _is_training_of_its_own(training, one, built)
         for one in training.inside(loop, OptimizerStep)
     )
     if steps and lives_on and _has_state(optimizer) and not _is_for_others(optimizer, loop):
         yield _finding(training, built, "so its momentum and all other state are lost each time")
+
+
+def _is_training_of_its_own(training: Training, step: OptimizerStep, built: Built) -> bool:
+    """Whether the loop inside goes over the same data many times: each iteration of the one around it is a task, a fold or
+    a run, which has an optimizer of its own."""
+    if len(step.loops) == len(built.loops):
+        return False
+    inner = step.loops[len(built.loops)]
+    around = training.loops.get(inner)
+    if around is not None and not _is_counted(around.over):
+        return False
+    losses = [one.loss for one in training.inside(inner, Backward)]
+    return not any(
+        isinstance(one, Unknown)
+        or (isinstance(one, Op) and inner in one.loops and one.name in _ANOTHER_EACH_TIME)
+        for one in reached(losses, lambda value: value.parts())
+    )
+
+
+def _is_counted(over: Value | None) -> bool:
+    """Whether a loop only counts, or goes on until something holds."""
+    return over is None or (isinstance(over, Op) and over.name == "range")
 
 
 def _scheduler(training: Training, built: Built, loop: int) -> Iterator[Finding | Open]:
@@ -108,6 +137,13 @@ def _is_for_others(optimizer: Object, loop: int) -> bool:
     return given is not None and any(
         _is_drawn(one, loop) for one in reached([given], lambda value: value.parts())
     )
+
+
+def _is_the_same(module: Object, built: Built) -> bool:
+    """Whether a module was created before the loop, with all its parts, and is none of several that another loop has
+    created."""
+    grows = any(isinstance(one, Object) and built.loops[-1] in one.loops for one in inside(module))
+    return not grows and set(module.loops) <= set(built.loops[:-1])
 
 
 def _is_drawn(value: Value, loop: int) -> bool:

@@ -7,17 +7,17 @@ from typing import NamedTuple
 from trainlint.facts.api.classes import MODULE, OPTIMIZER, SOME_MODULE
 from trainlint.facts.api.gradients import NO_GRADIENT
 from trainlint.facts.api.layers import WITH_PARAMETERS
-from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import is_part_of, numbers_inside
-from trainlint.facts.ask.stepped import modules_held
+from trainlint.facts.ask.interference import may_set_gradients
+from trainlint.facts.ask.stepped import modules_held, numbers_held
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import Built, ModuleChanged
-from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives
@@ -36,6 +36,7 @@ class LeftOut(NamedTuple):
         is_body: whether the layers that it does hold all come after these.
         has_twin: whether it holds just what another optimizer holds.
         is_beside: whether the layers are no part of what it holds, but take part in the same loss.
+        is_later: whether the layers came into the model after it was made.
     """
 
     at: Place
@@ -44,6 +45,7 @@ class LeftOut(NamedTuple):
     is_body: bool = False
     has_twin: bool = False
     is_beside: bool = False
+    is_later: bool = False
 
 
 class Optimizers(NamedTuple):
@@ -52,7 +54,7 @@ class Optimizers(NamedTuple):
     held: dict[Object, list[Object]]
     stepped: list[Object]
     inside: dict[Object, frozenset[int]]
-    """Numbers of those modules, and of all that they hold, for each optimizer."""
+    """Numbers of those modules, and of all that they held when the optimizer was given them."""
 
     def holds(self, layer: Object, by: list[Object] | None = None) -> bool:
         chosen = self.held if by is None else by
@@ -74,12 +76,19 @@ def part_left_out(training: Training) -> LeftOut | None:
         left = [one for one in among if not optimizers.holds(one)]
         held = [one for one in among if optimizers.holds(one, optimizers.stepped)]
         if left and held and not is_made_to_be(training, left):
-            optimizer = next(one for one in optimizers.stepped if optimizers.holds(held[0], [one]))
-            comes_after = any(is_behind(trained[one], optimizers) for one in left)
-            return (
-                LeftOut(optimizer.at, left, is_part=True, is_body=not comes_after) if optimizer.at else None
-            )
+            return _of_part(model, left, held, optimizers, trained)
     return None
+
+
+def _of_part(
+    model: Object, left: list[Object], held: list[Object], optimizers: Optimizers, trained: dict[Object, Op]
+) -> LeftOut | None:
+    optimizer = next(one for one in reversed(optimizers.stepped) if optimizers.holds(held[0], [one]))
+    if optimizer.at is None:
+        return None
+    is_later = optimizers.holds(model, [optimizer]) or all(one.uid > optimizer.uid for one in left)
+    is_body = not is_later and not any(is_behind(trained[one], optimizers) for one in left)
+    return LeftOut(optimizer.at, left, is_part=True, is_body=is_body, is_later=is_later)
 
 
 def model_left_out(training: Training) -> LeftOut | None:
@@ -116,17 +125,18 @@ def _stands_in(module: Object) -> bool:
     return module.type == SOME_MODULE
 
 
+@question(start=None, unknown=None)
 def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
     """The optimizers, and the layers that losses certainly train; None where anything else may have a hand in it."""
     backwards = [one for one in training.events(Backward) if not one.by_framework]
-    if not backwards or not training.events(OptimizerStep) or training.events(ParametersRead):
+    if not backwards or not training.events(OptimizerStep) or may_set_gradients(training, None):
         return None
     optimizers = _optimizers(training)
     if optimizers is None:
         return None
     trained: dict[Object, Op] = {}
     for backward in backwards:
-        trained.update(_layers_trained(backward.loss))
+        trained.update(layers_trained(backward.loss))
     trained = {one: made for one, made in trained.items() if not may_be_frozen(training, one)}
     own = {id(one) for one in training.objects}
     if not all(id(one) in own for one in (*trained, *optimizers.held)) or _may_be_touched(
@@ -154,14 +164,10 @@ def _optimizers(training: Training) -> Optimizers | None:
         held[optimizer] = [one for one in known if isinstance(one, Object)]
         if len(held[optimizer]) < len(known):
             return None
-    return Optimizers(held, list(stepped.values()), {one: _numbers(modules) for one, modules in held.items()})
+    return Optimizers(held, list(stepped.values()), {one: numbers_held(training, one) for one in held})
 
 
-def _numbers(modules: list[Object]) -> frozenset[int]:
-    return frozenset[int]().union(*((module.uid, *numbers_inside(module)) for module in modules))
-
-
-def _layers_trained(loss: Value) -> dict[Object, Op]:
+def layers_trained(loss: Value) -> dict[Object, Op]:
     """The layers of torch's with parameters that the gradient of a loss certainly reaches, and what they gave."""
     found: dict[Object, Op] = {}
     pending = [loss]
@@ -184,11 +190,7 @@ def _layers_trained(loss: Value) -> dict[Object, Op]:
 
 def _may_be_touched(training: Training, layers: dict[Object, Op], optimizers: Optimizers) -> bool:
     """Whether unknown code is handed a layer, what it is a part of, or an optimizer; or a weight is tied."""
-    tied = any(
-        not {"weight", "bias"}.isdisjoint(one.attributes)
-        for one in training.objects
-        if one.type.startswith("torch.nn.")
-    )
+    tied = any(map(_is_tied, training.objects))
     if tied or any(one.within is not None for one in training.events(Built)):
         return True
     handed = (
@@ -201,11 +203,25 @@ def _may_be_touched(training: Training, layers: dict[Object, Op], optimizers: Op
     return any(one in optimizers.held or any(is_part_of(layer, one) for layer in layers) for one in handed)
 
 
+def _is_tied(layer: Object) -> bool:
+    """Whether a weight of a layer may be that of another one: it is set, and not only read."""
+    weights = (layer.attributes.get(name) for name in ("weight", "bias"))
+    return layer.type.startswith("torch.nn.") and any(
+        one is not None and not (isinstance(one, Op) and one.name == "getattr" and one.inputs == (layer,))
+        for one in weights
+    )
+
+
 def is_made_to_be(training: Training, layers: list[Object]) -> bool:
     """Whether one of these layers has been given its weights: then it may be meant to keep them."""
-    given = [one.module for one in training.events(ModuleChanged) if one.what != "reset_parameters"]
-    changed = [module for module in given if isinstance(module, Object)]
-    return any(is_part_of(layer, module) for layer in layers for module in changed)
+    given = [one for one in training.events(ModuleChanged) if one.what != "reset_parameters"]
+    return any(
+        isinstance(one.module, Object)
+        and is_part_of(layer, one.module)
+        and not training.is_made_after(layer, one)
+        for layer in layers
+        for one in given
+    )
 
 
 def is_behind(made: Op, optimizers: Optimizers) -> bool:

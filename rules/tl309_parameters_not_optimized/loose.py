@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from trainlint.facts.api.classes import MODULE, PARAMETER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts
+from trainlint.facts.ask.behind_losses import operations_behind
 from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives
+from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 
 from .left_out import LeftOut, Optimizers, is_behind, is_made_to_be, seen
 
@@ -21,9 +24,13 @@ def loose_left_out(training: Training) -> LeftOut | None:
     if found is None:
         return None
     optimizers, trained = found
-    backwards = [one.loss for one in training.events(Backward) if not one.by_framework]
-    owners = _with_own_parameters(training, backwards)
-    left = [one for one in (*trained, *owners) if not optimizers.holds(one)]
+    if PARAMETER not in operations_behind(training) and all(map(optimizers.holds, trained)):
+        return None
+    losses = [one.loss for one in training.events(Backward) if not one.by_framework]
+    together = list(reached((one for one in losses if _learns(one, optimizers)), _recorded))
+    owners = _with_own_parameters(training, together)
+    beside = {one.owner for one in together if isinstance(one, Op)}.union(owners)
+    left = [one for one in (*trained, *owners) if one in beside and not optimizers.holds(one)]
     layers = [
         one for one in left if one.at is not None and not _is_read(one) and _is_called_once(training, one)
     ]
@@ -33,16 +40,14 @@ def loose_left_out(training: Training) -> LeftOut | None:
     if may_be_frozen(training, *layers) or is_made_to_be(training, layers):
         return None
     comes_after = any(one not in trained or is_behind(trained[one], optimizers) for one in layers)
-    found_beside = LeftOut(optimizer.at, layers, is_beside=True, is_body=not comes_after)
-    return found_beside if _learns(backwards, optimizers) else None
+    return LeftOut(optimizer.at, layers, is_beside=True, is_body=not comes_after)
 
 
-def _learns(losses: list[Value], optimizers: Optimizers) -> bool:
-    """Whether what an optimizer holds takes part in the same losses."""
-    every = reached(losses, _recorded)
+def _learns(loss: Value, optimizers: Optimizers) -> bool:
+    """Whether what an optimizer holds takes part in a loss."""
     return any(
         isinstance(one, Op) and one.owner is not None and optimizers.holds(one.owner, optimizers.stepped)
-        for one in every
+        for one in reached([loss], _recorded)
     )
 
 
@@ -51,21 +56,30 @@ def _recorded(value: Value) -> tuple[Value, ...]:
     return () if is_stop else tuple(value.parts())
 
 
-def _with_own_parameters(training: Training, losses: list[Value]) -> list[Object]:
-    """The modules of the program's own whose parameters losses are made of."""
-    held = {
-        part.uid: one
+def _with_own_parameters(training: Training, used: list[Value]) -> list[Object]:
+    """The modules of the program's own of which a parameter is among some values."""
+    numbers = {one.uid for one in used if isinstance(one, Op) and one.name == PARAMETER and _may_learn(one)}
+    return [
+        one
         for one in training.objects
-        if one.is_a(MODULE) and not one.type.startswith("torch.")
-        for attribute in one.attributes.values()
-        for part in alternatives(attribute)
-        if isinstance(part, Op) and part.name == PARAMETER
-    }
-    if not held:
-        return []
-    used = {one.uid for one in reached(losses, _recorded)}
-    owners = {one.uid: one for part, one in held.items() if part in used}
-    return [one for one in training.objects if one.uid in owners]
+        if one.is_a(MODULE)
+        and not one.type.startswith("torch.")
+        and not numbers.isdisjoint(part.uid for part in reached(one.attributes.values(), _own_parts))
+    ]
+
+
+def _may_learn(parameter: Op) -> bool:
+    return constant(parameter.option(1, "requires_grad")) is not False
+
+
+def _own_parts(value: Value) -> Iterable[Value]:
+    """What an attribute of a module holds, but for other modules and what parameters are made of."""
+    if isinstance(value, Object):
+        return value.attributes.values() if value.type in _OF_PARAMETERS else ()
+    return () if isinstance(value, Op) else value.parts()
+
+
+_OF_PARAMETERS = ("torch.nn.ParameterDict", "torch.nn.ParameterList")
 
 
 def _is_called_once(training: Training, layer: Object) -> bool:

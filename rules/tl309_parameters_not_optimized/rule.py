@@ -5,22 +5,53 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.seen.gradients import Gradient
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
-from trainlint.finding import Because, Finding, Place
+from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
-from .left_out import model_left_out, part_left_out
+from .frozen_head import frozen_head
+from .left_out import LeftOut, model_left_out, part_left_out
 from .loose import loose_left_out
+from .replaced import made_again
+from .unfrozen import unfrozen
 
 
-@rule(Training, level="error")
-def check(training: Training) -> Iterator[Finding]:
+@rule(Training, level="error", confidence="likely")
+def check(training: Training) -> Iterator[Finding | Open]:
     yield from _in_run(training) if isinstance(training, Recorded) else _in_source(training)
 
 
 def _in_source(training: Training) -> Iterator[Finding]:
     found = part_left_out(training) or model_left_out(training) or loose_left_out(training)
-    if found is None:
-        return
+    if found is not None:
+        yield _left_out(found)
+    elif (again := made_again(training)) is not None:
+        yield Finding(
+            again.optimizer,
+            "The model of this optimizer is made again after it, so it updates the one that was discarded, and the one "
+            "that is trained never learns. Create the optimizer from the final model.",
+            (Because(again.model, "the model that gets the gradients is created here"),),
+            confidence="likely" if again.by else None,
+            doubt=f"`{again.by}` is not in sight: it may give the same model each time" if again.by else "",
+        )
+    elif (late := unfrozen(training)) is not None:
+        yield Finding(
+            late.at,
+            "These parameters are unfrozen, but the optimizer was created without them while they were frozen, so they "
+            "get gradients and never change. Add them with `add_param_group`, or create the optimizer anew.",
+            (Because(late.optimizer, "the optimizer is created here"),),
+        )
+    elif (head := frozen_head(training)) is not None:
+        yield Finding(
+            head.at,
+            f"The new `{head.layer.type.removeprefix('torch.')}` is frozen with the rest of the model, so it keeps its "
+            "random initial weights. Put it in after the model is frozen, or unfreeze it.",
+            (Because(head.layer.at, "it is created here"),) if head.layer.at not in (None, head.at) else (),
+            confidence=None if head.is_trained else "likely",
+            doubt="" if head.is_trained else "code that is not in sight may unfreeze it later",
+        )
+
+
+def _left_out(found: LeftOut) -> Finding:
     first, rest = found.layers[0], len(found.layers) - 1
     names = f"this model's `{first.type.removeprefix('torch.')}`" + (
         f" and {rest} more layers" if rest else ""
@@ -38,6 +69,12 @@ def _in_source(training: Training) -> Iterator[Finding]:
             "so they keep their initial values. Add their parameters to the optimizer, or freeze them with "
             "`requires_grad_(False)`."
         )
+    elif found.is_later:
+        said = (
+            f"The parameters of {names} are not in any optimizer's param groups: this optimizer was created before "
+            "these layers came into the model, and it goes on with those that it was given. Create the optimizer when the "
+            "model has its final layers, or pass it the new parameters with `add_param_group`."
+        )
     elif found.is_part:
         said = (
             f"The parameters of {names} take part in the loss and get gradients, but are not in any "
@@ -54,10 +91,10 @@ def _in_source(training: Training) -> Iterator[Finding]:
         if first.at not in (None, found.at)
         else ()
     )
-    yield Finding(found.at, said, made, level="warning" if found.is_body else None)
+    return Finding(found.at, said, made, level="warning" if found.is_body else None)
 
 
-def _in_run(recorded: Recorded) -> Iterator[Finding]:
+def _in_run(recorded: Recorded) -> Iterator[Finding | Open]:
     optimizers = {one.number: one for one in recorded.facts(OptimizerSeen)}
     if recorded.ending.by_hand:  # a target network, or a whole model, is updated this way
         yield from _mistaken(recorded.facts(ParameterSeen), list(optimizers.values()))
@@ -72,6 +109,7 @@ def _in_run(recorded: Recorded) -> Iterator[Finding]:
         if left and held:
             yield from _some(left, held, parameters, optimizers)
     yield from _frozen(recorded.facts(ParameterSeen), list(optimizers.values()))
+    yield from _untouched(models, optimizers)
     if any(one.optimizers or one.stepped for one in recorded.facts(ParameterSeen)):
         yield from _mistaken(recorded.facts(ParameterSeen), list(optimizers.values()))
         return
@@ -79,6 +117,29 @@ def _in_run(recorded: Recorded) -> Iterator[Finding]:
     for optimizer in optimizers.values():
         if trained and optimizer.steps and optimizer.elsewhere == optimizer.parameters == optimizer.idle:
             yield from _other_model(optimizer, trained)
+
+
+def _untouched(
+    models: dict[int, list[ParameterSeen]], optimizers: dict[int, OptimizerSeen]
+) -> Iterator[Finding | Open]:
+    """Models that get gradients and are in no optimizer, beside one that is: a fixed part of a loss looks the same, unless
+    its parameters have nothing in them yet."""
+    left = [seen for seen in models.values() if all(map(_is_left_out, seen))]
+    for seen in left if len(left) < len(models) else ():
+        held = [one for other in models.values() for one in other if one.optimizers]
+        if all(map(_is_constant, seen)):
+            yield from _some(seen, held, seen, optimizers)
+    places = {one.at or one.step_at for one in optimizers.values() if one.steps}
+    if left and len(left) < len(models):
+        name = left[0][0].name
+        for at in places:
+            if at is not None:
+                yield Open(at, f"whether the model with `{name}` is to keep its weights: it gets gradients")
+
+
+def _is_constant(one: ParameterSeen) -> bool:
+    """Whether all of its elements are the same: it was neither drawn at random nor loaded."""
+    return one.start is not None and one.start.smallest == one.start.largest
 
 
 def _is_left_out(one: ParameterSeen) -> bool:

@@ -38,7 +38,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         switched = switches[module.uid].get(id(forward))
         if switched is None or _is_shown_to_train(forward):
             continue
-        if _is_other_split(training, switched, forward):
+        if _is_other_split(training, switched, forward) or _is_around_it(training, switched, forward):
             continue
         if 0 < len(forward.off) < forward.layers:
             yield Open(forward.at, "whether only a part is meant to be in evaluation mode")
@@ -146,6 +146,26 @@ def _is_other_split(training: Training, switched: ModeChange, forward: Forward) 
     return bool(steps) and all(
         not compatible(switched.guards, step.guards) and any(one <= set(step.guards) for one in trains)
         for step in steps
+    )
+
+
+def _is_around_it(training: Training, switched: ModeChange, forward: Forward) -> bool:
+    """Whether a function switches to evaluation for one call alone, such as to choose an action, and straight back."""
+    switches = [one for one in training.events(ModeChange) if one.module is switched.module]
+    later = [one for one in switches if training.is_after(one, switched)]
+    back = later[0] if later else None
+    return (
+        bool(forward.loops)
+        and back is not None
+        and back.training is True
+        and (back.calls, back.loops, back.guards) == (switched.calls, switched.loops, switched.guards)
+        and forward.loops == switched.loops
+        and training.is_after(forward, switched)
+        and training.is_after(back, forward)
+        and any(
+            other.module is forward.module and training.is_after(other, back)
+            for other in training.inside(forward.loops[-1], Forward)
+        )
     )
 
 

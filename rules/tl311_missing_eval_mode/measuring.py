@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api.operations import EQUALITIES
+from trainlint.facts.api.operations import EQUALITIES, FRESH
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.ask.loaders import uses
 from trainlint.facts.ask.stepped import modules_held
+from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import Accumulated, LossCall
 from trainlint.facts.model.events.modules import StateLoaded
@@ -15,18 +17,47 @@ from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Value, alternatives
 
+from .modes import is_inside
+
 
 def only_measures(training: Training, forward: Forward, module: Object) -> bool:
     """Whether a forward only measures: what a model has learned in this program, or what was loaded into it."""
-    is_loaded = (
+    is_loaded = _is_loaded(training, module)
+    if forward.records is not False:
+        return _learns(training, module) and _is_compared(training, forward.output)
+    return (is_loaded or _learns(training, module)) and (
+        _is_compared(training, forward.output)
+        or _is_lost(training, forward)
+        or _is_of_loader_to_measure(training, forward)
+    )
+
+
+def is_put_to_use(training: Training, forward: Forward, module: Object) -> bool:
+    """Whether what a model gives is used, and cannot be for training: it gets batches of a loader that trains nothing,
+    while another one trains it; or it was loaded in a program that trains nothing, and is given more than noise."""
+    if isinstance(forward.output, Op) and forward.output.is_ignored:
+        return False
+    if _is_loaded(training, module):
+        return not all(isinstance(one, Op) and one.name in FRESH for one in forward.inputs)
+    return _learns(training, module) and _is_held_out(training, forward)
+
+
+def _is_loaded(training: Training, module: Object) -> bool:
+    return (
         training.entry == "program"
         and not training.events(Backward)
         and any(one.target is module for one in training.events(StateLoaded))
     )
-    if forward.records is not False:
-        return _learns(training, module) and _is_compared(training, forward.output)
-    return (is_loaded or _learns(training, module)) and (
-        _is_compared(training, forward.output) or _is_lost(training, forward)
+
+
+def _is_held_out(training: Training, forward: Forward) -> bool:
+    """Whether a forward is given batches of a loader that trains nothing, while another one trains."""
+    taught = {use.loader.uid for use in uses(training) if use.trains}
+    return bool(taught) and any(
+        drawn.loader.uid not in taught
+        and forward.loops[: len(drawn.loops)] == drawn.loops
+        and any(is_made_of(given, drawn.batch) for given in forward.inputs)
+        for drawn in training.events(Drawn)
     )
 
 
@@ -49,8 +80,21 @@ def _learns(training: Training, module: Object) -> bool:
 
 
 def _is_lost(training: Training, forward: Forward) -> bool:
-    """Whether a loss is computed of an output, which nobody will run backward on."""
-    return any(_holds(one.output, forward.output) for one in training.events(LossCall))
+    """Whether a loss is computed of an output, or in the forward itself, which nobody will run backward on."""
+    return any(
+        _holds(one.output, forward.output)
+        or (is_inside(one, forward) and is_made_of(forward.output, one.output))
+        for one in training.events(LossCall)
+    )
+
+
+def _is_of_loader_to_measure(training: Training, forward: Forward) -> bool:
+    """Whether a module is given batches of a loader that trains nothing, and something is done with what it gives."""
+    return any(
+        use.measures and is_made_of(given, use.drawn.batch)
+        for use in uses(training)
+        for given in forward.inputs
+    )
 
 
 def _is_compared(training: Training, output: Value) -> bool:
@@ -73,7 +117,14 @@ def _holds(value: Value, output: Value) -> bool:
     """Whether a value is an output, or made of it by operations that are known."""
     if value is output or (isinstance(output, Items) and any(value is one for one in output.items)):
         return True
-    return not _is_unknown(value) and any(_holds(one, output) for one in value.parts())
+    return (
+        not _is_unknown(value) and not _is_size(value) and any(_holds(one, output) for one in value.parts())
+    )
+
+
+def _is_size(value: Value) -> bool:
+    """Whether a value only says how large a tensor is."""
+    return isinstance(value, Op) and value.name in ("shape", "size")
 
 
 def _is_unknown(value: Value) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.model.events.calls import CalledBack
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
@@ -16,6 +18,7 @@ from trainlint.facts.model.values import (
     Constant,
     Items,
     Object,
+    Op,
     Table,
     Value,
     alternatives,
@@ -40,10 +43,26 @@ _PRETRAINED = "torchvision.models."
 """Image models: each has batch norm or dropout."""
 
 
-def layer_with_modes(module: Object) -> Object | None:
-    """A layer of a module, or itself, that certainly does something else in training than in evaluation."""
+def layer_with_modes(forward: Forward, module: Object) -> Object | None:
+    """A layer of a module, or itself, that certainly does something else in training than in evaluation, and that this
+    forward calls as far as one can see."""
     inside = reached([module], _held)
-    return next((one for one in inside if isinstance(one, Object) and _has_modes(one)), None)
+    layers = [one for one in inside if isinstance(one, Object) and _has_modes(one)]
+    if not layers:
+        return None
+    called = _called(forward)
+    is_followed = any(one is not module and is_part_of(one, module) for one in called)
+    return next((one for one in layers if not is_followed or _is_reached(one, called)), None)
+
+
+def _called(forward: Forward) -> list[Object]:
+    """The modules that what a forward returns went through."""
+    return [one.owner for one in made_of(forward.output) if isinstance(one, Op) and one.owner is not None]
+
+
+def _is_reached(layer: Object, called: list[Object]) -> bool:
+    """Whether a layer is called, or held by a module of a library that is, and that may call it."""
+    return any(one is layer or (one.definition is None and is_part_of(layer, one)) for one in called)
 
 
 def _has_modes(layer: Object) -> bool:
@@ -90,7 +109,7 @@ def stays_in_training(training: Training, forward: Forward, module: Object) -> b
         last: ModeChange | None = None
         for event in run:
             if isinstance(event, ModeChange) and _concerns(event, module) is not False:
-                last, asked = event, not _is_inside(event, forward)
+                last, asked = event, not is_inside(event, forward)
             elif event is forward:
                 if last is not None and (
                     last.training is not True or asked or _concerns(last, module) is None
@@ -102,19 +121,33 @@ def stays_in_training(training: Training, forward: Forward, module: Object) -> b
     return found
 
 
+def may_be_switched_later(training: Training, forward: Forward, module: Object) -> bool:
+    """Whether a forward is in a function that others call later, and a module may be put into evaluation mode until then."""
+    if not any(_is_below(forward, one) for one in training.events(CalledBack)):
+        return False
+    return any(
+        one.training is not True and training.is_after(one, forward) and _concerns(one, module) is not False
+        for one in training.events(ModeChange)
+    )
+
+
+def _is_below(forward: Forward, called: CalledBack) -> bool:
+    return forward.calls[: len(called.calls) + 1] == (*called.calls, called.at)
+
+
 def switched_inside(training: Training, forward: Forward) -> ModeChange | None:
     """Where a module switches itself to training in its own forward, whatever it was in."""
     return next(
         (
             one
             for one in training.events(ModeChange)
-            if one.training is True and one.module is forward.module and _is_inside(one, forward)
+            if one.training is True and one.module is forward.module and is_inside(one, forward)
         ),
         None,
     )
 
 
-def _is_inside(event: Event, forward: Forward) -> bool:
+def is_inside(event: Event, forward: Forward) -> bool:
     """Whether something happens in a forward itself."""
     return event.calls[: len(forward.calls) + 1] == (*forward.calls, forward.at)
 

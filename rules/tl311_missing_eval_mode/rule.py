@@ -9,8 +9,8 @@ from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
-from .measuring import only_measures
-from .modes import layer_with_modes, stays_in_training, switched_inside
+from .measuring import is_put_to_use, only_measures
+from .modes import layer_with_modes, may_be_switched_later, stays_in_training, switched_inside
 
 
 @rule(Training, level="warning")
@@ -25,12 +25,14 @@ def check(training: Training) -> Iterator[Finding | Open]:
         module = forward.module
         if not isinstance(module, Object) or forward.at in reported or not _may_evaluate(training, forward):
             continue
-        layer = layer_with_modes(module)
+        layer = layer_with_modes(forward, module)
+        is_measured = only_measures(training, forward, module)
         if (
             layer is not None
-            and only_measures(training, forward, module)
+            and (is_measured or is_put_to_use(training, forward, module))
             and not is_among(forward.output, makes_used)
             and stays_in_training(training, forward, module)
+            and not may_be_switched_later(training, forward, module)
         ):
             reported.add(forward.at)
             name = module.type.removeprefix("torch.")
@@ -52,6 +54,10 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 f"result is wrong. {advice}",
                 tuple(Because(at, text) for at, text in places if at is not None),
                 evidence={"training": True} if forward.mode is not None else {},
+                confidence=None if is_measured else "likely",
+                doubt=""
+                if is_measured
+                else "nothing is compared with targets here, so training mode may be meant",
             )
         elif forward.mode is not False:
             yield Open(forward.at, "whether this is an evaluation")

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.evidence import of_evaluation
-from trainlint.facts.ask.flow import all_that_makes, is_among
+from trainlint.facts.ask.flow import all_that_makes, is_among, made_of
 from trainlint.facts.ask.freezing import may_be_wholly_frozen, wants_gradients_of_data
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.model.events.forwards import Forward
@@ -38,11 +38,12 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if any(_is_volatile(one) for one in forward.inputs):
             continue
-        if _stands_for_one(training, forward, makes_used):
-            continue
         modes = [training.mode_at(run, forward) for run in runs if forward in run]
         last = modes[-1] if modes else None
         if last is not None and all(one is not None and one.training is False for one in modes):
+            chosen_together = set(last.guards) & set(forward.guards)
+            if not chosen_together and _stands_for_one(training, forward, makes_used):
+                continue
             around = (forward.at.path, forward.at.cell, forward.loops, forward.calls)
             if around in said:  # `head(body(x))`: one region mends both
                 continue
@@ -64,8 +65,10 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _is_volatile(value: Value) -> bool:
-    """Whether it is wrapped with `volatile=True`, which is meant to do the same, and of which TL209 speaks."""
-    return isinstance(value, Op) and constant(value.options.get("volatile")) is True
+    """Whether it is made of what is wrapped with `volatile=True`, which is meant to do the same, and of which TL209 speaks."""
+    return any(
+        isinstance(one, Op) and constant(one.options.get("volatile")) is True for one in made_of(value)
+    )
 
 
 def _stands_for_one(training: Training, forward: Forward, makes_used: frozenset[int]) -> bool:

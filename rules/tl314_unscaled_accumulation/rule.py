@@ -16,11 +16,15 @@ from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+from .shown import divided_to_be_shown, divides_by_size
+
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding | Open]:
     if any(one.is_a("accelerate.Accelerator", "deepspeed.DeepSpeedEngine") for one in training.objects):
         return
+    if not isinstance(training, Recorded):
+        yield from divided_to_be_shown(training)
     if not training.events(OptimizerStep):
         yield from (Open(one.at, "how often it runs for one step") for one in training.events(Backward))
     for backward, step, times in _accumulated(training):
@@ -31,7 +35,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         clip = next(iter(training.inside(step.loops[-1], Clip)), None)
         if (
             not isinstance(optimizer, Object)
-            or (_divides_by_size(optimizer) and clip is None)
+            or (divides_by_size(optimizer) and clip is None)
             or training.inside(step.loops[-1], ParametersRead)
             or may_touch_anything(training, step.loops)
             or not _is_of(training, backward, step)
@@ -106,11 +110,6 @@ def _passes(before: Sequence[Event], step: OptimizerStep) -> Iterator[Backward]:
             isinstance(event, ZeroGrad) and same_parameters(event.target, step.optimizer)
         ):
             return
-
-
-def _divides_by_size(optimizer: Object) -> bool:
-    """Whether an optimizer divides gradients by their own size, or may do so."""
-    return optimizer.type not in ("torch.optim.SGD", "torch.optim.ASGD")
 
 
 def _is_of(training: Training, backward: Backward, step: OptimizerStep) -> bool:

@@ -13,6 +13,8 @@ from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.finding import Finding, Open
 from trainlint.rule import rule
 
+from .absolute import squared
+
 BY_SIZE = ((1e5, 0.1), (1e7, 0.03), (1e9, 5e-3), (math.inf, 1e-3))
 """The highest usual rate of Adam and its variants up to each number of parameters."""
 
@@ -26,8 +28,9 @@ LIMITS = {
 LOWEST = 1e-7
 
 
-@rule(Training, level="info")
+@rule(Training, level="info", words="LambdaLR")
 def check(training: Training) -> Iterator[Finding | Open]:
+    yield from squared(training)
     scheduled = {
         one.uid
         for event in training.events(Built)

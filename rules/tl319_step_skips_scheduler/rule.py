@@ -10,6 +10,9 @@ from trainlint.facts.model.values import Constant, Object, Op, Value, alternativ
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .discarded import of_discarded
+from .per_batch import falls_within_epochs
+
 EPOCHS = {
     "CosineAnnealingLR": (1, "T_max"),
     "LinearLR": (3, "total_iters"),
@@ -22,6 +25,8 @@ EPOCHS = {
 def check(training: Training) -> Iterator[Finding]:
     yield from _never_stepped(training)
     yield from _stepped_too_often(training)
+    yield from falls_within_epochs(training)
+    yield from of_discarded(training)
 
 
 def _never_stepped(training: Training) -> Iterator[Finding]:

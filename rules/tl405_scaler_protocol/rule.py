@@ -1,11 +1,10 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.classes import SCALER
-from trainlint.facts.ask.interference import may_touch
+from trainlint.facts.ask.interference import may_set_gradients, may_touch
 from trainlint.facts.ask.precision import is_unscaled, may_scale, scaling
 from trainlint.facts.ask.stepped import certainly_clears
 from trainlint.facts.model.events.event import Event
-from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ScaleUpdate, Unscale, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
@@ -13,7 +12,17 @@ from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
-from .updates import Run, in_every_run, same, unscaled_twice, update_between, update_twice, without_update
+from .partly import partly_scaled
+from .updates import (
+    Run,
+    escapes,
+    in_every_run,
+    same,
+    unscaled_twice,
+    update_between,
+    update_twice,
+    without_update,
+)
 
 EVENTS = (Backward, OptimizerStep, Unscale, ScaleUpdate, ZeroGrad)
 
@@ -26,6 +35,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     yield from _past_the_scaler(training, runs)
     yield from _unscaled(training, runs)
     if not isinstance(training, Recorded):
+        yield from partly_scaled(training, runs)
         yield from _twice(runs)
         yield from unscaled_twice(training, runs)
         yield from without_update(training, runs)
@@ -43,14 +53,14 @@ def _scales(training: Training) -> bool:
 
 def _past_the_scaler(training: Training, runs: list[Run]) -> Iterator[Finding | Open]:
     """The loss is scaled, but the optimizer steps directly."""
-    if training.events(ParametersRead):
+    if may_set_gradients(training, None):
         return
     steps = training.events(OptimizerStep)
     scaled = {one.uid for step in steps if step.scaler is not None for one in alternatives(step.optimizer)}
     for step in steps:
         if step.scaler is not None or any(one.uid in scaled for one in alternatives(step.optimizer)):
             continue
-        if may_touch(training, step.optimizer, None):
+        if _may_be_unscaled(training, step):
             continue
         if training.leaves_steps_out:
             yield Open(step.at, "whether the scaler steps this optimizer later")
@@ -64,6 +74,15 @@ def _past_the_scaler(training: Training, runs: list[Run]) -> Iterator[Finding | 
                 "and then `scaler.update()` instead.",
                 (Because(backward.at, "these gradients are scaled"),),
             )
+
+
+def _may_be_unscaled(training: Training, step: OptimizerStep) -> bool:
+    """Whether unknown code is handed the scaler, or what steps in the loop: a schedule that was given the optimizer before
+    it does not know the scale."""
+    scalers = [one for one in training.objects if one.is_a(SCALER)]
+    return any(escapes(training, one) for one in scalers) or may_touch(
+        training, step.optimizer, step.loops[-1] if step.loops else None
+    )
 
 
 def _unscaled(training: Training, runs: list[Run]) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .bounds import is_bounded_above
+from .drawn import is_of_the_drawn
 
 FUSED = {
     "softmax": (
@@ -98,6 +99,8 @@ def _in_log(value: Value, guards: Guards) -> tuple[str, str, Op | None] | None:
     if not isinstance(inner, Op):
         return None
     if inner.name in FUSED:
+        if is_of_the_drawn(value, inner):
+            return None
         return (*FUSED[inner.name], inner)
     if inner.name in ("+", "add") and len(inner.inputs) == 2:
         for one, other in (inner.inputs, inner.inputs[::-1]):

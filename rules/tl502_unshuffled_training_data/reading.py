@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.loaders import is_built_openly, type_of
+from trainlint.facts.model.events.batches import Batched
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives, constant
@@ -55,8 +57,16 @@ def is_in_random_order(training: Training, value: Value) -> bool:
     """Whether a value is, or holds, freshly drawn random numbers, or what has been shuffled."""
     shuffled = {one.args[0].uid for one in training.events(Called) if one.name in _SHUFFLES and one.args}
     return any(
-        one.uid in shuffled or (isinstance(one, Op) and _draws(one)) for one in reached([value], _held, 500)
+        one.uid in shuffled
+        or (isinstance(one, Op) and _draws(one))
+        or (isinstance(one, Object) and _is_shuffling(one))
+        for one in reached([value], _held, 500)
     )
+
+
+def _is_shuffling(value: Object) -> bool:
+    """Whether it is a loader that shuffles, of whose batches something has been stored."""
+    return value.is_a(LOADER) and constant(value.argument(2, "shuffle")) is True
 
 
 def _draws(op: Op) -> bool:
@@ -66,6 +76,27 @@ def _draws(op: Op) -> bool:
     if op.text.startswith(".sample(") or op.text.endswith((".sample(…)", ".shuffle(…)")):
         return True
     return op.name in _RANDOM or last in _RANDOM or ".random." in op.name
+
+
+def keeps_windows_in_order(training: Training, loader: Object) -> bool:
+    """Whether a loader is told not to shuffle windows of a series, `series[i : i + length]`: their order is that of time,
+    which a model may be meant to follow."""
+    told = loader.argument(2, "shuffle")
+    if told is None or constant(told) is not False:
+        return False
+    batches = [one.batch for one in training.events(Batched) if one.loader is loader]
+    dataset = [loader.args[0]] if loader.args else list(loader.options.values())
+    return any(_is_window(one) for one in reached([*batches, *dataset], _held, 500))
+
+
+def _is_window(value: Value) -> bool:
+    index = value.options.get("index") if isinstance(value, Op) and value.name == "getitem" else None
+    if isinstance(index, Items) and index.items:
+        index = index.items[0]  # `series[i : i + length, columns]`
+    if not (isinstance(index, Op) and index.name == "[:]" and len(index.inputs) > 1):
+        return False
+    start, end = index.inputs[:2]
+    return isinstance(end, Op) and end.name == "+" and any(one is start for one in end.inputs)
 
 
 def is_uniform(dataset: Value) -> bool:

@@ -1,15 +1,26 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.holding import contains
 from trainlint.facts.ask.loaders import in_evaluation, is_own_class, not_used, type_of, uses
+from trainlint.facts.ask.stepped import modules_stepped
 from trainlint.facts.model.events.batches import Drawn, ItemsMade
 from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
-from .reading import is_in_random_order, is_one_batch, is_uniform, reads_in_order
+from .first_batches import are_the_first
+from .reading import (
+    is_in_random_order,
+    is_one_batch,
+    is_uniform,
+    keeps_windows_in_order,
+    reads_in_order,
+)
+from .swapped import said_of, shuffled_instead
 
 _DATASET = "torch.utils.data.Dataset"
 _ITERABLE = "torch.utils.data.IterableDataset"
@@ -29,14 +40,20 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         if (use.drawn.at, use.drawn.calls) in shuffled:
             continue  # another loader replaces it on some iterations
-        if training.is_in_test(loader.at):
+        if training.is_in_test(loader.at) or keeps_windows_in_order(training, loader):
+            continue
+        if are_the_first(training, use.drawn):
             continue
         made = asked.get(loader.uid)
         dataset = list(alternatives(loader.argument(0, "dataset")))
+        swapped: Object | None = None
         if (
             (made is None or made.by_index)
             and dataset
-            and all(_has_an_order(training, one) for one in dataset)
+            and (
+                all(_has_an_order(training, one) for one in dataset)
+                or (swapped := shuffled_instead(use, used))
+            )
         ):
             if _is_validation(training, use.drawn):
                 yield Finding(
@@ -52,19 +69,34 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 "The model is trained on this loader, which does not shuffle: every epoch has the same "
                 "batches in stored order. If the data is sorted, by class for example, the model is trained "
                 "on one class after the other. Pass `shuffle=True`.",
-                (Because(use.drawn.at, "the training batches are drawn here"),),
+                (
+                    Because(use.drawn.at, "the training batches are drawn here"),
+                    *said_of(swapped),
+                ),
             )
 
 
 def _is_validation(training: Training, drawn: Drawn) -> bool:
-    """Whether every model that is given the batches is in evaluation mode."""
+    """Whether every model that is given the batches is in evaluation mode, one that an optimizer steps among them."""
     given = [
         one
         for one in training.events(Forward)
         if one.loops[: len(drawn.loops)] == drawn.loops
         and any(is_made_of(value, drawn.batch) for value in one.inputs)
     ]
-    return bool(given) and all(in_evaluation(training, one) for one in given)
+    stepped = {
+        one.uid
+        for step in training.events(OptimizerStep)
+        for held in modules_stepped(training, step.optimizer)
+        for one in alternatives(held)
+    }
+    return any(_is_stepped(one.module, stepped) for one in given) and all(
+        in_evaluation(training, one) for one in given
+    )
+
+
+def _is_stepped(module: Value, stepped: set[int]) -> bool:
+    return module.uid in stepped or contains(module, stepped)
 
 
 def _has_an_order(training: Training, dataset: Value) -> bool:

@@ -7,17 +7,22 @@ from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
-from .splits import are_halves, cut_at, scaled_by_itself
+from .both import fitted_twice, measured_on_training_data, numbers_classes
+from .last_batch import of_training, targets_of_training
+from .oversampled import drawn_again
+from .splits import are_halves, is_cut, scaled_by_itself
 
 _SPLITS = ("torch.utils.data.random_split", "sklearn.model_selection.train_test_split")
 
 
-@rule(Training, level="error", refutable=False)
+@rule(Training, level="error", confidence="likely", refutable=False)
 def check(training: Training) -> Iterator[Finding]:
     calls = training.events(Called)
     told: set[int] = set()
-    for scaled, split in (*_by_call(calls), *_by_slices(training, calls)):
-        if scaled.uid not in told and scaled.at is not None:
+    doubled: set[Place] = set()
+    for data, split in (*_by_call(calls), *_by_slices(training)):
+        scaled = scaled_by_itself(data, calls)
+        if scaled is not None and scaled.uid not in told and scaled.at is not None:
             told.add(scaled.uid)
             yield Finding(
                 scaled.at,
@@ -26,16 +31,76 @@ def check(training: Training) -> Iterator[Finding]:
                 "Split first, and compute the statistics on the training part only.",
                 (Because(split, "the data is split here"),),
             )
+        again = drawn_again(data)
+        if again is not None and again.at is not None and split not in doubled:
+            doubled.add(split)
+            yield Finding(
+                again.at,
+                f"{f'`{again.text}`' if again.text else 'This'} puts copies of some samples into the data before the split: copies of "
+                "one sample are trained on and held out, so the score is too good. Split first, and oversample the "
+                "training part only.",
+                (Because(split, "the data is split here"),),
+                confidence="likely",
+                doubt="the rows that are drawn may be something other than samples",
+            )
+    yield from _fitted_twice(training)
+    yield from _with_other_data(training)
 
 
-def _by_call(calls: list[Called]) -> Iterator[tuple[Op, Place]]:
+def _fitted_twice(training: Training) -> Iterator[Finding]:
+    for held_out, learned in fitted_twice(training):
+        if held_out.at is not None and learned.at is not None:
+            harm = (
+                "where a class is missing in one of them, the same number means another class"
+                if numbers_classes(held_out)
+                else "the same value means another number to the model"
+            )
+            yield Finding(
+                held_out.at,
+                f"`{held_out.text or held_out.name}` is fitted to the held-out data, and was fitted to the training data "
+                f"apart: {harm}. Fit it to the training part, and only call `transform` on the other.",
+                (Because(learned.at, "fitted to the training data here"),)
+                if learned.at != held_out.at
+                else (),
+                level="warning",
+                confidence="likely",
+                doubt="both parts may hold the same classes, or be alike",
+            )
+
+
+def _with_other_data(training: Training) -> Iterator[Finding]:
+    """An evaluation that is not of the data that it goes through."""
+    for forward, batch in of_training(training):
+        yield Finding(
+            forward.at,
+            "The model is given the last batch of the training loop here, again and again: no batch that this loop draws "
+            "ever reaches it, so nothing is measured on held-out data. Pass it the loop's own batch.",
+            (Because(batch.at, "this batch is trained on"),) if batch.at is not None else (),
+        )
+    for loss, batch in targets_of_training(training):
+        yield Finding(
+            loss.at,
+            "What the model makes of this loop's batch is compared with the targets of the last batch of the training "
+            "loop, so the loss says nothing. Pass it the loop's own targets.",
+            (Because(batch.at, "this batch is trained on"),) if batch.at is not None else (),
+        )
+    for loader, learned in measured_on_training_data(training):
+        if loader.at is not None and learned.at is not None:
+            yield Finding(
+                loader.at,
+                f"By its name, `{loader.called}` is for evaluation, but it reads the data that the model is trained on, so "
+                "its score is too good. Give it the held-out data.",
+                (Because(learned.at, "the loader of the training data"),),
+                confidence="likely",
+                doubt="what the loader is for is only known by its name",
+            )
+
+
+def _by_call(calls: list[Called]) -> Iterator[tuple[Value, Place]]:
     for call in calls:
         if call.name in _SPLITS:
-            given = call.args[:1] if call.name.endswith("random_split") else call.args
-            for value in (one for held in given for one in _data(held)):
-                scaled = scaled_by_itself(value, calls)
-                if scaled is not None:
-                    yield scaled, call.at
+            for held in call.args[:1]:  # to scale targets changes their unit alone
+                yield from ((one, call.at) for one in _data(held))
 
 
 def _data(value: Value) -> Iterator[Value]:
@@ -47,17 +112,15 @@ def _data(value: Value) -> Iterator[Value]:
             yield one
 
 
-def _by_slices(training: Training, calls: list[Called]) -> Iterator[tuple[Op, Place]]:
+def _by_slices(training: Training) -> Iterator[tuple[Value, Place]]:
     """One part of a tensor is trained on, the other is held out."""
-    learned = [one for one in learned_from(training) if isinstance(one, Op) and cut_at(one) is not None]
-    if not learned:
+    watched = [one for one in watched_from(training) if is_cut(one)]
+    if not watched:
         return
+    learned = [one for one in learned_from(training) if is_cut(one)]
     taught = {one.uid for one in learned}
-    for held_out in watched_from(training):
-        if not isinstance(held_out, Op) or held_out.uid in taught or cut_at(held_out) is None:
+    for held_out in watched:
+        if held_out.uid in taught or held_out.at is None:
             continue
-        other = next((one for one in learned if are_halves(one, held_out)), None)
-        if other is not None and held_out.at is not None:
-            scaled = scaled_by_itself(held_out.inputs[0], calls)
-            if scaled is not None:
-                yield scaled, held_out.at
+        if any(are_halves(one, held_out) for one in learned):
+            yield held_out.inputs[0], held_out.at

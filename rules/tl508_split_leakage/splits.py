@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.api.meanings import KEEPS
@@ -11,11 +12,11 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives
 
 _STATISTICS = frozenset("mean std var min max amin amax median nanmean nanstd".split())
-_SCALERS = frozenset(
+SCALERS = frozenset(
     "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler QuantileTransformer PowerTransformer PCA TruncatedSVD "
     "SimpleImputer KNNImputer SelectKBest TfidfVectorizer".split()
 )
-_SAME_ROWS = (KEEPS | REBUILDS | {"astype", "array", "asarray", "*", "+"}) - {
+SAME_ROWS = (KEEPS | REBUILDS | {"astype", "array", "asarray", "*", "+"}) - {
     "getitem",
     "narrow",
     "select",
@@ -41,14 +42,14 @@ def scaled_by_itself(value: Value, fitted: Iterable[Called]) -> Op | None:
         spend()
         if _is_fitted(one, fitted) or _is_centred(one):
             return one
-        if _last(one) in _SAME_ROWS or one.name in ("-", "/"):
+        if last(one) in SAME_ROWS or one.name in ("-", "/"):
             pending.extend(alternatives(one.inputs[0]) if one.inputs else ())
     return None
 
 
 def _is_fitted(op: Op, fitted: list[Called]) -> bool:
     """`scaler.fit_transform(x)`, or `scaler.transform(x)` after `scaler.fit(x)`."""
-    if len(op.inputs) < 2 or not isinstance(op.inputs[0], Op) or _last(op.inputs[0]) not in _SCALERS:
+    if len(op.inputs) < 2 or not isinstance(op.inputs[0], Op) or last(op.inputs[0]) not in SCALERS:
         return False
     if op.name == "fit_transform":
         return True
@@ -71,7 +72,7 @@ def _is_centred(op: Op) -> bool:
 
 
 def _is_over_samples(statistic: Op, of: Value) -> bool:
-    if _last(statistic) not in _STATISTICS or not statistic.inputs or statistic.inputs[0] is not of:
+    if last(statistic) not in _STATISTICS or not statistic.inputs or statistic.inputs[0] is not of:
         return False
     axis = statistic.options.get("dim", statistic.options.get("axis"))
     if axis is None and len(statistic.inputs) > 1:
@@ -109,10 +110,26 @@ def are_halves(one: Op, other: Op) -> bool:
     """Whether two slices are of the same, and one begins where the other ends."""
     if one.inputs[0] is not other.inputs[0]:
         return False
+    order, other_order = _order(one), _order(other)
+    if order is not None and other_order is not None:
+        return are_halves(order, other_order)
     first, second = cut_at(one), cut_at(other)
     if first is None or second is None:
         return False
     return _same(first[1], second[0]) or _same(second[1], first[0])
+
+
+def is_cut(value: Value) -> TypeGuard[Op]:
+    """Whether a value is a part of some rows: `x[:n]`, or `x[order[:n]]`."""
+    if not isinstance(value, Op) or value.name != "getitem":
+        return False
+    return cut_at(value) is not None or _order(value) is not None
+
+
+def _order(op: Op) -> Op | None:
+    """A slice of an order, or of a list of positions, by which rows are taken."""
+    index = op.option(1, "index") if op.name == "getitem" else None
+    return index if isinstance(index, Op) and cut_at(index) is not None else None
 
 
 def _same(one: Value | None, other: Value | None) -> bool:
@@ -127,5 +144,5 @@ def _is_none(value: Value) -> bool:
     return isinstance(value, Constant) and value.value is None
 
 
-def _last(op: Op) -> str:
+def last(op: Op) -> str:
     return str(op.name).rpartition(".")[2]

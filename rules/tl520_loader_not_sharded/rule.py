@@ -16,6 +16,8 @@ from trainlint.rule import rule
 _DATASET = "torch.utils.data.Dataset"
 _STREAM = "torch.utils.data.IterableDataset"
 
+_JOINS = "torch.distributed.init_process_group"
+
 _SAME = "Every rank draws the same batches from this loader, so more ranks compute the same gradients again."
 _WHOLE = (
     "Every rank goes through all of the data, in an order of its own, so an epoch costs as much as on one rank and "
@@ -23,10 +25,10 @@ _WHOLE = (
 )
 
 
-@rule(Training, level="error", by="S")
+@rule(Training, level="error", confidence="likely", by="S")
 def check(training: Training) -> Iterator[Finding]:
     wrapped = [one for one in training.events(Wrapped) if one.name.endswith(".DistributedDataParallel")]
-    if not wrapped or training.events(Prepared) or _seeds_by_rank(training):
+    if not wrapped or training.events(Prepared) or _has_no_ranks(training) or _seeds_by_rank(training):
         return
     copied = {one.uid: event for event in wrapped for one in alternatives(event.module)}
     trained = next(
@@ -59,6 +61,11 @@ def check(training: Training) -> Iterator[Finding]:
             ),
             level="error" if are_same else "warning",
         )
+
+
+def _has_no_ranks(training: Training) -> bool:
+    """Whether a whole program is in sight, and joins no process group: copying the model raises."""
+    return training.entry == "program" and not any(one.name == _JOINS for one in training.events(Called))
 
 
 def _is_in_order(loader: Object) -> bool:

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.loaders import workers
 from trainlint.facts.model.events.frameworks import Streamed
-from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives
+from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, alternatives
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -34,13 +34,29 @@ def check(stream: Streamed) -> Iterator[Finding]:
     if (
         number > 1
         and stream.over
-        and all(_repeats(one) for over in stream.over for one in alternatives(over))
+        and all(
+            _repeats(one) or one.uid in _named(stream) for over in stream.over for one in alternatives(over)
+        )
     ):
         yield Finding(
             loader.at,
             f"Each of the {number} workers goes through the whole stream, so every sample comes {number} times per epoch. "
             "In `__iter__`, ask `torch.utils.data.get_worker_info()` and yield the part of this worker.",
         )
+
+
+def _named(stream: Streamed) -> set[int]:
+    """Values that name files, whatever they are: each worker has a copy of the dataset, and opens all of them."""
+    return {
+        named.uid
+        for over in stream.over
+        for opened in alternatives(over)
+        if isinstance(opened, Op) and opened.name.endswith("open") and opened.inputs
+        for name in alternatives(opened.inputs[0])
+        if isinstance(name, Op) and name.name == "iterate" and name.inputs
+        for named in alternatives(name.inputs[0])
+        if isinstance(named, Unknown)
+    }
 
 
 @question(start=False, unknown=False)

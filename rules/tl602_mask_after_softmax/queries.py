@@ -27,4 +27,7 @@ def _ends_with_new_axis(op: Op) -> bool:
     index = op.options.get("index") if op.name == "getitem" else None
     items = index.items if isinstance(index, Items) else ()
     is_new = [isinstance(one, Constant) and one.value is None for one in items]
-    return bool(is_new) and is_new[-1] and not all(is_new)  # `mask[None, None]` puts axes in front
+    if not (is_new and is_new[-1]):
+        return False
+    has_all = any(isinstance(one, Constant) and one.value is ... for one in items)
+    return has_all or is_new.count(False) > 1  # `mask[:, None]` of `[batch, keys]` puts an axis between

@@ -5,6 +5,7 @@ from trainlint.facts.model.events.operations import Attended
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .called import called_masks, is_product
 from .queries import is_of_queries
 
 _FOR_SCORES = -1e4
@@ -14,14 +15,18 @@ _FOR_SCORES = -1e4
 @rule(Attended, level="error", words="softmax Softmax masked_fill masked_fill_ attn_mask key_padding_mask")
 def check(attended: Attended) -> Iterator[Finding]:
     weights = weights_of(attended.weights, attended.output.uid)
-    if weights is None or weights.addends or not weights.maskings:
+    if weights is None or weights.addends or not (weights.maskings or weights.scaled):
         return
     scores = [scores_of(softmax) for softmax in weights.ends]
     if not all(one is not None and not one.maskings and not one.addends for one in scores):
         return
     ends = [*weights.ends, *(end for one in scores if one is not None for end in one.ends)]
-    for masking in weights.maskings:
-        if masking.op.at is None or not empties(masking) or not all(is_given(masking, end) for end in ends):
+    named = list(called_masks(weights)) if all(map(is_product, ends[len(weights.ends) :])) else []
+    for masking in (*weights.maskings, *named):
+        is_sure = masking not in named
+        if masking.op.at is None or not all(is_given(masking, end) for end in ends):
+            continue
+        if is_sure and not empties(masking):
             continue
         softmax = weights.ends[0]
         shape = {"weights": str(list(softmax.seen.shape))} if softmax.seen is not None else {}
@@ -32,6 +37,8 @@ def check(attended: Attended) -> Iterator[Finding]:
             "afterwards.",
             (Because(softmax.at, "softmax includes the masked keys here"),) if softmax.at is not None else (),
             evidence=shape,
+            confidence=None if is_sure else "likely",
+            doubt="" if is_sure else "what the mask holds is not in sight: it is one by its name",
         )
 
 
@@ -41,5 +48,5 @@ def empties(masking: Masking) -> bool:
         return False
     if masking.way == "*":
         return is_zero_or_one(masking)
-    fill = masking.fill if masking.way in ("masked_fill", "where") else None
+    fill = masking.fill if masking.way in ("masked_fill", "where", "tril", "triu") else None
     return isinstance(fill, (int, float)) and (fill == 0 or fill <= _FOR_SCORES)

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.attention import ATTENTION_MASKS, SDPA
+from trainlint.facts.api.attention import ATTENTION_MASKS, MASKS_MEET, SDPA
 from trainlint.facts.ask.attention import MaskMet, weights_of
 from trainlint.facts.ask.facts_of import masks_of
 from trainlint.facts.model.elements import plain
@@ -17,7 +17,7 @@ SAID = {
 }
 
 
-@rule(Training, level="error", words="softmax Softmax masked_fill masked_fill_ attn_mask key_padding_mask")
+@rule(Training, level="error", words=MASKS_MEET)
 def check(training: Training) -> Iterator[Finding | Open]:
     for mask in masks_of(training):
         if mask.part is None:

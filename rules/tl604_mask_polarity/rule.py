@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.api.attention import MASKS_MEET
 from trainlint.facts.ask.attention import MaskMet
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
@@ -8,7 +9,7 @@ MEANT = {"later": "later positions", "padding": "padding"}
 KEPT = {"later": "earlier positions", "padding": "real tokens"}
 
 
-@rule(MaskMet, level="error", words="softmax Softmax masked_fill masked_fill_ attn_mask key_padding_mask")
+@rule(MaskMet, level="error", confidence="likely", words=MASKS_MEET)
 def check(mask: MaskMet) -> Iterator[Finding | Open]:
     if mask.part is None:
         yield Open(mask.at, "what this mask holds")
@@ -20,7 +21,10 @@ def check(mask: MaskMet) -> Iterator[Finding | Open]:
         yield Finding(
             mask.at,
             f"{argument} adds a float mask to the scores, but this one contains ones and zeros, so nothing "
-            "is masked out. Convert it with `.bool()`, and check which positions True stands for.",
+            "is masked out. Convert it with `.bool()`, and check which positions True stands for."
+            if mask.argument
+            else "This adds ones and zeros to the scores, so nothing is masked out: a masked score is only lower by 1. "
+            'Use `masked_fill` with `float("-inf")`.',
             because,
         )
     elif mask.sees is False and mask.hides is False:

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.layers import layer_of
 from trainlint.facts.model.events.losses import LossCall
-from trainlint.facts.model.events.operations import Operation
+from trainlint.facts.model.events.operations import AttentionCall, Operation
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op
@@ -11,10 +11,15 @@ from trainlint.facts.seen.layouts import Layout
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+from .positions import misplaced
 from .time_axis import is_last_of_second_axis, is_time_first, misread
 
+ATTEND = (
+    "TransformerEncoder TransformerEncoderLayer TransformerDecoder TransformerDecoderLayer MultiheadAttention"
+)
 
-@rule(Training, level="error")
+
+@rule(Training, level="error", words=f"LSTM GRU RNN pad_packed_sequence {ATTEND}")
 def check(training: Training) -> Iterator[Finding | Open]:
     for layout in training.facts(Layout):
         if layout.is_mismatched:
@@ -37,11 +42,14 @@ def check(training: Training) -> Iterator[Finding | Open]:
         )
     if not isinstance(training, Recorded):
         yield from _misread(training)
+        yield from _misplaced(training)
 
 
 def _misread(training: Training) -> Iterator[Finding]:
-    """Readers of a sequence, or of the last hidden state, on the way to a loss."""
-    for op in reached(loss.input for loss in training.events(LossCall) if loss.input is not None):
+    """Readers of a sequence, or of the last hidden state, on the way to a loss, or to what a model alone returns."""
+    used = [loss.input for loss in training.events(LossCall) if loss.input is not None]
+    used += [returned.value for returned in training.handed_out()]
+    for op in reached(used):
         if not isinstance(op, Op) or op.at is None:
             continue
         found = misread(op)
@@ -53,6 +61,22 @@ def _misread(training: Training) -> Iterator[Finding]:
             "change `batch_first` where the layer, or the padded sequence, is created.",
             (Because(found.call.at, "it comes from here"),),
         )
+
+
+def _misplaced(training: Training) -> Iterator[Finding]:
+    """Positions along the batch of an attention layer."""
+    for call in training.events(AttentionCall):
+        found = misplaced(call)
+        if found is not None and found.op.at is not None:
+            kind = call.name.rpartition(".")[2]
+            yield Finding(
+                found.op.at,
+                f"These positions lie along axis {found.axis}, which is the batch of this {kind}: each sample gets the "
+                "position of its place in the batch, and all its time steps get the same. Turn the table, or change "
+                "`batch_first` where the layer is created.",
+                (Because(call.at, f"this {kind} takes the result as a batch"),),
+                is_shown_by_runs=False,
+            )
 
 
 def _of_run(layout: Layout) -> Finding:

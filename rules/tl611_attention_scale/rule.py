@@ -1,7 +1,9 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.attention import MIXES
+from trainlint.facts.api.layers import RECURRENT
 from trainlint.facts.ask.attention import SAME_VECTORS, scores_of, weights_of
+from trainlint.facts.ask.flow import made_of
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.operations import Attended
@@ -11,8 +13,16 @@ from trainlint.rule import rule
 
 OTHERWISE_BOUNDED = frozenset(("tanh", "relu", "leaky_relu", "softplus", "sum", "cat", "stack"))
 
+_RECURRENT = RECURRENT | {"torch.nn.LSTMCell", "torch.nn.GRUCell", "torch.nn.RNNCell"}
 
-@rule(Attended, level="warning", by="S", words="softmax Softmax scaled_dot_product_attention")
+
+@rule(
+    Attended,
+    level="warning",
+    confidence="likely",
+    by="S",
+    words="softmax Softmax scaled_dot_product_attention",
+)
 def check(attended: Attended) -> Iterator[Finding]:
     weights = weights_of(attended.weights, attended.output.uid)
     if weights is None or weights.factors:
@@ -39,7 +49,18 @@ def are_projected(product: Op) -> bool:
         return False
     given = product.inputs[1:] if plain(product) in ("einsum", "baddbmm") else product.inputs[:2]
     layers = [_projection_of(one) for one in given]
-    return len(layers) == 2 and all(layers)
+    return len(layers) == 2 and all(one is not None and not _are_states(one) for one in layers)
+
+
+def _are_states(projected: Op) -> bool:
+    """Whether a linear layer is given what a recurrent one returns: attention between its states is not scaled."""
+    return any(
+        isinstance(one, Op) and one.name in _RECURRENT for one in made_of(projected.inputs[0], _is_layer)
+    )
+
+
+def _is_layer(op: Op) -> bool:
+    return op.owner is not None and op.name != "output"
 
 
 def _projection_of(value: Value | None) -> Op | None:
@@ -47,8 +68,8 @@ def _projection_of(value: Value | None) -> Op | None:
     while isinstance(value, Op):
         spend()
         if value.name == "linear" and value.owner is not None:
-            return value
-        if value.name not in SAME_VECTORS or not value.inputs:
+            return None if value.written else value
+        if value.name not in SAME_VECTORS or not value.inputs or value.written:
             return None
         value = value.inputs[0]
     return None

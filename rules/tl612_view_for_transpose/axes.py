@@ -104,11 +104,17 @@ def _permuted(axes: tuple[Axis, ...], order: tuple[Value, ...]) -> tuple[Axis, .
 
 def _goes_into(axis: Axis, size: Value) -> bool:
     """Whether a size is the length of an axis, or a product with it."""
-    return axis is not None and any(axis_of(one) == axis for one in reached([size], _factors))
+    return axis is not None and any(axis_of(one) == axis for one in factors(size))
 
 
-def _factors(size: Value) -> tuple[Value, ...]:
-    return size.inputs if isinstance(size, Op) and size.name == "*" else ()
+def factors(size: Value) -> list[Value]:
+    """What a size is the product of: itself, where it is none."""
+    found = reached([size], lambda one: one.inputs if _is_product(one) else ())
+    return [one for one in found if not _is_product(one)]
+
+
+def _is_product(size: Value) -> TypeGuard[Op]:
+    return isinstance(size, Op) and size.name == "*"
 
 
 def moved(view: Op) -> int | None:
@@ -127,7 +133,7 @@ def moved(view: Op) -> int | None:
     axes = [axis_of(one) for one in after]
     if axes.count(before[0]) != 1 or axes.count(before[1]) != 1:
         return None
-    if _may_only_move_channels(before, axes) or (_is_swapped(before, axes) and not _has_known_sizes(view)):
+    if _may_only_move_channels(before, axes) or (_is_swapped(before, axes) and not has_known_sizes(view)):
         return None
     first, second = axes.index(before[0]), axes.index(before[1])
     between = after[first + 1 : second] if second > first else [after[second]]
@@ -157,7 +163,7 @@ def _is_swapped(before: tuple[Axis, ...], axes: list[Axis]) -> bool:
     return len(before) > 2 and axes == [before[0], before[2], before[1]]
 
 
-def _has_known_sizes(view: Op) -> bool:
+def has_known_sizes(view: Op) -> bool:
     """Whether a layer has made the tensor, or numbers say how large it is, and no axis has the length 1."""
     made_of = reached(view.inputs[:1], lambda one: one.inputs[:1] if isinstance(one, Op) else one.parts())
     return any(isinstance(one, Op) and (one.owner is not None or _is_sized(one)) for one in made_of)
@@ -183,6 +189,7 @@ def _moved_in_run(view: Op) -> int | None:
         and len(after) == 4
         and len(set(after)) == len(after)
         and (after[0], after[2]) == before[:2]
+        and after[1] > 1
         and after[1] * after[3] == before[2]
     )
     return after.index(before[1]) if is_turned or is_split else None

@@ -9,6 +9,7 @@ from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .causality import causal_by
+from .trainers import unshifted
 
 OVER_TOKENS = ("cross_entropy", "nll_loss")
 ADVICE = (
@@ -21,10 +22,19 @@ ADVICE = (
 def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
-    else:
+    elif not training.is_test:  # which may give a model anything
         for loss in training.events(LossCall):
             if loss.function in OVER_TOKENS:
                 yield from _read(training, loss)
+        for one in unshifted(training):
+            yield Finding(
+                one.loss.at,
+                "The labels of a causal model are its input tokens, and nothing shifts them here: " + ADVICE,
+                confidence="likely",
+                doubt="the labels may be shifted where the data is made"
+                if one.is_sure
+                else "that the model is causal is only known by the trainer's name",
+            )
 
 
 def _read(training: Training, loss: LossCall) -> Iterator[Finding]:

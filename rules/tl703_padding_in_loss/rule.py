@@ -2,9 +2,10 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.losses import IGNORED
 from trainlint.facts.ask.evidence import numbers_of
+from trainlint.facts.ask.named_parts import named_part
 from trainlint.facts.ask.padding import Padded, is_padding_id, padded
 from trainlint.facts.ask.sequences import Batches, batches
-from trainlint.facts.model.events.batches import Ignored
+from trainlint.facts.model.events.batches import BatchMade, Ignored
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.recorded import Recorded
@@ -18,7 +19,12 @@ OVER_TOKENS = ("cross_entropy", "nll_loss")
 HARM = "the model is trained to predict padding, which is easy, so the loss looks too good"
 
 
-@rule(Training, level="error")
+@rule(
+    Training,
+    level="error",
+    confidence="likely",
+    words="pad_sequence truncation text_target return_tensors add_special_tokens eos_token_id pad_token_id",
+)
 def check(training: Training) -> Iterator[Finding | Open]:
     known = batches(training)
     for loss in training.events(LossCall):
@@ -26,7 +32,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
             yield from _of_loss(loss, known)
     if isinstance(training, Recorded):
         yield from _seen(training)
-    elif not training.events(Ignored):
+        return
+    yield from _of_batches(training, known)
+    if not training.events(Ignored):
         for forward in training.events(Forward):
             if forward.records is not False:
                 yield from _of_labels(forward, known)
@@ -94,6 +102,32 @@ def _of_labels(forward: Forward, known: Batches) -> Iterator[Finding]:
                 "Write `labels = labels.masked_fill(attention_mask == 0, -100)`.",
                 (Because(found.by.at, "padded here"),) if found.by.at is not None else (),
             )
+
+
+def _of_batches(training: Training, known: Batches) -> Iterator[Finding]:
+    """A function that gives batches gives padded tokens as labels, and nothing in the program leaves any label out."""
+    for one in training.events(BatchMade):
+        labels = None if one.leaves_out else named_part(one.batch, "labels")
+        found = padded(labels, known)
+        if labels is None or found is None or not _are_tokens(found, one.batch, known):
+            continue
+        at = labels.at if isinstance(labels, Op) and labels.at is not None else one.at
+        yield Finding(
+            at,
+            f"These labels are padded with the padding token, and models only ignore {IGNORED}: {HARM}. "
+            "Write `labels = labels.masked_fill(attention_mask == 0, -100)`.",
+            (Because(found.by.at, "padded here"),) if found.by.at not in (None, at) else (),
+            confidence="likely",
+            doubt="what is given these labels is not in sight, and may leave out the padding",
+        )
+
+
+def _are_tokens(found: Padded, batch: Value, known: Batches) -> bool:
+    """Whether labels certainly are padded as tokens are: by a tokenizer, with its token, or together with the inputs."""
+    if found.value is None or is_padding_id(found.value):
+        return True
+    inputs = padded(named_part(batch, "input_ids"), known)
+    return inputs is not None and inputs.by is found.by
 
 
 def _seen(training: Training) -> Iterator[Finding | Open]:

@@ -10,14 +10,13 @@ from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Unknown, Value, Written, constant
+from trainlint.facts.model.values import Object, Op, Value, Written, constant
 from trainlint.facts.seen.targets import Prompts
 from trainlint.finding import Finding, Open
 from trainlint.rule import rule
 
-_ASKS = frozenset("instruction prompt question query problem input user".split())
-_ANSWERS = frozenset("output response answer completion solution assistant".split())
-"""Columns of instruction data."""
+from .columns import ANSWERS, ASKS, column, columns
+from .inverted import inverted
 
 _CHOSEN = frozenset(("completion_only_loss", "assistant_only_loss"))
 """Settings of trl that say which tokens count."""
@@ -30,11 +29,20 @@ _ADVICE = (
 )
 
 
-@rule(Training, level="info")
+@rule(Training, level="info", words="add_special_tokens truncation eos_token eos_token_id")
 def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
         return
+    for place in dict.fromkeys(inverted(training)):
+        yield Finding(
+            place,
+            "The answer is left out of the loss here, and the prompt is not: the model learns to write prompts. Set the "
+            "labels of the prompt to -100: `labels[:length] = -100`.",
+            level="error",
+            confidence="likely",
+            doubt="which part is the prompt is only known by its place and its names",
+        )
     for one in training.events(Formatted):
         if any(map(_asks_and_answers, contents(one.text))) and not _says_what_counts(one.trainer):
             yield Finding(
@@ -82,28 +90,15 @@ def _seen(run: Recorded) -> Iterator[Finding | Open]:
 
 def _is_one_position(value: Value) -> bool:
     """Whether a tensor may be one position of each text, such as the last."""
-    return isinstance(value, Op) and value.name == "getitem" and _column(value) is None
+    return isinstance(value, Op) and value.name == "getitem" and column(value) is None
 
 
 def _asks_and_answers(value: Value) -> bool:
     """Whether a text is put together of a prompt and its answer."""
     if not isinstance(value, Written):
         return False
-    columns = {name for one in reached(value.fields, _written, _MOST) if (name := _column(one)) is not None}
-    return not columns.isdisjoint(_ASKS) and not columns.isdisjoint(_ANSWERS)
-
-
-def _written(value: Value) -> tuple[Value, ...]:
-    if isinstance(value, Written):
-        return value.fields
-    return () if isinstance(value, Unknown) else tuple(value.parts())
-
-
-def _column(value: Value) -> str | None:
-    if not isinstance(value, Op) or value.name != "getitem":
-        return None
-    name = constant(value.option(1, "index"))
-    return name if isinstance(name, str) else None
+    found = columns(value.fields)
+    return not found.isdisjoint(ASKS) and not found.isdisjoint(ANSWERS)
 
 
 def _says_what_counts(trainer: Object) -> bool:

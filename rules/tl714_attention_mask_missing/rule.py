@@ -4,6 +4,8 @@ from trainlint.facts.api.classes import LOADER
 from trainlint.facts.api.encoders import attends_to_padding
 from trainlint.facts.api.torch_names import shifts_labels
 from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.named_parts import all_made, named_part
 from trainlint.facts.ask.padding import Padded, padded
 from trainlint.facts.ask.sequences import Batches, batches
 from trainlint.facts.model.events.steps import Backward
@@ -15,17 +17,20 @@ from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 _HARM = "it attends to padding, and what it gives for a text depends on the texts beside it"
+_HARM_OF_MODELS = "they attend to padding, and what they give for a text depends on the texts beside it"
 _ADVICE = "Pass `attention_mask` of the tokenizer, or `input_ids != pad_token_id`."
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", words="pad_sequence return_tensors")
 def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
         return
+    known = batches(training)
+    for batch in all_made(training):
+        yield from _masks_nothing(batch, known)
     if not any(_may_need_mask(one) for one in training.objects):
         return
-    known = batches(training)
     for value in reached([one.loss for one in training.events(Backward)]):
         if not isinstance(value, Op) or value.at is None or not _lacks_mask(value):
             continue
@@ -36,6 +41,33 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 f"Padded texts go into this model without an attention mask: {_HARM}. {_ADVICE}",
                 (Because(found.by.at, "padded here"),) if found.by.at is not None else (),
             )
+
+
+def _masks_nothing(batch: Value, known: Batches) -> Iterator[Finding]:
+    """The tokens of a batch are padded, and its attention mask is 1 everywhere; not where the labels are these tokens: a
+    causal model sees no padding behind a text."""
+    mask, ids, labels = (named_part(batch, name) for name in ("attention_mask", "input_ids", "labels"))
+    if ids is None or not isinstance(mask, Op) or mask.at is None or not _is_one_everywhere(mask):
+        return
+    found = padded(ids, known)
+    if found is None or (labels is not None and is_made_of(labels, found.by)):
+        return
+    yield Finding(
+        mask.at,
+        f"This attention mask is 1 at padding too, and models cannot tell: {_HARM_OF_MODELS}. "
+        "Make it of the lengths, or of `input_ids != pad_token_id`.",
+        (Because(found.by.at, "padded here"),) if found.by.at is not None else (),
+        confidence="likely",
+        doubt="the model that is given this batch is not in sight, and may be causal",
+    )
+
+
+def _is_one_everywhere(mask: Op) -> bool:
+    while mask.name in ("long", "bool", "to", "int", "float") and mask.inputs and not mask.written:
+        if not isinstance(mask.inputs[0], Op):
+            return False
+        mask = mask.inputs[0]
+    return mask.name in ("ones_like", "ones", "numpy.ones", "numpy.ones_like") and not mask.written
 
 
 def _may_need_mask(model: Object) -> bool:

@@ -27,7 +27,7 @@ _SAID = (
 )
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     yield from _run(training) if isinstance(training, Recorded) else _read(training)
 

@@ -53,7 +53,9 @@ _ARGUMENTS = {
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
-    name, argument = finding.clues["name"], finding.clues["argument"]
+    name, argument = finding.clues.get("name"), finding.clues.get("argument")
+    if name is None:
+        return  # one of several functions is called here
     if name in _RENAMED:
         yield safe(
             f"Call {_RENAMED[name]}",

@@ -13,7 +13,7 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.operations import ToHost
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, Value
+from trainlint.facts.model.values import Op, Value, constant
 from trainlint.finding import Finding, Open
 from trainlint.rule import rule
 
@@ -37,8 +37,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         if _is_training_step(training, read):
             continue
-        if read.name in _PLAIN and not _is_trained(read.tensor):
-            continue
+        is_brought = read.name not in _PLAIN and _is_brought_to_host(read.tensor)
+        if not is_brought and not _is_trained(read.tensor):
+            continue  # NumPy refuses what is on another device, or has a graph
         if _are_whole(read.tensor) or (read.at.path, read.at.line) in said:
             continue
         if not has_parameters(read.module):
@@ -58,8 +59,27 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 
 def _is_training_step(training: Training, read: ToHost) -> bool:
-    """Whether the function that reads also runs `backward` or steps: its graph has been used, and ends there."""
-    return any(one.calls == read.calls for kind in (Backward, OptimizerStep) for one in training.events(kind))
+    """Whether the function that reads also runs `backward` or steps, or the forward does that it is a part of: the graph
+    has been used, and ends there, and the module is no layer."""
+    inside = [
+        (*one.calls, one.at)
+        for one in training.events(Forward)
+        if one.module is read.module and read.calls[: len(one.calls) + 1] == (*one.calls, one.at)
+    ]
+    return any(
+        one.calls == read.calls or any(one.calls[: len(way)] == way for way in inside)
+        for kind in (Backward, OptimizerStep)
+        for one in training.events(kind)
+    )
+
+
+def _is_brought_to_host(value: Value) -> bool:
+    """Whether the program itself brings a tensor to the host, so that it may have been on another device."""
+    return any(
+        isinstance(one, Op)
+        and (one.name == "cpu" or (one.name == "to" and constant(one.option(1, "device")) == "cpu"))
+        for one in made_of(value)
+    )
 
 
 def _is_trained(value: Value) -> bool:

@@ -7,11 +7,20 @@ from trainlint.rule import rule
 
 @rule(Unregistered, level="error", confidence="likely")
 def check(found: Unregistered) -> Iterator[Finding]:
+    if found.kind == "tensor":
+        yield Finding(
+            found.at,
+            f"`self.{found.attribute}` is not the parameter, but a tensor that is made of it, which torch does not "
+            "register: it is not in `parameters()`, so the optimizer does not train it, and no checkpoint holds it. Do "
+            "this inside of `nn.Parameter(...)`, to the tensor that it is made of.",
+            tuple(Because(place, "the parameter, which nothing holds") for place in found.layers),
+        )
+        return
     yield Finding(
         found.at,
         f"`self.{found.attribute}` holds layers in a plain {found.kind}: they are not in `parameters()`, so "
         f"the optimizer does not train them and `to()` does not move them. Use `nn.{found.instead}`.",
         tuple(Because(place, "this layer") for place in found.layers[:1]),
-        level="error" if found.is_created else "warning",
+        level="error" if found.may_train else "warning",
         clues={"instead": found.instead, "of_layers_alone": found.of_layers_alone},
     )

@@ -1,10 +1,13 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.classes import SOME_MODULE
+from trainlint.facts.api.noted import ADDS_HOOKS, REGISTERS_HOOKS
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.made_up import is_made_up
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import ForwardCalled
+from trainlint.facts.model.events.modules import Wrapped
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object
@@ -14,6 +17,7 @@ from trainlint.rule import rule
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
+    has_hooks = _has_hooks(training)
     for call in training.events(ForwardCalled):
         module = call.module
         if not isinstance(module, Object) or module.type == SOME_MODULE or training.is_in_test(call.at):
@@ -24,7 +28,16 @@ def check(training: Training) -> Iterator[Finding]:
                 f"`forward` of {module.title} is called directly, so its hooks do "
                 "not run: pruning, spectral norm, quantisation and feature extractors are silently skipped. "
                 "Call the module itself.",
+                level=None if has_hooks else "info",
             )
+
+
+def _has_hooks(training: Training) -> bool:
+    """Whether the program registers hooks, or makes use of what does: a wrapper that trains on several devices,
+    `torch.compile`, pruning."""
+    return bool(training.events(Wrapped)) or any(
+        one.name in REGISTERS_HOOKS or one.name.startswith(ADDS_HOOKS) for one in training.events(Called)
+    )
 
 
 def _is_trial(training: Training, call: ForwardCalled) -> bool:

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.guards import ask_for_mode
@@ -7,6 +8,7 @@ from trainlint.facts.model.events.forwards import Dropped
 from trainlint.facts.model.events.modules import Built, ModeChange
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Constant, Op, Unknown, Value, alternatives, constant
+from trainlint.facts.seen.probes import DropsInEvaluation
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
@@ -16,11 +18,16 @@ LAYERS = frozenset(
 MODE = "whether it drops in evaluation"
 
 
-@rule(Training, level="error", confidence="likely")
+@rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding | Open]:
     calls = training.events(Dropped)
     by_choice = {call.at for call in calls if _may_be_zero(call.share)}
+    drops = {one.at: one.drops for one in training.facts(DropsInEvaluation)}
     for call in calls:
+        if drops.get(call.at) is False:
+            continue  # it was tried: nothing is dropped in evaluation
+        if call.at in drops:
+            call = replace(call, mode=False)
         if call.at in by_choice:
             continue  # who evaluates passes 0
         if call.function == "scaled_dot_product_attention":

@@ -2,18 +2,21 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.layers import CONTAINERS
+from trainlint.facts.api.noted import MAKES_MASK
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.ask.registration import is_kept
+from trainlint.facts.ask.trained_by import may_train_something
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, constant
+from trainlint.facts.model.values import Object, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     for built in training.events(Built):
         layer, module = built.object, built.within
@@ -24,6 +27,7 @@ def check(training: Training) -> Iterator[Finding]:
             or _is_plain(layer)
             or _is_set(training, layer)
             or _is_of_old(training, layer)
+            or _is_for_its_mask(training, built)
         ):
             continue
         yield Finding(
@@ -31,15 +35,31 @@ def check(training: Training) -> Iterator[Finding]:
             f"`{layer.type.removeprefix('torch.')}` is re-created on every forward call of `{module.type}`, "
             "with new weights that are not in any optimizer's param groups: it never learns, and it is not "
             "saved. Create it once, in `__init__`.",
+            level="error" if may_train_something(training) else "warning",
         )
 
 
 def _is_of_old(training: Training, layer: Object) -> bool:
-    """Whether it is a container, and nothing in it was created with it."""
-    if layer.definition is not None or not layer.is_a(*CONTAINERS):
+    """Whether it is a container, and nothing that was created with it has weights."""
+    if not _is_container(layer):
         return False
     made = {one.object.uid for one in training.events(Built) if one.within is not None}
-    return all(one is layer or one.uid not in made for one in contained(layer))
+    return not any(
+        isinstance(one, Object)
+        and one.uid in made
+        and not _is_container(one)
+        and has_parameters(one) is not False
+        for one in contained(layer)
+    )
+
+
+def _is_container(layer: Value) -> bool:
+    return isinstance(layer, Object) and layer.definition is None and layer.is_a(*CONTAINERS)
+
+
+def _is_for_its_mask(training: Training, built: Built) -> bool:
+    """Whether it is created for the mask alone that it makes, in one expression: its weights take part in nothing."""
+    return any(one.name == MAKES_MASK and one.at[:3] == built.at[:3] for one in training.events(Called))
 
 
 def _is_plain(layer: Object) -> bool:

@@ -17,10 +17,9 @@ def check(training: Training) -> Iterator[Finding]:
             place, layer = found
             yield Finding(
                 container.at,
-                f"`[layer] * n` puts the same `{layer.type.removeprefix('torch.')}` into this container n "
-                "times: all of them share one set of weights. Create each one separately: `[make() for _ in "
-                "range(n)]`.",
-                (Because(place, "the list is multiplied here"),) if place != container.at else (),
+                f"The same `{layer.type.removeprefix('torch.')}` is put into this container n times, as by `[layer] * n`: "
+                "all of them share one set of weights. Create each one separately: `[make() for _ in range(n)]`.",
+                (Because(place, "it is repeated here"),) if place != container.at else (),
                 evidence=_evidence(container, layer),
             )
 

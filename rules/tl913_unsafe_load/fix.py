@@ -5,6 +5,8 @@ from trainlint.fix import Proposal, SetArgument, safe, unsafe
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
+    if finding.clues.get("is_module"):
+        return  # it is the file that has to change
     title = "Load with `weights_only=True`"
     new = SetArgument(finding.at, "weights_only", "True")
     changed = SetArgument(finding.at, "weights_only", "True", given="False")

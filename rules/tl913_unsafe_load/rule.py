@@ -2,19 +2,30 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.clues import loaded_as_state
+from trainlint.facts.ask.flow import made_of
 from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.modules import ModeChange, StateTaken
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Guards, Op, Value, alternatives, constant
-from trainlint.finding import Finding, Versions
+from trainlint.finding import Finding, Place, Versions
 from trainlint.rule import rule
 
 _WITHOUT_SAFE_DEFAULT = Versions(since=(1, 13), before=(2, 6))
 """Versions that know `weights_only` and unpickle anything without it."""
 
 _FROM_WEB = frozenset(("torch.hub.load_state_dict_from_url", "torch.utils.model_zoo.load_url"))
-_UNSAFE = (
-    "`weights_only=False` executes any code in the file: a checkpoint from someone else can do anything with "
-    "your rights. Pass `weights_only=True`, and allow the classes that it needs with "
+_EXECUTES = (
+    "`weights_only=False` executes any code in the file: a checkpoint from someone else can do anything with your "
+    "rights."
+)
+_WHOLE = (
+    "This file holds a whole module, which `weights_only=True` refuses: save the module's `state_dict()` in its place, "
+    "and load that with `weights_only=True`."
+)
+_OF_TENSORS = "Pass `weights_only=True`."
+_OF_ANYTHING = (
+    "Pass `weights_only=True`. If the file holds more than tensors and plain containers, such as a config or a "
+    "vocabulary, this alone is refused: save these in another format, such as JSON, or allow their classes with "
     "`torch.serialization.add_safe_globals`, which torch has since 2.4."
 )
 
@@ -22,15 +33,16 @@ _JOINS = ("/", "+", "os.path.join", "getattr")
 """Operations that build the same path from the same parts."""
 
 
-@rule(Training, level="warning", refutable=False, by="S", words="load")
+@rule(Training, level="warning", confidence="likely", refutable=False, by="S", words="load")
 def check(training: Training) -> Iterator[Finding]:
     calls = training.events(Called)
     states = loaded_as_state(training)
+    modules = _used_as_modules(training)
     written = [one.argument(1, "f") for one in calls if one.name == "torch.save"]
     for call in calls:
         file = call.argument(0, "f")
         if call.name in _FROM_WEB and _is_unsafe(call):
-            yield Finding(call.at, _UNSAFE)
+            yield Finding(call.at, f"{_EXECUTES} {_OF_TENSORS}")
             continue
         if call.name != "torch.load" or file is None or training.is_in_test(call.at):
             continue
@@ -38,21 +50,30 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if _is_second_try(call, calls):
             continue
+        clues = {"is_state": call.at in states, "is_module": call.at in modules}
+        advice = _WHOLE if call.at in modules else _OF_TENSORS if call.at in states else _OF_ANYTHING
         if "weights_only" not in call.options and not call.is_open:
             yield Finding(
                 call.at,
                 "Before torch 2.6, which this project supports, `torch.load` without `weights_only` executes "
-                "any code in the file: a checkpoint from someone else can do anything with your rights. Pass "
-                "`weights_only=True`.",
+                f"any code in the file: a checkpoint from someone else can do anything with your rights. {advice}",
                 torch=_WITHOUT_SAFE_DEFAULT,
-                clues={"is_state": call.at in states},
+                clues=clues,
             )
         elif _is_unsafe(call):
-            yield Finding(
-                call.at,
-                _UNSAFE,
-                clues={"is_state": call.at in states},
-            )
+            yield Finding(call.at, f"{_EXECUTES} {advice}", clues=clues)
+
+
+def _used_as_modules(training: Training) -> set[Place]:
+    """Where whole modules are loaded: what the file holds is switched to a mode, or gives its state."""
+    used = [one.module for one in training.events(ModeChange)]
+    used += [one.output for one in training.events(StateTaken)]
+    return {
+        one.at
+        for value in used
+        for one in made_of(value)
+        if isinstance(one, Op) and one.name == "load" and one.at is not None
+    }
 
 
 def _is_unsafe(load: Called) -> bool:

@@ -27,8 +27,17 @@ def schedulers_from_start(training: Training, loop: int) -> Iterator[Object]:
         is_counting = all(step in inside and step.told is None for step in steps)
         restored = any(one in alternatives(event.target) for event in training.events(StateLoaded))
         is_set = "last_epoch" in one.options or "last_epoch" in one.attributes or _has_position(one)
-        if begins and is_counting and not (restored or is_set or _escapes(training, one)):
+        is_left_alone = not (restored or is_set or _escapes(training, one))
+        if begins and is_counting and is_left_alone and not _goes_on_by_itself(training, one):
             yield one
+
+
+def _goes_on_by_itself(training: Training, scheduler: Object) -> bool:
+    """Whether it only multiplies the rate that its optimizer has, and the optimizer's state, which holds the rate, is
+    restored."""
+    restored = {one.uid for event in training.events(StateLoaded) for one in alternatives(event.target)}
+    scheduled = {one.uid for one in alternatives(scheduler.argument(0, "optimizer"))}
+    return scheduler.type.endswith(".ExponentialLR") and not restored.isdisjoint(scheduled)
 
 
 def scalers_from_start(training: Training, loop: int) -> Iterator[Object]:

@@ -4,11 +4,11 @@ from trainlint.facts.api.classes import MODULE, OPTIMIZER, SCALER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.interference import may_touch
-from trainlint.facts.model.events.modules import StateLoaded
+from trainlint.facts.model.events.modules import Built, StateLoaded
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.nodes import Loop
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, alternatives, constant
+from trainlint.facts.model.values import Object, Op, alternatives, compatible, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -37,7 +37,9 @@ def check(training: Training) -> Iterator[Finding]:
         lost = [
             one
             for one in _stepping(training, number)
-            if _keeps_state(one) and not _is_restored(training, one)
+            if _keeps_state(one)
+            and not _is_restored(training, one)
+            and not _is_for_a_fresh_start(training, one, model)
         ]
         for optimizer in lost:
             name = optimizer.type.rpartition(".")[2]
@@ -118,6 +120,12 @@ def _is_restored(training: Training, optimizer: Object) -> bool:
     if may_touch(training, optimizer, None):
         return True
     return any(optimizer in alternatives(event.target) for event in training.events(StateLoaded))
+
+
+def _is_for_a_fresh_start(training: Training, optimizer: Object, model: StateLoaded) -> bool:
+    """Whether it is only created where no checkpoint is loaded."""
+    made = [one for one in training.events(Built) if one.object is optimizer]
+    return bool(made) and not any(compatible(one.guards, model.guards) for one in made)
 
 
 def _is_of(event: StateLoaded, kind: str) -> bool:

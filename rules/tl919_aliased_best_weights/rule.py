@@ -1,21 +1,25 @@
+import re
 from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events.calls import Called
-from trainlint.facts.model.events.modules import StateLoaded, StateTaken
+from trainlint.facts.model.events.modules import StateKept, StateLoaded, StateTaken
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Carried, Choice, Op, Table, Value, alternatives, constant
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+_BEST = re.compile(r"best", re.IGNORECASE)
 
-@rule(Training, level="error")
+
+@rule(Training, level="error", words="state_dict")
 def check(training: Training) -> Iterator[Finding | Open]:
     taken = {one.output.uid: one for one in training.events(StateTaken)}
     if not training.events(StateLoaded):
         for one in taken.values():
             yield Open(one.at, "what becomes of these weights")
+    yield from _kept_for_later(training)
     for event in training.events(StateLoaded):
         owners = {one.uid for one in alternatives(event.target)}
         for state in _references(event.state):
@@ -25,6 +29,22 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if call.name == "torch.save" and call.args:
             for state in _references(call.args[0]):
                 yield from _used(training, taken.get(state.uid), call, "saved")
+
+
+def _kept_for_later(training: Training) -> Iterator[Finding]:
+    """What a helper such as early stopping keeps as the best weights, for a method that nobody calls here to restore."""
+    is_whole = training.entry == "program" or bool(training.events(OptimizerStep))
+    if is_whole or training.events(StateLoaded):
+        return
+    for kept in training.events(StateKept):
+        if kept.guards and _BEST.search(kept.attribute) and kept.state.at is not None:
+            yield Finding(
+                kept.state.at,
+                "`state_dict()` returns references to the weights, not a copy: later steps change them too, so what "
+                f"`self.{kept.attribute}` keeps are the last weights. Keep `copy.deepcopy(model.state_dict())`.",
+                confidence="likely",
+                doubt="nobody in sight steps the model after this",
+            )
 
 
 def _used(

@@ -9,6 +9,9 @@ from trainlint.facts.seen.ranks import Disagreement
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
+from .bypassed import bypassed
+from .one_rank import loaded_by_one
+
 
 @rule(Training, level="error", refutable=False)
 def check(training: Training) -> Iterator[Finding]:
@@ -25,6 +28,8 @@ def check(training: Training) -> Iterator[Finding]:
                 "meanwhile gets an incomplete file. Save on rank 0 only, and let the other ranks wait at a "
                 "barrier.",
             )
+    yield from bypassed(training)
+    yield from loaded_by_one(training)
     for one in training.facts(Disagreement):
         if one.what == "gradients" and one.at is not None:
             with_none = sorted(rank for rank, said in one.ranks.items() if said == "no gradient")

@@ -18,7 +18,7 @@ _READS = ("torch.load", "getitem", "get")
 """Operations after which the keys of a state still are what was saved."""
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
@@ -31,8 +31,12 @@ def check(training: Training) -> Iterator[Finding | Open]:
     taken = {one.output.uid: one for one in every if one.prefix and one.output.owner not in plain}
     if not taken or not saves or knows or _unwraps(saves):
         return
+    bare = {one.output.uid for one in every if not one.prefix}
     for save in saves:
-        for value in reached([save.args[0]]):
+        held = list(reached([save.args[0]]))
+        if any(value.uid in bare for value in held):
+            continue  # a setting chooses between the state of the wrapper and that of what is in it
+        for value in held:
             state = taken.get(value.uid)
             if state is None or _comes_back(training, state):
                 continue

@@ -2,7 +2,7 @@ import re
 from collections.abc import Iterator
 
 from trainlint.facts.api.layers import BATCH_NORMS
-from trainlint.facts.ask.holding import inside, is_part_of, numbers_inside
+from trainlint.facts.ask.holding import has_parameters, inside, is_part_of, numbers_inside
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange, StateLoaded
 from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
@@ -19,7 +19,7 @@ _NORMALISED = re.compile(
 """Models of torchvision's that have batch norms."""
 
 
-@rule(Training, level="warning", by="S")
+@rule(Training, level="warning", confidence="likely", by="S")
 def check(training: Training) -> Iterator[Finding]:
     if not training.events(OptimizerStep):
         return
@@ -46,6 +46,7 @@ def check(training: Training) -> Iterator[Finding]:
             "running statistics by those of the new data, so what was frozen changes. Call `eval()` on the frozen part "
             "after each `train()`.",
             (Because(forward.at, "it is called in training mode here"),),
+            level="info" if _has_new_head(module) else None,
         )
 
 
@@ -71,6 +72,12 @@ def _module_of(target: Value) -> Object | None:
         case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object() as module, *_)),)):
             return module
     return None
+
+
+def _has_new_head(module: Object) -> bool:
+    """Whether a model of a library is given a new layer, which is then all that is trained, as tutorials do it."""
+    held = (one for value in module.attributes.values() for one in alternatives(value))
+    return module.definition is None and any(isinstance(one, Object) and has_parameters(one) for one in held)
 
 
 def _norm_in(module: Object) -> Object | None:

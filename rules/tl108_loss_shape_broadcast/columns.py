@@ -1,0 +1,90 @@
+"""Values of one for each sample, as a column `[N, 1]` or as a row `[N]`, where nothing says how large they are.
+
+`net(x).gather(1, actions.unsqueeze(1))` is a column, and `net(x).max(1)[0]` is a row.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.shapes import shape_read
+from trainlint.facts.model.elements import number_of
+from trainlint.facts.model.values import Choice, Constant, Items, Op, Value, constant
+
+Kind = Literal["column", "row"]
+
+_KEEPS = frozenset("detach data clone contiguous float double half to cuda cpu clamp output neg".split())
+_ARITHMETIC = frozenset("+ - * / add sub mul div".split())
+_LAST = (1, -1)
+
+
+@question(start=None, unknown=None)
+def kind(value: Value) -> Kind | None:
+    """Which of the two a tensor is; None where that is not known."""
+    shape = shape_read(value)
+    if shape is not None:
+        if len(shape) == 1:
+            return "row" if shape[0] != 1 else None
+        return "column" if len(shape) == 2 and shape[1] == 1 and shape[0] != 1 else None
+    if not isinstance(value, Op) or not value.inputs:
+        return None
+    first = value.inputs[0]
+    if value.name in _KEEPS:
+        return kind(first)
+    if value.name in _ARITHMETIC:
+        kinds = {found for one in value.inputs if (found := kind(one)) is not None}
+        return kinds.pop() if len(kinds) == 1 else None
+    if value.name == "linear" and value.owner is not None and not value.owner.is_open:
+        return "column" if constant(value.owner.argument(1, "out_features")) == 1 else None
+    return _chosen(value) or _turned(value, first)
+
+
+def _chosen(op: Op) -> Kind | None:
+    """What is picked for each sample from the outputs of a model."""
+    if op.name == "gather" and number_of(op.option(1, "dim")) in _LAST:
+        index = op.option(2, "index")
+        return "column" if index is not None and _ends_in_one(index) else None
+    if op.name == "amax":
+        return _reduced(op)
+    most = op.inputs[0]
+    is_first = op.name == "getitem" and number_of(op.options.get("index")) == 0
+    is_values = op.name == "getattr" and constant(op.options.get("name")) == "values"
+    return _reduced(most) if isinstance(most, Op) and most.name == "max" and (is_first or is_values) else None
+
+
+def _reduced(op: Op) -> Kind | None:
+    keeps = op.options.get("keepdim") or (op.inputs[2] if len(op.inputs) > 2 else None)
+    is_called = isinstance(op.inputs[0], Op) and op.inputs[0].name in ("output", "call")
+    if not is_called or number_of(op.option(1, "dim")) not in _LAST:
+        return None
+    if keeps is None:
+        return "row"
+    return "column" if isinstance(keeps, Constant) and keeps.value is True else None
+
+
+def _turned(op: Op, first: Value) -> Kind | None:
+    found = kind(first)
+    if op.name == "unsqueeze":
+        return "column" if found == "row" and number_of(op.option(1, "dim")) in _LAST else None
+    if op.name == "squeeze":
+        return "row" if found == "column" else None
+    return None
+
+
+def _ends_in_one(index: Value) -> bool:
+    """Whether an index has a last axis of length 1, by how it is made."""
+    if isinstance(index, Choice):
+        return all(map(_ends_in_one, index.parts()))
+    if not isinstance(index, Op) or not index.inputs:
+        return False
+    if index.name in ("long", "to", "type", "int"):
+        return _ends_in_one(index.inputs[0])
+    if index.name == "unsqueeze":
+        return number_of(index.option(1, "dim")) in _LAST
+    if index.name in ("view", "reshape"):
+        given = index.inputs[1:]
+        sizes = given[0].items if len(given) == 1 and isinstance(given[0], Items) else given
+        return len(sizes) == 2 and number_of(sizes[1]) == 1
+    shape = shape_read(index)
+    return shape is not None and len(shape) == 2 and shape[1] == 1

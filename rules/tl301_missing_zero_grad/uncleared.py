@@ -1,0 +1,31 @@
+"""Optimizers that a function steps without clearing, beside others that it clears itself: the loop is out of sight."""
+
+from __future__ import annotations
+
+from trainlint.facts.ask.stepped import certainly_clears, same_parameters
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object
+
+
+def is_left_alone(training: Training, step: OptimizerStep) -> bool:
+    """Whether nothing in a function clears what it steps, though it clears for its other optimizer before that one's
+    step: whoever calls it has nothing left to clear for that one, and so hardly for this."""
+    if training.entry != "function" or step.loops or not isinstance(step.optimizer, Object):
+        return False
+    clears = training.events(ZeroGrad)
+    if any(same_parameters(one.target, step.optimizer) for one in clears) or _is_handed_on(training, step):
+        return False
+    computes = any(one.accumulates and not training.is_after(one, step) for one in training.events(Backward))
+    return computes and any(
+        certainly_clears(clear.target, other.optimizer) and not training.is_after(clear, other)
+        for other in training.events(OptimizerStep)
+        if other.optimizer is not step.optimizer and isinstance(other.optimizer, Object)
+        for clear in clears
+    )
+
+
+def _is_handed_on(training: Training, step: OptimizerStep) -> bool:
+    """Whether code that is not known is given the optimizer itself."""
+    return any(one is step.optimizer for escape in training.events(Escape) for one in escape.values)

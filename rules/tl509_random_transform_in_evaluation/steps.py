@@ -1,0 +1,42 @@
+"""Which transforms are random."""
+
+from __future__ import annotations
+
+from trainlint.facts.ask.asking import question
+from trainlint.facts.model.values import Items, Op, Value, alternatives, constant
+
+_AUGMENT = frozenset(("ColorJitter", "AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix"))
+_FIXED = frozenset(("RandomOrder",))
+_ALL_OR_NOTHING = {
+    **dict.fromkeys("HorizontalFlip VerticalFlip Grayscale Invert Autocontrast Equalize".split(), 0),
+    **dict.fromkeys("Posterize Solarize AdjustSharpness".split(), 1),
+}
+"""Transforms of which only the probability is random, without `Random`, and its position."""
+
+
+def _may_be_certain(transform: Op, name: str) -> bool:
+    """Whether the probability of a transform may be 0, as in `p=0.5 if args.flip else 0`, or 1 where that is all that
+    is random of it."""
+    kind = name.removeprefix("Random")
+    position = 0 if kind == "Erasing" else _ALL_OR_NOTHING.get(kind, len(transform.inputs))
+    chances = [constant(one) for one in alternatives(transform.option(position, "p"))]
+    return not all(chances) or (kind in _ALL_OR_NOTHING and 1 in chances)
+
+
+def is_transform(value: Op) -> bool:
+    return value.name.startswith("torchvision.transforms.")
+
+
+@question(start=None, unknown=None)
+def random_in(transform: Value) -> Op | None:
+    """The first random transform, through `Compose`."""
+    if not isinstance(transform, Op) or not is_transform(transform):
+        return None
+    name = transform.name.rpartition(".")[2]
+    if name in _AUGMENT or (name.startswith("Random") and name not in _FIXED):
+        return None if _may_be_certain(transform, name) else transform
+    steps = transform.inputs[0] if name == "Compose" and transform.inputs else None
+    if isinstance(steps, Items) and steps.exact:
+        found = (random_in(one) for one in steps.items)
+        return next((one for one in found if one is not None), None)
+    return None
