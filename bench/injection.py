@@ -14,21 +14,21 @@ import argparse
 import difflib
 import json
 import re
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import libcst as cst
 import trees
-from injections import OPERATORS
+from injections import OPERATORS, harmful
 
 from trainlint.program.incremental.groups import check_program
 from trainlint.project.bytes_on_disk import Contents
 from trainlint.server.memory import Memory
 
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "injection.md"
-_BEGIN, _END = "<!-- injection: begin -->\n", "<!-- injection: end -->\n"
 
 
 class Mutant(NamedTuple):
@@ -49,32 +49,30 @@ class Mutant(NamedTuple):
         return f"{self.operator}: {self.path}\n{self.diff}"
 
 
-def mutants(files: list[Path], most: int) -> Iterator[Mutant]:
+def mutants(files: list[Path], names: Iterable[str], most: int) -> Iterator[Mutant]:
     """Up to so many of each operator, those of the first files first."""
     counts: Counter[str] = Counter()
     for file in files:
         raw = file.read_bytes()
         if b"torch" not in raw:
             continue
+        left = [name for name in names if counts[name] < most]
+        left = [name for name in left if re.search(OPERATORS[name].word.encode(), raw)]
         try:
-            module = cst.parse_module(raw)
+            module = cst.parse_module(raw) if left else cst.Module([])
         except (cst.ParserSyntaxError, UnicodeDecodeError):
             continue
-        for name, operator in OPERATORS.items():
-            if counts[name] >= most:
-                continue
-            for old, new in operator.edits(module):
+        before = module.code
+        for name in left:
+            for old, new in OPERATORS[name].edits(module):
                 changed = new if old is module else module.deep_replace(old, new)
                 assert isinstance(changed, cst.Module)
-                if counts[name] < most and changed.code != module.code:
+                after = changed.code
+                if after != before:
                     counts[name] += 1
-                    yield Mutant(name, str(file), module.code, changed.code)
-
-
-_MODES = re.compile(
-    rb"dropout|batch_?norm|torchvision.{1,9}models|timm|transformers|from_pretrained", re.IGNORECASE
-)
-"""What stands in a repository that has a layer which depends on the mode: in others, dropping `eval()` is no bug."""
+                    yield Mutant(name, str(file), before, after)
+                if counts[name] >= most:
+                    break
 
 
 class Repository:
@@ -82,12 +80,9 @@ class Repository:
 
     def __init__(self, folder: Path) -> None:
         self.files = trees.python_files(folder)
-        self._has_modes = any(_MODES.search(one.read_bytes()) for one in self.files)
+        self.harmful = harmful(one.read_bytes() for one in self.files)
         self._memory = Memory()
         self._before: Counter[str] | None = None
-
-    def is_harmed(self, mutant: Mutant) -> bool:
-        return self._has_modes or mutant.operator not in ("train() dropped", "eval() dropped")
 
     def finds(self, mutant: Mutant) -> bool:
         if self._before is None:
@@ -102,33 +97,40 @@ class Repository:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--kept", type=Path, default=Path("injection.json"))
     parser.add_argument("--most", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--operator", action="append", default=[])
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--missed", action="store_true")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write", choices=("injection", "first sight", "mended"))
     given = parser.parse_args()
     kept: dict[str, bool] = json.loads(given.kept.read_text()) if given.kept.exists() else {}
-    tried: dict[str, bool] = {}
+    tried: dict[str, bool] = {} if given.folders else kept
+    end = time.monotonic() + given.minutes * 60
     for folder in given.folders:
         repository = Repository(folder)
-        for one in mutants(repository.files, given.most):
-            if given.operator and not any(name in one.operator for name in given.operator):
-                continue
-            if not repository.is_harmed(one):
-                continue
-            if one.key not in kept or (given.again and not kept[one.key]):
+        names = [
+            name
+            for name in OPERATORS
+            if name in repository.harmful
+            and (not given.operator or any(each in name for each in given.operator))
+        ]
+        for one in mutants(repository.files, names, given.most):
+            is_known = one.key in kept and not (given.again and not kept[one.key])
+            if not is_known and time.monotonic() < end:
                 kept[one.key] = repository.finds(one)
                 given.kept.write_text(json.dumps(kept, indent=1))
-            tried[one.key] = kept[one.key]
+            if one.key in kept:
+                tried[one.key] = kept[one.key]
     if given.missed:
         print("\n\n".join(key for key, found in tried.items() if not found))
     print(table(tried))
     if given.write:
-        before, _, rest = _PAGE.read_text(encoding="utf-8").partition(_BEGIN)
-        text = f"{before}{_BEGIN}{table(tried)}\n{_END}{rest.partition(_END)[2]}"
+        begin, finish = (f"<!-- {given.write}: {word} -->\n" for word in ("begin", "end"))
+        before, _, rest = _PAGE.read_text(encoding="utf-8").partition(begin)
+        text = f"{before}{begin}{table(tried)}\n{finish}{rest.partition(finish)[2]}"
         _PAGE.write_text(text, encoding="utf-8")
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib.metadata
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from email.message import Message
 from pathlib import Path
 
 import pytest
@@ -38,7 +40,27 @@ class Outcome:
 Trainlint = Callable[..., Outcome]
 Project = Callable[[Mapping[str, str]], Path]
 
+QUICK = frozenset(
+    "test_arrows test_asking test_baseline test_callers test_changed_only test_cli test_confidence "
+    "test_config test_files test_fix test_formats test_ignore test_keys test_not_judged test_output "
+    "test_own_names test_packing test_questions test_questions_of_shapes test_quick test_read test_roles "
+    "test_scenarios test_scope test_settings test_sieve test_target".split()
+)
+"""Files whose tests start no process and need no torch: `pytest -m quick` takes less than a minute."""
+
 LEVELS: Mapping[str, Level] = {"": "error", "_warning": "warning", "_info": "info"}
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    for item in items:
+        if item.path.stem in QUICK:
+            item.add_marker(pytest.mark.quick)
+
+
+@pytest.fixture(autouse=True)
+def without_a_site(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same whether trainlint is installed from a package that names its site, or from a checkout."""
+    monkeypatch.setattr(importlib.metadata, "metadata", lambda _: Message())
 
 
 @pytest.fixture

@@ -183,7 +183,6 @@ def test_what_nests_deeper_than_a_parser_can_follow(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {f"{name}.py": f"{HEAD}x = {text}\n" for name, text in deep.items()}
     files |= {
         "pattern.py": HEAD + "match x:\n case " + "[" * 50 + "a" + "]" * 50 + ": pass\n",
-        "elif.py": HEAD + "if a: pass\n" + "elif b == 1: y = 1\n" * 3000,
         "indented.py": HEAD + "".join(" " * i + "if x:\n" for i in range(1000)) + " " * 1000 + "pass\n",
         "functions.py": HEAD + "".join(" " * i + "def f():\n" for i in range(1000)) + " " * 1000 + "pass\n",
         "no_training.py": "x = " + "(" * many + ")" * many + "\n",
@@ -200,7 +199,7 @@ def test_what_nests_deeply_but_not_too_deeply(tmp_path: Path) -> None:
             "a.py": BAD + "x = " + "f(" * 90 + "1" + ")" * 90 + "\n",
             "b.py": BAD + "x = a" + ".b(1)" * 150 + "\n",
             "c.py": BAD + "x = " + " + ".join(["a"] * 450) + "\n",
-            "d.py": BAD + "if a: pass\n" + "elif b == 1: y = 1\n" * 390,
+            "d.py": BAD + "if a: pass\n" + "elif b == 1: y = 1\n" * 1500,
             "e.py": BAD + "x = [" + "-1.5, not a, lambda b, c: b + c, 'a' 'b',\n" * 1000 + "]\n",
             "f.py": BAD
             + "def f():\n" * 0

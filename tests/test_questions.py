@@ -11,7 +11,7 @@ from trainlint.facts.api.classes import AUTOCAST, MODULE, OPTIMIZER, PARAMETER
 from trainlint.facts.api.meanings import Meaning
 from trainlint.facts.api.precision import CAST_TO
 from trainlint.facts.ask.asking import Answers, answered_by
-from trainlint.facts.ask.attachment import attachment, starving, terms
+from trainlint.facts.ask.attachment import attachment, terms
 from trainlint.facts.ask.clues import has_no_graph
 from trainlint.facts.ask.contents import contents, handed_over, leaves
 from trainlint.facts.ask.devices import device_types, ways_to_be_on
@@ -21,6 +21,7 @@ from trainlint.facts.ask.host import is_born_on_host, is_on_host
 from trainlint.facts.ask.meaning import makers, origins
 from trainlint.facts.ask.placement import device_of
 from trainlint.facts.ask.precision import castings, is_half, number
+from trainlint.facts.ask.starving import starving
 from trainlint.facts.ask.stepped import certainly_clears, modules_held, same_parameters
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Unknown, Value
