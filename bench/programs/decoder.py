@@ -1,11 +1,10 @@
 """A decoder of 6 layers on random tokens, 384 wide or as the second argument says; prints the processor seconds of each training step."""
 
 import sys
-import time
 
 import torch
-import torch.nn.functional as F
 from torch import nn
+from training import train
 
 LAYERS, HEADS, LENGTH, TOKENS, BATCH = 6, 4, 256, 65, 8
 WIDTH = int(sys.argv[2]) if len(sys.argv) > 2 else 384
@@ -56,11 +55,11 @@ class Decoder(nn.Module):
 torch.manual_seed(0)
 model = Decoder()
 optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
-for _ in range(int(sys.argv[1])):
+
+
+def batch():
     text = torch.randint(0, TOKENS, (BATCH, LENGTH + 1))
-    began = time.process_time()
-    optimizer.zero_grad()
-    loss = F.cross_entropy(model(text[:, :-1]).flatten(0, 1), text[:, 1:].flatten())
-    loss.backward()
-    optimizer.step()
-    print(f"step {time.process_time() - began:.4f}", flush=True)
+    return text[:, :-1], text[:, 1:]
+
+
+train(model, optimizer, int(sys.argv[1]), batch)

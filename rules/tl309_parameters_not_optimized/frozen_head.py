@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.layers import WITH_PARAMETERS
 from trainlint.facts.ask.freezing import may_belong
-from trainlint.facts.ask.holding import contained, is_part_of
+from trainlint.facts.ask.holding import contained, is_part_of, module_of
 from trainlint.facts.model.events.modules import Built, ModuleChanged
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import OptimizerStep
@@ -35,7 +35,7 @@ def frozen_head(training: Training) -> FrozenHead | None:
     is_trained = bool(training.events(OptimizerStep))
     changes = training.events(RequiresGrad)
     for change in changes:
-        model = _whole(change.target)
+        model = module_of(change.target)
         if model is None or constant(change.wanted) is not False or not _is_of_library(model):
             continue
         later = [one for one in changes if one is not change and training.is_after(one, change)]
@@ -45,16 +45,6 @@ def frozen_head(training: Training) -> FrozenHead | None:
                 continue
             if is_trained or thaws:
                 return FrozenHead(change.at, layer, is_trained)
-    return None
-
-
-def _whole(target: Value) -> Object | None:
-    """The module all of whose parameters something is done to."""
-    match target:
-        case Object():
-            return target
-        case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object() as module, *_)),)):
-            return module
     return None
 
 

@@ -2,7 +2,7 @@ import re
 from collections.abc import Iterator
 
 from trainlint.facts.api.layers import BATCH_NORMS
-from trainlint.facts.ask.holding import has_parameters, inside, is_part_of, numbers_inside
+from trainlint.facts.ask.holding import has_parameters, inside, is_part_of, module_of, numbers_inside
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange, StateLoaded
 from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
@@ -25,7 +25,7 @@ def check(training: Training) -> Iterator[Finding]:
         return
     frozen: dict[int, tuple[Object, RequiresGrad]] = {}
     for event in training.events(RequiresGrad):
-        module = _module_of(event.target)
+        module = module_of(event.target)
         if module is None:
             continue
         if constant(event.wanted) is False and not event.guards:
@@ -55,23 +55,13 @@ def _followers(training: Training) -> frozenset[int]:
     statistics of its own on purpose."""
     given = [one.target for one in training.events(StateLoaded) if _is_of_module(one.state)]
     given += [one.target for one in training.events(ParametersRead)]
-    found = (_module_of(one) or one for value in given for one in alternatives(value))
+    found = (module_of(one) or one for value in given for one in alternatives(value))
     return frozenset(one.uid for one in found if isinstance(one, Object))
 
 
 def _is_of_module(state: Value) -> bool:
     """Whether a state has just been taken from a module, and is not one of a file."""
     return any(isinstance(one, Op) and one.name == "state_dict" for one in alternatives(state))
-
-
-def _module_of(target: Value) -> Object | None:
-    """The module all of whose parameters something is one of."""
-    match target:
-        case Object():
-            return target
-        case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object() as module, *_)),)):
-            return module
-    return None
 
 
 def _has_new_head(module: Object) -> bool:

@@ -58,6 +58,16 @@ def contains(module: Value, wanted: Iterable[int]) -> bool:
     return isinstance(module, Object) and not numbers_inside(module).isdisjoint(wanted)
 
 
+def module_of(target: Value) -> Object | None:
+    """The module all of whose parameters are meant: itself, or one of the parameters that a loop goes through."""
+    match target:
+        case Object():
+            return target
+        case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object() as module, *_)),)):
+            return module
+    return None
+
+
 def is_part_of(inner: Object, outer: Object) -> bool:
     """Whether a module is another one, or a part of it."""
     return inner is outer or contains(outer, (inner.uid,))

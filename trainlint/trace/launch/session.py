@@ -83,11 +83,11 @@ class Session:
         extra: Iterable[object] = (),
     ) -> Recorded:
         """What was recorded, and how it ended: of the first phase, which holds the later ones."""
-        earlier = self._earlier
+        earlier, ending = self._earlier, self._ending(how, error, at, children)
         if not earlier:
-            return self._facts(how, error=error, at=at, children=children, extra=extra)
+            return assemble(self.recorder, ending, self._folder, extra)
         if not self.recorder.steps.awaits_next:
-            phases = [*earlier, self._facts(how, error=error, at=at, children=children, extra=extra)]
+            phases = [*earlier, assemble(self.recorder, ending, self._folder, extra)]
         elif how in ("recorded", "finished"):
             phases = earlier
             if how == "recorded" and self._awaited is not None:
@@ -106,22 +106,14 @@ class Session:
         recorder.is_on = False
         try:
             extra = [*experiments(recorder), *pictures(recorder)]
-            self._earlier.append(self._facts("recorded", extra=extra))
+            self._earlier.append(assemble(recorder, self._ending("recorded"), self._folder, extra))
         finally:
             recorder.is_on = True
 
-    def _facts(
-        self,
-        how: str,
-        *,
-        error: str = "",
-        at: Place | None = None,
-        children: int = 0,
-        extra: Iterable[object] = (),
-    ) -> Recorded:
-        """What was recorded of the present phase."""
+    def _ending(self, how: str, error: str = "", at: Place | None = None, children: int = 0) -> Ending:
+        """How the present phase ended."""
         steps = self.recorder.steps
-        ending = Ending(
+        return Ending(
             how=how,
             steps=steps.done,
             backwards=steps.backwards,
@@ -135,4 +127,3 @@ class Session:
             at=at,
             seconds=time.perf_counter() - self._began,
         )
-        return assemble(self.recorder, ending, self._folder, extra)
