@@ -78,8 +78,6 @@ def _in_place_of(
     if not isinstance(optimizer, Object) or optimizer.at is None or len(models) != 1:
         return None
     first = made_as(models[0])
-    if isinstance(first, Object) and any(one is optimizer for one in first.attributes.values()):
-        return None  # each model makes its own
     again = next((one for one in others if one.uid > optimizer.uid and _is_made_alike(first, one)), None)
     if not isinstance(again, (Object, Op)) or again.at is None or _is_handed_on(training, optimizer):
         return None
