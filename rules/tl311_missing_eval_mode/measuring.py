@@ -22,10 +22,14 @@ from .modes import is_inside
 
 def only_measures(training: Training, forward: Forward, module: Object) -> bool:
     """Whether a forward only measures: what a model has learned in this program, or what was loaded into it."""
-    is_loaded = _is_loaded(training, module)
     if forward.records is not False:
         return _learns(training, module) and _is_compared(training, forward.output)
-    return (is_loaded or _learns(training, module)) and (
+    return (_is_loaded(training, module) or _learns(training, module)) and is_scored(training, forward)
+
+
+def is_scored(training: Training, forward: Forward) -> bool:
+    """Whether what a model gives without gradients is compared with targets, or is of a loader that only measures."""
+    return (
         _is_compared(training, forward.output)
         or _is_lost(training, forward)
         or _is_of_loader_to_measure(training, forward)

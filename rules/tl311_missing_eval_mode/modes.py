@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api.classes import MODULE
-from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.api.classes import MODULE, SOME_MODULE
+from trainlint.facts.ask.asking import question, reached
+from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.model.events.calls import CalledBack
@@ -53,6 +53,15 @@ def layer_with_modes(forward: Forward, module: Object) -> Object | None:
     called = _called(forward)
     is_followed = any(one is not module and is_part_of(one, module) for one in called)
     return next((one for one in layers if not is_followed or _is_reached(one, called)), None)
+
+
+@question(start=False, unknown=False)
+def has_unseen_layers(module: Object) -> bool:
+    """Whether a module has layers of which nothing is known, so that they may depend on the mode."""
+    if module.definition is None:
+        return module.type == SOME_MODULE or not module.type.startswith("torch.nn.")
+    held = (one for value in module.attributes.values() for one in leaves(value) if one is not module)
+    return any(isinstance(one, Object) and one.is_a(MODULE) and has_unseen_layers(one) for one in held)
 
 
 def _called(forward: Forward) -> list[Object]:
@@ -119,6 +128,18 @@ def stays_in_training(training: Training, forward: Forward, module: Object) -> b
             elif _is_call(event, module):
                 asked = False
     return found
+
+
+def switched_on(training: Training, forward: Forward, module: Object) -> ModeChange | None:
+    """The `train()` that the program has called before one of a module's forwards, and that is still in force."""
+    for run in training.runs(ModeChange, Forward):
+        last: ModeChange | None = None
+        for event in run:
+            if isinstance(event, ModeChange) and _concerns(event, module):
+                last = event
+            elif event is forward and last is not None:
+                return last if last.training is True else None
+    return None
 
 
 def may_be_switched_later(training: Training, forward: Forward, module: Object) -> bool:

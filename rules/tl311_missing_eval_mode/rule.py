@@ -2,18 +2,28 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value
-from trainlint.finding import Because, Finding, Open
+from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
-from .measuring import is_put_to_use, only_measures
-from .modes import layer_with_modes, may_be_switched_later, stays_in_training, switched_inside
+from .measuring import is_put_to_use, is_scored, only_measures
+from .modes import (
+    has_unseen_layers,
+    layer_with_modes,
+    may_be_switched_later,
+    stays_in_training,
+    switched_inside,
+    switched_on,
+)
+
+_ADVICE = "Call `eval()` before it, and `train()` before training continues."
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", words="no_grad inference_mode")
 def check(training: Training) -> Iterator[Finding | Open]:
     if training.entry == "class":
         return
@@ -25,42 +35,76 @@ def check(training: Training) -> Iterator[Finding | Open]:
         module = forward.module
         if not isinstance(module, Object) or forward.at in reported or not _may_evaluate(training, forward):
             continue
-        layer = layer_with_modes(forward, module)
-        is_measured = only_measures(training, forward, module)
-        if (
-            layer is not None
-            and (is_measured or is_put_to_use(training, forward, module))
-            and not is_among(forward.output, makes_used)
-            and stays_in_training(training, forward, module)
-            and not may_be_switched_later(training, forward, module)
-        ):
+        found = (
+            None
+            if is_among(forward.output, makes_used) or may_be_switched_later(training, forward, module)
+            else _found(training, forward, module)
+        )
+        if found is not None:
             reported.add(forward.at)
-            name = module.type.removeprefix("torch.")
-            kind = layer.type.removeprefix("torch.")
-            own = switched_inside(training, forward)
-            advice = (
-                "Call `eval()` before it, and `train()` before training continues."
-                if own is None
-                else "Its own `forward` switches it to training mode, whatever the caller has set: call "
-                "`train()` in the training loop instead."
-            )
-            places = (
-                (own.at if own is not None else None, "it switches its own mode here"),
-                (layer.at, f"`{kind}` depends on the mode"),
-            )
-            yield Finding(
-                forward.at,
-                f"`{name}` is evaluated in training mode, so `{kind}` {_does(layer)}, and the evaluation "
-                f"result is wrong. {advice}",
-                tuple(Because(at, text) for at, text in places if at is not None),
-                evidence={"training": True} if forward.mode is not None else {},
-                confidence=None if is_measured else "likely",
-                doubt=""
-                if is_measured
-                else "nothing is compared with targets here, so training mode may be meant",
-            )
+            yield found
         elif forward.mode is not False:
             yield Open(forward.at, "whether this is an evaluation")
+
+
+def _found(training: Training, forward: Forward, module: Object) -> Finding | None:
+    is_measured = only_measures(training, forward, module)
+    if is_measured or is_put_to_use(training, forward, module):
+        layer = layer_with_modes(forward, module)
+        is_certain = layer is not None or (is_measured and has_unseen_layers(module))
+        if not is_certain or not stays_in_training(training, forward, module):
+            return None
+        if layer is not None:
+            return _in_sight(training, forward, module, layer, is_measured)
+        switch = switched_on(training, forward, module)
+        return _unseen(forward, module, switch.at) if switch is not None else None
+    if module.is_only_switched_on and forward.records is False and is_scored(training, forward):
+        return _unseen(forward, module) if not training.events(ModeChange) else None
+    return None
+
+
+def _in_sight(
+    training: Training, forward: Forward, module: Object, layer: Object, is_measured: bool
+) -> Finding:
+    """An evaluation of a model one of whose layers depends on the mode."""
+    kind = layer.type.removeprefix("torch.")
+    own = switched_inside(training, forward)
+    advice = (
+        _ADVICE
+        if own is None
+        else "Its own `forward` switches it to training mode, whatever the caller has set: call "
+        "`train()` in the training loop instead."
+    )
+    places = (
+        (own.at if own is not None else None, "it switches its own mode here"),
+        (layer.at, f"`{kind}` depends on the mode"),
+    )
+    return Finding(
+        forward.at,
+        f"{module.title} is evaluated in training mode, so `{kind}` {_does(layer)}, and the evaluation "
+        f"result is wrong. {advice}",
+        tuple(Because(at, text) for at, text in places if at is not None),
+        evidence={"training": True} if forward.mode is not None else {},
+        confidence=None if is_measured else "likely",
+        doubt="" if is_measured else "nothing is compared with targets here, so training mode may be meant",
+    )
+
+
+def _unseen(forward: Forward, module: Object, switched_at: Place | None = None) -> Finding:
+    """An evaluation of a model whose layers are not in sight, but that its program switches to training mode."""
+    is_here = switched_at is not None
+    return Finding(
+        forward.at,
+        f"{module.title[0].upper()}{module.title[1:]} is evaluated in training mode: dropout still drops activations, and "
+        f"batch norm normalises with the statistics of each batch. {_ADVICE}",
+        (Because(switched_at, "switched to training mode here, and not to evaluation mode"),)
+        if switched_at is not None
+        else (),
+        confidence="likely",
+        doubt="no layer in sight depends on the mode"
+        if is_here
+        else "its layers and callers are not in sight: this file calls `train()`, and nowhere `eval()`",
+    )
 
 
 def _does(layer: Object) -> str:

@@ -144,6 +144,9 @@ class Object(Value):
     """What says that it is there and what it is, where only its use does."""
     stands_for: Value | None = None
     """The value of unknown code that it is, where only its use shows what that is."""
+    is_only_switched_on: bool = False
+    """Of a model that nobody in sight hands over: other code of the file switches it to training mode, and nothing there
+    switches any to evaluation mode."""
     called: str = ""
     """The name that a data loader got first: of a variable, an attribute, an entry, or of the function that returns it."""
     reads: str = ""

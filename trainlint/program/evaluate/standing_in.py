@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api.classes import NOT_TORCH, SCALER, SOME_LOSS, SOME_MODULE, SOME_OPTIMIZER
 from trainlint.facts.api.torch_names import library_bases
 from trainlint.facts.model.values import MANY, Object, Op, Unknown, Value
+from trainlint.program.evaluate import siblings
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 from trainlint.program.source.roles import Part, Role, roles, spelled
@@ -59,11 +60,14 @@ def parameter(
     Args:
         declared: its annotation says the same.
     """
-    part = _parameter(ev, func, name)
+    part = _parameter(ev, func, name) or siblings.part(ev, func, name)
     if part is None:
         return None
     told_by = f"nobody in sight calls `{func.code.name}`: what `{name}` is follows from {part.shown_by}"
-    return _made(ev, part.role, name, at, "" if declared else told_by)
+    made = _made(ev, part.role, name, at, "" if declared else told_by)
+    if isinstance(made, Object):
+        made.is_only_switched_on = siblings.is_only_switched_on(ev, part, func.env.path, func.owner)
+    return made
 
 
 def argument(ev: Evaluator, func: FunctionValue, name: str, value: Value, at: s.Span) -> Value:
@@ -84,7 +88,7 @@ def known(ev: Evaluator, node: s.Expr, value: Value) -> Value:
     part = ev.roles.of(code).get(name)
     if part is None and owner is not None:
         part = _of_attribute(ev, owner, name)
-    return _as(ev, value, part, node.at, name) if part is not None else value
+    return _as(ev, value, part, node.at, name, owner) if part is not None else value
 
 
 def _parameter(ev: Evaluator, func: FunctionValue, name: str) -> Part | None:
@@ -127,7 +131,9 @@ def is_unknown(value: Value) -> bool:
     return False
 
 
-def _as(ev: Evaluator, value: Value, part: Part, at: s.Span, name: str) -> Value:
+def _as(
+    ev: Evaluator, value: Value, part: Part, at: s.Span, name: str, owner: ClassValue | None = None
+) -> Value:
     """What stands in for a value in a role: the same each time that it is asked for."""
     if not is_unknown(value):
         if part.role not in ("module", "loss"):
@@ -142,6 +148,9 @@ def _as(ev: Evaluator, value: Value, part: Part, at: s.Span, name: str) -> Value
             found.loops = loops_of(value)
             found.stands_for = value
             found.at = value.at if isinstance(value, Op) and value.at is not None else found.at
+            held = _of_attribute(ev, owner, name) if owner is not None else None
+            if held is not None and owner is not None:
+                found.is_only_switched_on = siblings.is_only_switched_on(ev, held, owner.env.path, owner)
         ev.store.set(key, found)
     return found
 

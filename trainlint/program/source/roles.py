@@ -22,6 +22,7 @@ _OF_MODULES = frozenset(
     "named_modules register_forward_hook half bfloat16".split()
 )
 _OF_MODULES_ALONE = frozenset(("parameters", "named_parameters"))
+_SWITCHES = frozenset(("train", "eval"))
 _KEEPS = frozenset("to cuda cpu float long view reshape flatten squeeze unsqueeze transpose permute".split())
 _OF_SCALERS = frozenset(("unscale_", "update", "step"))
 _OF_SCHEDULERS = frozenset(("get_last_lr", "get_lr"))
@@ -32,10 +33,12 @@ _SCHEDULER = re.compile(r"sched|warmup|annea", re.IGNORECASE)
 
 
 class Part(NamedTuple):
-    """What a name stands for; `shown_by` are the uses that say so."""
+    """What a name stands for; `shown_by` are the uses that say so, `switches` are `train` and `eval`, as far as it is
+    switched."""
 
     role: Role
     shown_by: str
+    switches: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -65,7 +68,7 @@ def roles(block: s.Block) -> Mapping[str, Part]:
     for name, use in uses.by_name.items():
         role = _role(name.rpartition(".")[2].rpartition("[")[2].rstrip("]"), use)
         if role is not None:
-            found[name] = Part(role, _shown(name, role, use))
+            found[name] = Part(role, _shown(name, role, use), _SWITCHES & use.methods)
     return found
 
 

@@ -1,0 +1,60 @@
+"""What a parameter is, by what other functions of its file do with one of the same name.
+
+A function that evaluates a model may do nothing with it but call it. The function beside it that trains tells what `model` is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from trainlint.program.evaluate.values import ClassValue, FunctionValue
+from trainlint.program.source import syntax as s
+from trainlint.program.source.roles import Part, spelled
+from trainlint.program.source.walking import walk
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def part(ev: Evaluator, func: FunctionValue, name: str) -> Part | None:
+    """The module that a parameter is in other functions of the file, if a function only calls it; None where none says so."""
+    if not _is_called(func.code, name):
+        return None
+    found = [
+        (one.name, said) for one in _beside(ev, func) if (said := ev.roles.of(one).get(name)) is not None
+    ]
+    if not found or any(said.role != "module" for _, said in found):
+        return None
+    switches = frozenset().union(*(said.switches for _, said in found))
+    return Part("module", f"`{name}` in `{found[0][0]}`", switches)
+
+
+def is_only_switched_on(ev: Evaluator, part: Part, path: str, owner: ClassValue | None = None) -> bool:
+    """Whether code of a file switches a module to training mode, and nothing there switches any to evaluation mode. Of a
+    class with bases, those may do it."""
+    return (
+        "train" in part.switches
+        and "eval" not in ev.project.modules[path].called
+        and (owner is None or not owner.code.bases)
+    )
+
+
+def _is_called(code: s.Function, name: str) -> bool:
+    return any(isinstance(node, s.Call) and spelled(node.func) == name for node in walk(code.body))
+
+
+def _beside(ev: Evaluator, func: FunctionValue) -> Iterator[s.Function]:
+    path = func.env.path
+    ev.trace.uses.add(path)
+    for one in _functions(ev.project.modules[path].body):
+        ev.trace.code.add((path, one.at[0]))
+        yield one
+
+
+def _functions(block: s.Block) -> Iterator[s.Function]:
+    for node in block:
+        if isinstance(node, s.Function):
+            yield node
+        elif isinstance(node, s.Class):
+            yield from _functions(node.body)
