@@ -11,13 +11,13 @@ from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import Accumulated, LossCall
-from trainlint.facts.model.events.modules import StateLoaded
+from trainlint.facts.model.events.modules import Built, StateLoaded
 from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Value, alternatives
 
-from .modes import is_inside
+from .modes import is_inside, is_of_unseen_class
 
 
 def only_measures(training: Training, forward: Forward, module: Object) -> bool:
@@ -47,8 +47,9 @@ def is_put_to_use(training: Training, forward: Forward, module: Object) -> bool:
 
 
 def _is_loaded(training: Training, module: Object) -> bool:
+    is_made_here = is_of_unseen_class(module) or any(one.object is module for one in training.events(Built))
     return (
-        training.entry == "program"
+        (training.entry == "program" or is_made_here)
         and not training.events(Backward)
         and any(one.target is module for one in training.events(StateLoaded))
     )
