@@ -10,7 +10,7 @@ from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
-from .measuring import is_put_to_use, is_scored, only_measures
+from .measuring import is_loaded, is_put_to_use, is_scored, only_measures
 from .modes import (
     has_unseen_layers,
     is_of_unseen_class,
@@ -37,16 +37,19 @@ def check(training: Training) -> Iterator[Finding | Open]:
         module = forward.module
         if not isinstance(module, Object) or forward.at in reported or not _may_evaluate(training, forward):
             continue
-        found = (
-            None
-            if is_among(forward.output, makes_used) or may_be_switched_later(training, forward, module)
-            else _found(training, forward, module)
-        )
+        makes_loss = is_among(forward.output, makes_used) and not _is_fixed(training, forward, module)
+        is_open = makes_loss or may_be_switched_later(training, forward, module)
+        found = None if is_open else _found(training, forward, module)
         if found is not None:
             reported.add(forward.at)
             yield found
         elif forward.mode is not False:
             yield Open(forward.at, "whether this is an evaluation")
+
+
+def _is_fixed(training: Training, forward: Forward, module: Object) -> bool:
+    """Whether a model only gives features, or targets, to another one that is trained."""
+    return forward.records is False and is_loaded(training, forward, module)
 
 
 def _found(training: Training, forward: Forward, module: Object) -> Finding | None:
@@ -59,7 +62,7 @@ def _found(training: Training, forward: Forward, module: Object) -> Finding | No
     if layer is not None:
         return _in_sight(training, forward, module, layer, is_measured)
     switch = switched_on(training, forward, module)
-    if switch is not None and is_measured:
+    if switch is not None:
         return _unseen(forward, _UNSEEN, switch.at)
     return _unseen(forward, _UNSEEN) if forward.records is False and is_of_unseen_class(module) else None
 
