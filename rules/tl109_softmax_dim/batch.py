@@ -23,7 +23,7 @@ def over_the_batch(training: Training) -> Iterator[tuple[Operation, int]]:
         dim = op.option(1, "dim") or (op.owner.argument(0, "dim") if op.owner is not None else None)
         if op.name in ("softmax", "log_softmax") and number_of(dim) == 0 and op.uid in returned and op.inputs:
             count = axes(op.inputs[0])
-            if count is not None and count > 1 and begins_with_batch(op.inputs[0]):
+            if count is not None and begins_with_batch(op.inputs[0]):
                 yield event, count
 
 

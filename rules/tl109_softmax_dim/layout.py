@@ -44,9 +44,6 @@ def axes(value: Value) -> int | None:
         case name if name in _JOIN:
             parts = before.items if isinstance(before, Items) else []
             return next((found for one in parts if (found := axes(one)) is not None), None)
-        case "unsqueeze":
-            rank = axes(before)
-            return rank + 1 if rank is not None else None
     return None
 
 
