@@ -31,7 +31,6 @@ def unregistered(training: Training) -> Iterator[Unregistered]:
 
 _GIVES_ANOTHER = frozenset("to cuda half float double bfloat16 clone * mul / div".split())
 """Operations on a parameter whose result is a tensor of its own, if it was not of that type before."""
-_OF_OTHER_TYPES = frozenset("from_numpy double half bfloat16".split())
 
 
 def _derived(training: Training, module: Object) -> Iterator[Unregistered]:
@@ -55,7 +54,7 @@ def _gives_itself(op: Op) -> bool:
         return False
     return not any(
         isinstance(one, Op)
-        and (one.name in _OF_OTHER_TYPES or dtype_of(one.options.get("dtype")) not in ("", "float32"))
+        and (one.name == "from_numpy" or dtype_of(one.options.get("dtype")) not in ("", "float32"))
         for one in reached(op.inputs[:1])
     )
 
