@@ -18,6 +18,7 @@ from trainlint.rule import rule
 
 from .gradients import of_gradients
 from .targets import without_targets
+from .wasted import wasted_terms
 
 
 @rule(Training, level="error", confidence="likely", words="grad_outputs")
@@ -46,6 +47,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 )
     if not isinstance(training, Recorded):
         yield from _made_of_gradients(training)
+        yield from _wasted(training)
     for part in parts_cut(training):
         cut = part.op
         is_tensor = cut.name in ("detach", "detach_", "data")  # of numbers in a forward TL809 speaks
@@ -86,6 +88,23 @@ def _made_of_gradients(training: Training) -> Iterator[Finding]:
                 "changes no parameter. Pass `create_graph=True`.",
                 (Because(used, "a loss is made of them here"),),
                 clues={"cut": "autograd.grad"},
+            )
+
+
+def _wasted(training: Training) -> Iterator[Finding]:
+    for cut, backward, step, clear in wasted_terms(training):
+        if cut.at is not None:
+            yield Finding(
+                cut.at,
+                f"`{cut.text}` takes this term out of what `{training.name_of(step)}` learns from: all gradients that the term "
+                "gives are cleared before they are used. Use the tensor itself.",
+                (
+                    Because(backward.at, "`backward()` starts here"),
+                    Because(step.at, "this step gets nothing from the term"),
+                    Because(clear.at, "the gradients of all else in it are cleared here"),
+                ),
+                clues={"cut": cut.name},
+                is_shown_by_runs=False,
             )
 
 
