@@ -13,6 +13,7 @@ from trainlint.facts.seen.gradients import LeftByHand
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+from .again import Again, used_again
 from .uncleared import is_left_alone
 
 _ALIKE = frozenset(("ones", "zeros", "full"))
@@ -52,7 +53,24 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     evidence=training.left_over(step),
                     clues={"scaled": step.scaler is not None},
                 )
+            elif not isinstance(training, Recorded) and (again := used_again(training, step)) is not None:
+                yield _of_both(again)
             break
+
+
+def _of_both(again: Again) -> Finding:
+    return Finding(
+        again.step.at,
+        "This step uses the gradients of the step before it once more, because nothing clears them in between. Call "
+        "`zero_grad()` before each `backward()` whose gradients a step uses.",
+        (
+            Because(again.backward.at, "these gradients are used again"),
+            Because(again.first.at, "they were used here"),
+        ),
+        confidence="likely",
+        doubt="both losses may be meant to move these parameters in the second step",
+        is_shown_by_runs=False,
+    )
 
 
 def _of_one_of_two(training: Training, step: OptimizerStep) -> Finding:
