@@ -71,11 +71,20 @@ def _twins(step: OptimizerStep, held: dict[Value, dict[int, Value]]) -> Iterator
         yield one
 
 
-def _trained(loss: Value) -> Iterator[Object]:
-    """The modules that a loss has gradients for."""
+def _trained(loss: Value) -> Iterator[Value]:
+    """The modules that a loss has gradients for, those included of which only the call is seen."""
     for one in reached([loss], _recorded):
-        if isinstance(one, Op) and one.owner is not None and one.owner.is_a(MODULE) and _recorded(one):
-            yield one.owner
+        match one:
+            case Op(owner=Object() as owner) if owner.is_a(MODULE) and _recorded(one):
+                yield owner
+            case Op(name="call", inputs=(Op() as made, *_)) if _is_class(made.name):
+                yield made
+
+
+def _is_class(name: str) -> bool:
+    """Whether a name out of sight is that of a class, and of no loss."""
+    last = name.rpartition(".")[2]
+    return last[:1].isupper() and not any(word in last.lower() for word in ("loss", "criterion"))
 
 
 def _recorded(value: Value) -> Iterable[Value]:
@@ -83,9 +92,9 @@ def _recorded(value: Value) -> Iterable[Value]:
     return () if is_stop else value.parts()
 
 
-def _may_be_of(module: Object, other: Value) -> bool:
-    """Whether two modules may share parameters: one is the other, holds it, or is made of it out of sight."""
+def _may_be_of(module: Value, other: Value) -> bool:
+    """Whether two modules may share parameters: one is the other, a part of it, or is made of it out of sight."""
     first = made_as(module)
-    if any(one is other for one in reached([first], most=100)):
+    if any(made_as(one) is other for one in reached([first], most=100)):
         return True
-    return isinstance(other, Object) and (is_part_of(module, other) or is_part_of(other, module))
+    return isinstance(module, Object) and isinstance(other, Object) and is_part_of(module, other)
