@@ -148,7 +148,7 @@ def _gives_the_same(op: Op) -> bool:
 
 def _arguments(made: Op | Object) -> dict[object, Value]:
     given = made.inputs if isinstance(made, Op) else made.args
-    named = {name: one for name, one in made.options.items() if "transform" not in name}
+    named: dict[object, Value] = {name: one for name, one in made.options.items() if "transform" not in name}
     return {**dict(enumerate(given)), **named}
 
 
