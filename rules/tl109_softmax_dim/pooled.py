@@ -39,7 +39,7 @@ def _is_of_single_scores(op: Op) -> bool:
     score = _same_place(op.inputs[0])
     if not isinstance(score, Op) or score.name != "linear" or score.owner is None:
         return False
-    return constant(score.owner.argument(1, "out_features")) == 1
+    return bool(constant(score.owner.argument(1, "out_features")) == 1)
 
 
 def _weights(product: Value) -> Iterator[Op]:
