@@ -13,6 +13,7 @@ from trainlint.rule import rule
 from .attention_axis import crossed
 from .batch import over_the_batch
 from .classes import beside_the_classes
+from .pooled import pooled
 from .single import over_one
 
 WITH_DEFAULT = ("torch.nn.functional.", "torch.nn.")
@@ -63,6 +64,7 @@ def check(training: Training) -> Iterator[Finding]:
                     evidence=_shape(made),
                 )
     yield from _of_other_axis(training)
+    yield from _of_pooling(training)
     yield from _of_batch(training)
     for attended in training.events(Attended):
         for softmax, dim, axis in crossed(attended):
@@ -89,6 +91,19 @@ def _of_other_axis(training: Training) -> Iterator[Finding]:
                 confidence="certain" if is_sure else "likely",
                 doubt="" if is_sure else "scores with one axis have no other",
                 is_shown_by_runs=False,
+            )
+
+
+def _of_pooling(training: Training) -> Iterator[Finding]:
+    """Weights of items, one for each, that do not sum to 1 over the items."""
+    for softmax, dim, total, axis in pooled(training):
+        if softmax.at is not None:
+            yield Finding(
+                softmax.at,
+                f"this normalises over dimension {dim}, but the weighted items are summed over dimension {axis}: the weights "
+                f"of the items in one sum do not sum to 1. Pass `dim={axis}`.",
+                (Because(total.at, "the items are summed here"),) if total.at is not None else (),
+                evidence=_shape(softmax),
             )
 
 

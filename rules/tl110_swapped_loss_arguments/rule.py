@@ -1,13 +1,15 @@
 from collections.abc import Iterator
 
+from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.meanings import Meaning
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_arguments
 from trainlint.facts.ask.flow import is_data
+from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.ask.unseen_models import unseen_model
 from trainlint.facts.model.events.losses import LossCall
-from trainlint.facts.model.values import Value, constant
+from trainlint.facts.model.values import Object, Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -22,7 +24,7 @@ def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function == "kl_div" and _may_be_reversed(loss, second):
         return
     sure = _is_prediction(second)
-    if is_data(first) and (sure or unseen_model(second) is not None):
+    if is_data(first) and (sure or _is_output(second)):
         yield Finding(
             loss.at,
             f"`{loss.output.text}` gets the target first and the prediction second, but {loss.name} expects "
@@ -32,6 +34,18 @@ def check(loss: LossCall) -> Iterator[Finding]:
             confidence=None if sure else "likely",
             doubt="" if sure else "what the model does is not in sight",
         )
+
+
+def _is_output(value: Value) -> bool:
+    """Whether a tensor is what a model gives whose layers are not in sight, or not what they hold: the model is handed over."""
+    model = unseen_model(value)
+    if model is None and isinstance(value, Op) and value.name == "output" and value.owner is not None:
+        model = value.owner if value.owner.is_a(MODULE) and _may_learn(value.owner) else None
+    return model is not None
+
+
+def _may_learn(model: Object) -> bool:
+    return model.is_open or has_parameters(model) is not False
 
 
 def _may_be_reversed(loss: LossCall, target: Value) -> bool:

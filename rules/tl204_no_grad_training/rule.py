@@ -12,6 +12,8 @@ from trainlint.facts.model.values import Op, compatible
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+from .left_off import left_off
+
 
 @rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding | Open]:
@@ -34,6 +36,13 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 (Because(backward.at, "`backward()` starts here"),),
                 evidence=of_cut(training, op),
             )
+    for switch, backward in left_off(training):
+        yield Finding(
+            switch.at,
+            "This switches gradients off for good, and the next iteration of the loop trains again: `backward()` raises, or "
+            "reaches no parameter. Switch them on again, or use `with torch.no_grad():`.",
+            (Because(backward.at, "`backward()` finds gradients switched off here"),),
+        )
     for part in parts_cut(training):
         if not cuts(part.op) and part.op.at is not None:
             yield Finding(

@@ -27,8 +27,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     for built in training.events(Built):
         if not built.loops or not training.inside(built.loops[-1], Backward):
             continue
-        around = training.guards_around(built.loops[-1])
-        if any(guard not in around for guard in built.guards):
+        if not _is_built_each_time(training, built):
             continue
         if built.object.is_a(OPTIMIZER):
             yield from _optimizer(training, built, built.loops[-1])
@@ -36,6 +35,29 @@ def check(training: Training) -> Iterator[Finding | Open]:
             yield from _scheduler(training, built, built.loops[-1])
         elif built.object.is_a(SCALER):
             yield from _scaler(training, built, built.loops[-1])
+
+
+def _is_built_each_time(training: Training, built: Built) -> bool:
+    """Whether nothing decides in an iteration whether it is made: at most, a setting decides which of several of its kind
+    is, as in a helper that is told a name."""
+    around = training.guards_around(built.loops[-1])
+    own = [guard for guard in built.guards if guard not in around]
+    if not own:
+        return True
+    others = {guard for one in training.events(Built) if _is_beside(one, built) for guard in one.guards}
+    return all(training.is_setting(condition) for condition, _ in own) and any(
+        (condition, not outcome) in others for condition, outcome in own
+    )
+
+
+def _is_beside(one: Built, built: Built) -> bool:
+    """Whether another object of the same kind is made in the same loop and function."""
+    kinds = (OPTIMIZER, SCHEDULER, SCALER)
+    return (
+        one.loops == built.loops
+        and one.calls == built.calls
+        and any(one.object.is_a(kind) and built.object.is_a(kind) for kind in kinds)
+    )
 
 
 def _optimizer(training: Training, built: Built, loop: int) -> Iterator[Finding]:

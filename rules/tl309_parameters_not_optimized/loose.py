@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from trainlint.facts.api.classes import MODULE, PARAMETER
-from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.behind_losses import operations_behind
 from trainlint.facts.ask.freezing import may_be_frozen
@@ -83,13 +83,22 @@ _OF_PARAMETERS = ("torch.nn.ParameterDict", "torch.nn.ParameterList")
 
 
 def _is_called_once(training: Training, layer: Object) -> bool:
-    """Whether a layer is called in one place: what compares a prediction with its target is called with both."""
+    """Whether losses come from one call of a layer: what compares a prediction with its target is called with both. A call
+    that only measures goes into no loss that is trained on."""
+    made = _behind_backwards(training)
     calls = [
         one
         for one in training.events(Forward)
         if any(isinstance(each, Object) and is_part_of(layer, each) for each in alternatives(one.module))
+        and not made.isdisjoint(each.uid for each in alternatives(one.output))
     ]
     return len({(one.at, one.calls) for one in calls if _is_outermost(one, calls)}) <= 1
+
+
+@question(start=frozenset(), unknown=frozenset())
+def _behind_backwards(training: Training) -> frozenset[int]:
+    """The numbers of all values that go into losses that are trained on, with their gradients or without."""
+    return frozenset(one.uid for one in reached(one.loss for one in training.events(Backward)))
 
 
 def _is_outermost(forward: Forward, calls: list[Forward]) -> bool:

@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from dataclasses import replace
 
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
@@ -10,9 +9,10 @@ from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 from .frozen_head import frozen_head
-from .left_out import LeftOut, model_left_out, part_left_out, twin_left_out
+from .left_out import LeftOut, model_left_out, part_left_out
 from .loose import loose_left_out
 from .replaced import made_again
+from .twins import mistaken
 from .unfrozen import unfrozen
 
 
@@ -25,11 +25,12 @@ def _in_source(training: Training) -> Iterator[Finding]:
     found = part_left_out(training) or model_left_out(training) or loose_left_out(training)
     if found is not None:
         yield _left_out(found)
-    elif (found := twin_left_out(training)) is not None:
-        yield replace(
-            _left_out(found),
-            confidence="likely",
-            doubt="nobody in sight creates these optimizers: there may be others",
+    elif (wrong := mistaken(training)) is not None:
+        yield Finding(
+            wrong.at,
+            "This optimizer has the same parameters as another optimizer, while the model that gets the gradients is in no "
+            "optimizer, so it never learns. Pass each optimizer the parameters of the model that it trains.",
+            (Because(wrong.backward, "these gradients are for no parameter of any optimizer"),),
         )
     elif (again := made_again(training)) is not None:
         yield Finding(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.guards import counting
 from trainlint.facts.ask.interference import may_touch_anything
-from trainlint.facts.ask.means import is_whole_mean
+from trainlint.facts.ask.means import is_mean_of_labels, is_whole_mean
 from trainlint.facts.ask.stepped import modules_held, same_parameters
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.forwards import Forward
@@ -32,6 +32,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             yield Open(backward.at, "what the scaler leaves of these gradients")
             continue
         optimizer = next(alternatives(step.optimizer), None)
+        by_model = is_mean_of_labels(backward.loss)
         clip = next(iter(training.inside(step.loops[-1], Clip)), None)
         if (
             not isinstance(optimizer, Object)
@@ -40,7 +41,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             or may_touch_anything(training, step.loops)
             or not _is_of(training, backward, step)
             or not all(
-                is_whole_mean(training, one.loss)
+                is_whole_mean(training, one.loss) or is_mean_of_labels(one.loss)
                 for one in training.inside(step.loops[-1], Backward)
                 if one.at == backward.at
             )
@@ -59,6 +60,10 @@ def check(training: Training) -> Iterator[Finding | Open]:
             "steps.",
             (Because(step.at, "the optimizer only steps here"),),
             evidence=evidence,
+            confidence="likely" if by_model else None,
+            doubt="that the model gives the mean over its labels is only known by how it is called"
+            if by_model
+            else "",
         )
 
 

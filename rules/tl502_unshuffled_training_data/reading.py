@@ -82,8 +82,11 @@ def keeps_windows_in_order(training: Training, loader: Object) -> bool:
     """Whether a loader is told not to shuffle windows of a series, `series[i : i + length]`: their order is that of time,
     which a model may be meant to follow."""
     told = loader.argument(2, "shuffle")
-    if told is None or constant(told) is not False:
-        return False
+    return told is not None and constant(told) is False and holds_windows(training, loader)
+
+
+def holds_windows(training: Training, loader: Object) -> bool:
+    """Whether the items of a loader are windows of a series."""
     batches = [one.batch for one in training.events(Batched) if one.loader is loader]
     dataset = [loader.args[0]] if loader.args else list(loader.options.values())
     return any(_is_window(one) for one in reached([*batches, *dataset], _held, 500))

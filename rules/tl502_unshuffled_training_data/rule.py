@@ -13,6 +13,7 @@ from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .first_batches import are_the_first
+from .handed import handed_to_trainers
 from .reading import (
     is_in_random_order,
     is_one_batch,
@@ -73,6 +74,24 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     Because(use.drawn.at, "the training batches are drawn here"),
                     *said_of(swapped),
                 ),
+            )
+    yield from _handed(training, asked)
+
+
+def _handed(training: Training, asked: dict[int, ItemsMade]) -> Iterator[Finding]:
+    """Training loaders that are made for callers who are not in sight."""
+    for loader in handed_to_trainers(training):
+        made = asked.get(loader.uid)
+        dataset = list(alternatives(loader.argument(0, "dataset")))
+        is_stored = bool(dataset) and all(_has_an_order(training, one) for one in dataset)
+        if loader.at is not None and is_stored and (made is None or made.by_index):
+            yield Finding(
+                loader.at,
+                f"By its name, `{loader.called}` is for training, and it does not shuffle: every epoch has the same batches "
+                "in stored order. If the data is sorted, by class for example, the model is trained on one class after the "
+                "other. Pass `shuffle=True`.",
+                confidence="likely",
+                doubt="what trains on it is not in sight",
             )
 
 

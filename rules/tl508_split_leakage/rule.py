@@ -10,9 +10,8 @@ from trainlint.rule import rule
 from .both import fitted_twice, measured_on_training_data, numbers_classes
 from .last_batch import of_training, targets_of_training
 from .oversampled import drawn_again
+from .split_twice import SPLITS, split_twice
 from .splits import are_halves, is_cut, scaled_by_itself
-
-_SPLITS = ("torch.utils.data.random_split", "sklearn.model_selection.train_test_split")
 
 
 @rule(Training, level="error", confidence="likely", refutable=False)
@@ -44,6 +43,7 @@ def check(training: Training) -> Iterator[Finding]:
                 doubt="the rows that are drawn may be something other than samples",
             )
     yield from _fitted_twice(training)
+    yield from _split_twice(training)
     yield from _with_other_data(training)
 
 
@@ -65,6 +65,20 @@ def _fitted_twice(training: Training) -> Iterator[Finding]:
                 level="warning",
                 confidence="likely",
                 doubt="both parts may hold the same classes, or be alike",
+            )
+
+
+def _split_twice(training: Training) -> Iterator[Finding]:
+    for held_out, learned in split_twice(training):
+        if held_out.at is not None and learned.at is not None:
+            yield Finding(
+                held_out.at,
+                f"`{held_out.text or held_out.name}` draws the samples to hold out, and what is trained on is drawn anew: many "
+                "of the held-out samples are trained on, so their score is too good. Split once and keep both parts, or give "
+                "each split a generator with the same seed.",
+                (Because(learned.at, "what is trained on is drawn here"),)
+                if learned.at != held_out.at
+                else (),
             )
 
 
@@ -98,7 +112,7 @@ def _with_other_data(training: Training) -> Iterator[Finding]:
 
 def _by_call(calls: list[Called]) -> Iterator[tuple[Value, Place]]:
     for call in calls:
-        if call.name in _SPLITS:
+        if call.name in SPLITS:
             for held in call.args[:1]:  # to scale targets changes their unit alone
                 yield from ((one, call.at) for one in _data(held))
 

@@ -1,11 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.attention import Masking, is_given, is_zero_or_one, scores_of, weights_of
+from trainlint.facts.ask.attention import Masking, Way, is_given, is_zero_or_one, scores_of, weights_of
 from trainlint.facts.model.events.operations import Attended
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .called import called_masks, is_product
+from .graphs import graph_masks
 from .queries import is_of_queries
 
 _FOR_SCORES = -1e4
@@ -17,6 +18,9 @@ def check(attended: Attended) -> Iterator[Finding]:
     weights = weights_of(attended.weights, attended.output.uid)
     if weights is None or weights.addends or not (weights.maskings or weights.scaled):
         return
+    for masking in graph_masks(weights):
+        yield from _finding(masking, weights, is_sure=False)
+        return
     scores = [scores_of(softmax) for softmax in weights.ends]
     if not all(one is not None and not one.maskings and not one.addends for one in scores):
         return
@@ -24,22 +28,28 @@ def check(attended: Attended) -> Iterator[Finding]:
     named = list(called_masks(weights)) if all(map(is_product, ends[len(weights.ends) :])) else []
     for masking in (*weights.maskings, *named):
         is_sure = masking not in named
-        if masking.op.at is None or not all(is_given(masking, end) for end in ends):
+        if not all(is_given(masking, end) for end in ends):
             continue
         if is_sure and not empties(masking):
             continue
-        softmax = weights.ends[0]
-        shape = {"weights": str(list(softmax.seen.shape))} if softmax.seen is not None else {}
-        yield Finding(
-            masking.op.at,
-            "The mask is applied after the softmax, so the rows no longer sum to 1 and still depend on the "
-            'masked scores. Apply it to the scores before the softmax, with `float("-inf")`, or renormalise '
-            "afterwards.",
-            (Because(softmax.at, "softmax includes the masked keys here"),) if softmax.at is not None else (),
-            evidence=shape,
-            confidence=None if is_sure else "likely",
-            doubt="" if is_sure else "what the mask holds is not in sight: it is one by its name",
-        )
+        yield from _finding(masking, weights, is_sure=is_sure)
+
+
+def _finding(masking: Masking, weights: Way, *, is_sure: bool) -> Iterator[Finding]:
+    if masking.op.at is None:
+        return
+    softmax = weights.ends[0]
+    shape = {"weights": str(list(softmax.seen.shape))} if softmax.seen is not None else {}
+    yield Finding(
+        masking.op.at,
+        "The mask is applied after the softmax, so the rows no longer sum to 1 and still depend on the "
+        'masked scores. Apply it to the scores before the softmax, with `float("-inf")`, or renormalise '
+        "afterwards.",
+        (Because(softmax.at, "softmax includes the masked keys here"),) if softmax.at is not None else (),
+        evidence=shape,
+        confidence=None if is_sure else "likely",
+        doubt="" if is_sure else "what the mask holds is not in sight: it is one by its name",
+    )
 
 
 def empties(masking: Masking) -> bool:

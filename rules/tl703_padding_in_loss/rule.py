@@ -15,6 +15,8 @@ from trainlint.facts.seen.targets import Padding
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+from .told_by_masks import named_padding
+
 OVER_TOKENS = ("cross_entropy", "nll_loss")
 HARM = "the model is trained to predict padding, which is easy, so the loss looks too good"
 
@@ -33,6 +35,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
         return
+    yield from _told_by_masks(training, known)
     yield from _of_batches(training, known)
     if not training.events(Ignored):
         for forward in training.events(Forward):
@@ -41,7 +44,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 
 def _of_loss(loss: LossCall, known: Batches) -> Iterator[Finding | Open]:
-    if constant(loss.setting("reduction", "mean")) not in ("mean", "sum") or _is_weighted(loss):
+    if _is_not_plain(loss):
         return
     found = padded(loss.target, known)
     if found is None or found.value is None:
@@ -61,6 +64,31 @@ def _of_loss(loss: LossCall, known: Batches) -> Iterator[Finding | Open]:
             (Because(found.by.at, "the targets are padded here"),) if found.by.at is not None else (),
             evidence=evidence,
         )
+
+
+def _told_by_masks(training: Training, known: Batches) -> Iterator[Finding]:
+    """A model is told which targets are padding, and the loss counts them."""
+    for loss in training.events(LossCall):
+        is_over_tokens = loss.function in OVER_TOKENS and loss.output.records is not False
+        if not is_over_tokens or _is_not_plain(loss) or padded(loss.target, known) is not None:
+            continue
+        found = named_padding(training, loss)
+        ignored = constant(loss.setting("ignore_index", IGNORED))
+        if found is not None and isinstance(ignored, int) and found[1] != ignored:
+            mask, token = found
+            yield Finding(
+                loss.at,
+                f"The model is given a mask of the targets that are {token}, but {loss.name} only ignores {ignored}: "
+                f"{HARM}. Pass `ignore_index={token}`.",
+                (Because(mask.at, "the mask is made here"),) if mask.at is not None else (),
+                confidence="likely",
+                doubt="where the targets are made is not in sight, and what the mask leaves out may be no padding",
+            )
+
+
+def _is_not_plain(loss: LossCall) -> bool:
+    """Whether each position has a loss of its own, which a mask may weigh, or each class a weight."""
+    return constant(loss.setting("reduction", "mean")) not in ("mean", "sum") or _is_weighted(loss)
 
 
 def _is_weighted(loss: LossCall) -> bool:

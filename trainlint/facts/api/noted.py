@@ -81,6 +81,8 @@ NOTED = (
             "torch.set_default_tensor_type",
             "torch.utils.data.random_split",
             "sklearn.model_selection.train_test_split",
+            "torch.randperm",
+            "numpy.random.permutation",
             "random.shuffle",
             "numpy.random.shuffle",
             "transformers.DataCollatorForLanguageModeling",

@@ -33,3 +33,22 @@ def is_whole_mean(training: Training, loss: Value) -> bool:
         else:
             return False
     return found
+
+
+def is_mean_of_labels(loss: Value) -> bool:
+    """Whether a loss is the one that a model gives if it is called with `labels`, as those of Hugging Face do: a mean over the
+    labels of its batch, unless the model is told how many there are in several."""
+    match loss:
+        case Op(name="getattr", inputs=(Op(name="output") as output, *_), options=given):
+            call: Value = output
+        case _:
+            return False
+    while isinstance(call, Op) and call.name == "output" and call.inputs:
+        call = call.inputs[0]
+    is_told = isinstance(call, Op) and "num_items_in_batch" in call.options
+    return (
+        constant(given.get("name")) == "loss"
+        and isinstance(call, Op)
+        and "labels" in call.options
+        and not is_told
+    )

@@ -1,6 +1,6 @@
 """Models whose code is not in sight, and their outputs: what their loss takes them for is what they are."""
 
-from trainlint.facts.api.classes import SOME_MODULE
+from trainlint.facts.api.classes import MODULE, SOME_MODULE
 from trainlint.facts.model.values import Object, Op, Value
 
 _SAME = frozenset(
@@ -23,12 +23,17 @@ def made_as(model: Value) -> Value:
 
 
 def unseen_model(value: Value | None) -> Object | None:
-    """The model whose output a tensor is, reshaped or moved; None for one whose layers are known."""
+    """The model whose output a tensor is, reshaped or moved, or handed on by a model in sight; None for one whose layers are
+    known."""
     while isinstance(value, Op) and value.inputs:
-        if value.name == "output":
-            owner = value.owner
-            return owner if isinstance(owner, Object) and owner.type == SOME_MODULE else None
-        if value.name not in _SAME:
+        if value.owner is not None and _is_unseen(value.owner):
+            return value.owner
+        if value.name not in _SAME and value.name != "output":
             return None
         value = value.inputs[0]
     return None
+
+
+def _is_unseen(module: Object) -> bool:
+    is_of_library = module.definition is None and not module.type.startswith("torch.nn.")
+    return module.type == SOME_MODULE or (is_of_library and module.is_a(MODULE))

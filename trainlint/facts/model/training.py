@@ -164,6 +164,10 @@ class Training:
             if one.key is not None and one.key not in varying and not measures(one.key)
         )
 
+    def is_setting(self, condition: object) -> bool:
+        """Whether an undecided condition has the same outcome each time: no loop changes it."""
+        return condition in self._settings
+
     def shared_guards(self, event: Event) -> set[tuple[Any, bool]]:
         """The conditions under which something happens, whichever of several things it is done to."""
         same = [one for one in self.events(type(event)) if one.at == event.at and one.calls == event.calls]

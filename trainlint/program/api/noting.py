@@ -15,8 +15,9 @@ from trainlint.facts.model.events.calls import LibraryCall
 from trainlint.facts.model.events.forwards import Dropped, ForwardCalled
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.operations import Operation
-from trainlint.facts.model.events.parameters import Overwritten
+from trainlint.facts.model.events.parameters import GradSwitch, Overwritten
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value
+from trainlint.program.api.grad_modes import records_inside
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.keys import WRAPPED
 from trainlint.program.evaluate.values import Arguments, ClassValue
@@ -98,6 +99,15 @@ def _overwritten(inputs: tuple[Value, ...]) -> tuple[Value, Value, Value]:
     """What `where(condition, this, otherwise)` keeps, under which condition, and what it puts in place of the rest."""
     where, value, other = inputs[:3]
     return (value, where, other) if isinstance(other, Constant) else (other, where, value)
+
+
+def note_grad_switch(ev: Evaluator, value: Value, at: s.Span, records: bool | None) -> None:
+    """Note that a statement switches autograd, which recorded before or not. In a block without gradients, what switches it
+    off holds no longer than the block."""
+    if isinstance(value, Object) and value.type == "torch.set_grad_enabled":
+        wanted = records_inside(value)
+        if wanted is not False or records is True:
+            ev.emit(GradSwitch, at, records=wanted if isinstance(wanted, bool) else None)
 
 
 def note_overwritten(ev: Evaluator, tensor: Value, at: s.Span) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import AUTOCAST
 from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.parameters import GradSwitch
 from trainlint.facts.model.values import (
     Items,
     Object,
@@ -45,6 +46,8 @@ def _with_one(ev: Evaluator, context: s.Expr, target: s.Expr | None) -> Iterator
     value = ev.expr(context)
     records, regions = _records_in(ev, value, ev.records), _autocast_in(ev, value)
     entered = ev.here.regions + frameworks.regions_in(value)
+    if any(grad_modes.records_inside(one) in (True, None) for one in alternatives(value)):
+        ev.emit(GradSwitch, context.at, records=None)
     with ev.inside(records=records, autocast=ev.here.autocast + regions, regions=entered):
         if isinstance(value, Op) and value.name == "device":
             ev.emit(Called, context.at, name="torch.set_default_device", args=(value,))

@@ -30,6 +30,14 @@ class RequiresGrad(Event):
 
 
 @dataclass(eq=False)
+class GradSwitch(Event):
+    """Autograd is switched on or off from here on, until something switches it again, or it may be on inside a block;
+    `records` is None where the mode is computed."""
+
+    records: bool | None = None
+
+
+@dataclass(eq=False)
 class ParametersRead(Event):
     """Gradients are read or parameters written by hand, past any optimizer.
 

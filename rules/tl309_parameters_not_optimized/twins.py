@@ -1,0 +1,100 @@
+"""Optimizers of several models, one of which was given another model's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.attachment import cuts
+from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.ask.stepped import modules_held
+from trainlint.facts.ask.unseen_models import made_as
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, Op, Value, alternatives
+from trainlint.finding import Place
+
+
+class Mistaken(NamedTuple):
+    """An optimizer with the parameters of another one, beside a loss of which no optimizer holds anything.
+
+    Args:
+        at: where it is made.
+        backward: where the gradients are made that nothing uses.
+    """
+
+    at: Place
+    backward: Place
+
+
+def mistaken(training: Training) -> Mistaken | None:
+    """An optimizer whose models another one holds too, and that steps after a loss of other models, which are in none.
+
+    It is no matter where models and optimizers are made: a method that trains shows both, and what an optimizer of these
+    other models would have to step in.
+    """
+    steps = training.events(OptimizerStep)
+    held = {one: _held(one) for step in steps for one in alternatives(step.optimizer)}
+    if len(held) < 2 or not all(held.values()):
+        return None
+    stepped = [model for models in held.values() for model in models.values()]
+    for backward in training.events(Backward):
+        after = [one for one in steps if training.is_after(one, backward)]
+        optimizer = next((one for step in after for one in _twins(step, held)), None)
+        if optimizer is None or optimizer.at is None:
+            continue
+        trained = list(_trained(backward.loss))
+        if trained and not any(_may_be_of(one, other) for one in trained for other in stepped):
+            return Mistaken(optimizer.at, backward.at)
+    return None
+
+
+def _held(optimizer: Value) -> dict[int, Value]:
+    """The models of which an optimizer holds all parameters; none where it may hold anything else."""
+    modules, complete = modules_held(optimizer)
+    found = [made_as(one) for module in modules for one in alternatives(module)]
+    return {one.uid: one for one in found} if complete else {}
+
+
+def _twins(step: OptimizerStep, held: dict[Value, dict[int, Value]]) -> Iterator[Object]:
+    """The optimizer of a step, if it is made like another one: of the same class, in another place, for the same models."""
+    one = step.optimizer
+    if isinstance(one, Object) and any(
+        isinstance(other, Object)
+        and other.type == one.type
+        and other.at != one.at
+        and models.keys() == held[one].keys()
+        for other, models in held.items()
+    ):
+        yield one
+
+
+def _trained(loss: Value) -> Iterator[Value]:
+    """The modules that a loss has gradients for, those included of which only the call is seen."""
+    for one in reached([loss], _recorded):
+        match one:
+            case Op(owner=Object() as owner) if owner.is_a(MODULE) and _recorded(one):
+                yield owner
+            case Op(name="call", inputs=(Op() as made, *_)) if _is_class(made.name):
+                yield made
+
+
+def _is_class(name: str) -> bool:
+    """Whether a name out of sight is that of a class, and of no loss."""
+    last = name.rpartition(".")[2]
+    return last[:1].isupper() and not any(word in last.lower() for word in ("loss", "criterion"))
+
+
+def _recorded(value: Value) -> Iterable[Value]:
+    is_stop = isinstance(value, Op) and (value.records is False or cuts(value))
+    return () if is_stop else value.parts()
+
+
+def _may_be_of(module: Value, other: Value) -> bool:
+    """Whether two modules may share parameters: one is the other, a part of it, or is made of it out of sight."""
+    first = made_as(module)
+    if any(made_as(one) is other for one in reached([first], most=100)):
+        return True
+    return isinstance(module, Object) and isinstance(other, Object) and is_part_of(module, other)
