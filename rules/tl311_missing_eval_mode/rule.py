@@ -13,6 +13,7 @@ from trainlint.rule import rule
 from .measuring import is_put_to_use, is_scored, only_measures
 from .modes import (
     has_unseen_layers,
+    is_given_another,
     layer_with_modes,
     may_be_switched_later,
     stays_in_training,
@@ -37,7 +38,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         found = (
             None
-            if is_among(forward.output, makes_used) or may_be_switched_later(training, forward, module)
+            if is_among(forward.output, makes_used)
+            or may_be_switched_later(training, forward, module)
+            or is_given_another(forward)
             else _found(training, forward, module)
         )
         if found is not None:
