@@ -74,9 +74,8 @@ def _is_training_of_its_own(training: Training, step: OptimizerStep, built: Buil
         return True  # it begins its data anew itself, whenever it is through
     losses = [one.loss for one in training.inside(inner, Backward)]
     return not any(
-        isinstance(one, (Unknown, Op))
-        and inner in one.loops
-        and (isinstance(one, Unknown) or one.name in _ANOTHER_EACH_TIME)
+        isinstance(one, Unknown)
+        or (isinstance(one, Op) and inner in one.loops and one.name in _ANOTHER_EACH_TIME)
         for one in reached(losses, lambda value: value.parts())
     )
 
