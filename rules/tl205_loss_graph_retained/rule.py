@@ -30,6 +30,8 @@ def check(training: Training) -> Iterator[Finding]:
     losses = {call.output.uid for call in training.events(LossCall)}
     spent = _spent(training)
     yield from _collected(training, spent)
+    kept: list[Accumulated] = []
+    needed: set[object] = set()
     for event in training.events(Accumulated):
         if not (isinstance(event.result, Op) and event.result.records) or not _is_over_batches(
             training, event
@@ -50,13 +52,21 @@ def check(training: Training) -> Iterator[Finding]:
         if any(isinstance(one, Op) and one.name == "torch.autograd.grad" for one in made_of(event.value)):
             continue  # a term of a loss: else nobody asks for its graph
         users = trained_on if is_spent else [*trained_on, *returned]
-        if not any(is_made_of(loss, event.result, with_graph=True) for loss in users):
-            yield Finding(
-                event.at,
-                f"`{event.total}` keeps the graph of every iteration's loss alive, so memory grows with each "
-                "iteration. Add `.item()` or `.detach()`.",
-                evidence=of_sum(training, event),
-            )
+        if any(is_made_of(loss, event.result, with_graph=True) for loss in users):
+            needed.add(event.at)
+        else:
+            kept.append(event)
+    yield from (_growing(training, event) for event in kept if event.at not in needed)
+
+
+def _growing(training: Training, event: Accumulated) -> Finding:
+    """A sum that no call of its function trains on."""
+    return Finding(
+        event.at,
+        f"`{event.total}` keeps the graph of every iteration's loss alive, so memory grows with each "
+        "iteration. Add `.item()` or `.detach()`.",
+        evidence=of_sum(training, event),
+    )
 
 
 def _collected(training: Training, spent: frozenset[int]) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .again import Again, used_again
-from .uncleared import is_left_alone
+from .uncleared import is_left_alone, is_taken_in_turn
 
 _ALIKE = frozenset(("ones", "zeros", "full"))
 _MOVES = frozenset(("to", "cuda"))
@@ -39,6 +39,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 continue
             if is_one_of_several(step.optimizer, step.loops):
                 number = step.loops[0]
+            elif is_taken_in_turn(training, step, number):
+                number = step.loops[max(step.loops.index(number) - 1, 0)]
             cleared = is_made_inside(step.optimizer, number) or is_cleared(training, step, number)
             if isinstance(cleared, Open):
                 yield cleared

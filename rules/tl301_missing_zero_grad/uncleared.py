@@ -6,7 +6,7 @@ from trainlint.facts.ask.stepped import certainly_clears, same_parameters
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object
+from trainlint.facts.model.values import Object, Op
 
 
 def is_left_alone(training: Training, step: OptimizerStep) -> bool:
@@ -21,8 +21,22 @@ def is_left_alone(training: Training, step: OptimizerStep) -> bool:
     return computes and any(
         certainly_clears(clear.target, other.optimizer) and not training.is_after(clear, other)
         for other in training.events(OptimizerStep)
-        if other.optimizer is not step.optimizer and isinstance(other.optimizer, Object)
+        if True and isinstance(other.optimizer, Object)
         for clear in clears
+    )
+
+
+def is_taken_in_turn(training: Training, step: OptimizerStep, loop: int) -> bool:
+    """Whether a loop inside another counts through several optimizers, and steps each in its turn: `optimizers[i].step()`.
+    What each of them uses has to be cleared on every iteration of the loop around it."""
+    over = training.loops[loop].over
+    return (
+        isinstance(over, Op)
+        and over.name == "range"
+        and any(
+            other.at == step.at and other.optimizer is not step.optimizer
+            for other in training.events(OptimizerStep)
+        )
     )
 
 

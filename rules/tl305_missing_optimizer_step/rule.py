@@ -5,6 +5,7 @@ from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.ask.evidence import Evidence, of_idle
 from trainlint.facts.ask.interference import may_step, uses_gradients
 from trainlint.facts.ask.stepped import modules_held, same_parameters
+from trainlint.facts.ask.trained_by import trains_others
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
@@ -32,6 +33,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if (
             backward is None
             or optimizer.at is None
+            or not _reaches_any(training, backward.loops[-1], optimizer)
             or any(same_parameters(optimizer, step.optimizer) for step in training.events(OptimizerStep))
             or may_step(training, optimizer, backward.loops[-1])
             or uses_gradients(training, backward.loops[-1])
@@ -62,6 +64,11 @@ def _cleared(training: Training) -> Iterator[tuple[ZeroGrad, Object]]:
                 yield zero, target
             elif len(holders.get(target.uid, ())) == 1:
                 yield zero, holders[target.uid][0]
+
+
+def _reaches_any(training: Training, loop: int, optimizer: Object) -> bool:
+    """Whether a loss in a loop may have gradients for an optimizer: one that is cleared to be safe has none to step with."""
+    return not all(trains_others(training, one, optimizer) for one in training.inside(loop, Backward))
 
 
 def _finding(backward: Backward, kind: str, at: Place, evidence: Evidence) -> Finding:

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.classes import OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.api.classes import LOADER, OPTIMIZER, SCALER, SCHEDULER
 from trainlint.facts.api.operations import FRESH
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.evidence import of_rebuilding
@@ -92,6 +92,8 @@ def _is_training_of_its_own(training: Training, step: OptimizerStep, built: Buil
     around = training.loops.get(inner)
     if around is not None and not _is_counted(around.over):
         return False
+    if any(one.object.is_a(LOADER) for one in training.inside(inner, Built)):
+        return True  # it begins its data anew itself, whenever it is through
     losses = [one.loss for one in training.inside(inner, Backward)]
     return not any(
         isinstance(one, Unknown)

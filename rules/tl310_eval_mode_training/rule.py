@@ -12,7 +12,7 @@ from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, alternatives, compatible
+from trainlint.facts.model.values import Object, Value, alternatives, compatible
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
@@ -87,27 +87,31 @@ def _trains_elsewhere(training: Training, forward: Forward, trained: list[Forwar
 
 
 def _trained(training: Training) -> list[Forward]:
-    """The forwards whose output goes into a loss, of modules that an optimizer steps."""
-    steps = training.events(OptimizerStep)
-    makes_losses = all_that_makes(
-        (
-            backward.loss
-            for backward in training.events(Backward)
-            if any(_are_together(backward, step) for step in steps)
-        ),
-        with_graph=True,
-    )
-    stepped = {
+    """The forwards whose output goes into a loss, of modules that an optimizer steps on that loss. What only another loop
+    steps is fixed in this one, and passes gradients on."""
+    losses: dict[frozenset[int], list[Value]] = {}
+    for backward in training.events(Backward):
+        losses.setdefault(_stepped_on(training, backward), []).append(backward.loss)
+    found: set[int] = set()
+    for stepped, together in losses.items():
+        makes_losses = all_that_makes(together, with_graph=True)
+        found |= {
+            id(one)
+            for one in training.events(Forward)
+            if one.records and one.module.uid in stepped and is_among(one.output, makes_losses)
+        }
+    return [one for one in training.events(Forward) if id(one) in found]
+
+
+def _stepped_on(training: Training, backward: Backward) -> frozenset[int]:
+    """The numbers of the modules that optimizers step beside a backward pass."""
+    return frozenset(
         one.uid
-        for step in steps
+        for step in training.events(OptimizerStep)
+        if _are_together(training, backward, step)
         for module in modules_stepped(training, step.optimizer)
         for one in alternatives(module)
-    }
-    return [
-        forward
-        for forward in training.events(Forward)
-        if forward.records and forward.module.uid in stepped and is_among(forward.output, makes_losses)
-    ]
+    )
 
 
 def _after_evaluation(training: Training, forwards: list[Forward]) -> set[Place]:
@@ -116,10 +120,12 @@ def _after_evaluation(training: Training, forwards: list[Forward]) -> set[Place]
     return {one.at for one in forwards if any(training.is_after(one, switch) for switch in switches)}
 
 
-def _are_together(backward: Backward, step: OptimizerStep) -> bool:
-    """Whether the loops around one are around the other too: a backward pass in a separate loop is for something
-    else, such as an attack on the model."""
+def _are_together(training: Training, backward: Backward, step: OptimizerStep) -> bool:
+    """Whether a step uses the gradients of a backward pass: the loops around one are around the other too, or it follows
+    them. One in a separate loop is for something else, such as an attack on the model."""
     depth = min(len(backward.loops), len(step.loops))
+    if depth == 0:
+        return training.is_after(step, backward)
     return backward.loops[:depth] == step.loops[:depth]
 
 

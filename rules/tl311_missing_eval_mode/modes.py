@@ -160,6 +160,20 @@ def may_be_switched_later(training: Training, forward: Forward, module: Object) 
     )
 
 
+def is_given_another(forward: Forward) -> bool:
+    """Whether a module is given one that it runs, such as a copy for one task: the mode of that one decides."""
+    given = (one for value in forward.inputs for one in alternatives(value))
+    return any(_is_module(original) for one in given for original in _copied(one))
+
+
+def _copied(value: Value) -> list[Value]:
+    """What a value is a copy of, or the value itself."""
+    match value:
+        case Op(name="copy", inputs=(original, *_)):
+            return list(alternatives(original))
+    return [value]
+
+
 def _is_below(forward: Forward, called: CalledBack) -> bool:
     return forward.calls[: len(called.calls) + 1] == (*called.calls, called.at)
 

@@ -13,6 +13,7 @@ from trainlint.rule import rule
 from .measuring import is_loaded, is_put_to_use, is_scored, only_measures
 from .modes import (
     has_unseen_layers,
+    is_given_another,
     is_of_unseen_class,
     layer_with_modes,
     may_be_switched_later,
@@ -38,7 +39,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if not isinstance(module, Object) or forward.at in reported or not _may_evaluate(training, forward):
             continue
         makes_loss = is_among(forward.output, makes_used) and not is_loaded(training, forward, module)
-        is_open = makes_loss or may_be_switched_later(training, forward, module)
+        is_open = makes_loss or is_given_another(forward) or may_be_switched_later(training, forward, module)
         found = None if is_open else _found(training, forward, module)
         if found is not None:
             reported.add(forward.at)

@@ -23,6 +23,14 @@ def _may_be_certain(transform: Op, name: str) -> bool:
     return not all(chances) or (kind in _ALL_OR_NOTHING and 1 in chances)
 
 
+def _has_no_range(transform: Op, name: str) -> bool:
+    """Whether a rotation draws from a range with the same ends: it turns each image by one angle."""
+    match transform.option(0, "degrees"):
+        case Items(items=[low, high]) if name == "RandomRotation":
+            return low is high or (constant(low) is not None and constant(low) == constant(high))
+    return False
+
+
 def is_transform(value: Op) -> bool:
     return value.name.startswith("torchvision.transforms.")
 
@@ -34,7 +42,7 @@ def random_in(transform: Value) -> Op | None:
         return None
     name = transform.name.rpartition(".")[2]
     if name in _AUGMENT or (name.startswith("Random") and name not in _FIXED):
-        return None if _may_be_certain(transform, name) else transform
+        return None if _may_be_certain(transform, name) or _has_no_range(transform, name) else transform
     steps = transform.inputs[0] if name == "Compose" and transform.inputs else None
     if isinstance(steps, Items) and steps.exact:
         found = (random_in(one) for one in steps.items)

@@ -1,11 +1,12 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.classes import MODULE, OPTIMIZER
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.api.noted import MAKES_MASK
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.ask.registration import is_kept
+from trainlint.facts.ask.stepped import numbers_held
 from trainlint.facts.ask.trained_by import may_train_something
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import Built
@@ -28,6 +29,9 @@ def check(training: Training) -> Iterator[Finding]:
             or _is_set(training, layer)
             or _is_of_old(training, layer)
             or _is_for_its_mask(training, built)
+            or any(
+                layer.uid in numbers_held(training, one) for one in training.objects if one.is_a(OPTIMIZER)
+            )
         ):
             continue
         yield Finding(

@@ -10,7 +10,7 @@ from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import contained, depends_on_mode, has_parameters, is_part_of
 from trainlint.facts.model.events.event import Escape, Event
-from trainlint.facts.model.events.parameters import RequiresGrad
+from trainlint.facts.model.events.parameters import ParametersListed, RequiresGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value, constant
 
@@ -19,9 +19,20 @@ def may_be_frozen(training: Training, *modules: Value) -> bool:
     """Whether the program switches `requires_grad` off for one of these modules, or for what may be a part of one. What is
     made later is not meant."""
     return any(
-        constant(event.wanted) is not True and may_belong(event.target, _there(training, event, modules))
+        constant(event.wanted) is not True
+        and (
+            may_belong(event.target, _there(training, event, modules))
+            or any(one.uid in _then_inside(training, event.target) for one in modules)
+        )
         for event in training.events(RequiresGrad)
     )
+
+
+@question(start=frozenset(), unknown=frozenset())
+def _then_inside(training: Training, target: Value) -> frozenset[int]:
+    """The numbers of the modules whose parameters a value was when they were listed: it may hold others now."""
+    listed = {one.output.uid: one.held for one in training.events(ParametersListed)}
+    return frozenset().union(*(listed.get(one.uid, ()) for one in reached([target])))
 
 
 def _there(training: Training, event: Event, modules: tuple[Value, ...]) -> tuple[Value, ...]:

@@ -38,8 +38,11 @@ def may_step(training: Training, optimizer: Value, loop: int) -> bool:
 def _are_handed(
     escapes: list[Escape], optimizer: Value, values: tuple[Value, ...], *, any_parameters: bool = False
 ) -> bool:
-    """Whether unknown code is handed one of some values, but by what makes the optimizer: that is given what it steps."""
-    held = {one.uid for value in values for one in alternatives(value)}
+    """Whether unknown code is handed one of some values, but by what makes the optimizer: that is given what it steps. So
+    is a method that is not known of what an optimizer stands in for: `self.optimizer.before(step)`."""
+    every = [one for value in values for one in alternatives(value)]
+    held = {one.uid for one in every}
+    held |= {one.stands_for.uid for one in every if isinstance(one, Object) and one.stands_for is not None}
     made_at = {one.at for one in alternatives(optimizer) if isinstance(one, Object)}
     return any(
         one.uid in held or (any_parameters and isinstance(one, Op) and one.name == "parameters")

@@ -40,6 +40,12 @@ def may_train(training: Training, backward: Backward, optimizer: Value) -> bool:
     return _ANY in found or not found.isdisjoint(numbers) or not has_loss(training, numbers)
 
 
+def trains_others(training: Training, backward: Backward, optimizer: Value) -> bool:
+    """Whether the gradients of a loss reach modules, none of which is one that an optimizer steps, as far as is known."""
+    numbers, found = _numbers_stepped(training, optimizer), _trained(backward.loss)
+    return numbers is not None and bool(found) and found.isdisjoint(numbers | {_ANY})
+
+
 @question(start=False, unknown=True)
 def may_train_something(training: Training) -> bool:
     """Whether anything is trained in sight, or a module or its parameters are handed to code that may train them."""

@@ -43,7 +43,8 @@ def with_statement(ev: Evaluator, node: s.With) -> Signal:
 @contextmanager
 def _with_one(ev: Evaluator, context: s.Expr, target: s.Expr | None) -> Iterator[None]:
     """What is done inside is done under `with context as target`."""
-    value = ev.expr(context)
+    before, value = ev.records, ev.expr(context)
+    ev.set_recording(before)  # `set_grad_enabled` has switched it, but until the end of the block alone
     records, regions = _records_in(ev, value, ev.records), _autocast_in(ev, value)
     entered = ev.here.regions + frameworks.regions_in(value)
     if any(grad_modes.records_inside(one) in (True, None) for one in alternatives(value)):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.classes import MODULE, SOME_MODULE
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.holding import contained, has_parameters
+from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.modules import BY_ANY_NAME, Unread
 from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
-from trainlint.facts.model.values import Items, Object, Table
+from trainlint.facts.model.values import Items, Object, Op, Table
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.evaluate.values import ClassValue
@@ -24,15 +26,33 @@ def unread(ev: Evaluator, objects: Iterable[Object], nodes: list[Node]) -> Itera
     """What no code reads of the modules among some objects. Those that a forward creates anew each time are in no
     checkpoint, whatever they hold."""
     found = [
-        (module, Unread(layer.at, module.type, name, layer.type.removeprefix("torch.")))
+        (module, layer, Unread(layer.at, module.type, name, layer.type.removeprefix("torch.")))
         for module, name in _unread_names(ev, objects)
         if isinstance(layer := module.attributes[name], Object)
         and layer.at is not None
         and _is_lost(layer, name, module)
     ]
-    made = (one for one in events(nodes) if isinstance(one, Built)) if found else ()
-    anew = {one.object.uid for one in made if one.within is not None}
-    yield from (lost for module, lost in found if module.uid not in anew)
+    if not found:
+        return
+    met = list(events(nodes))
+    anew = {one.object.uid for one in met if isinstance(one, Built) and one.within is not None}
+    called = _called(one for one in met if isinstance(one, Forward))
+    for module, layer, lost in found:
+        if module.uid not in anew and not _may_run_elsewhere(module, layer, called):
+            yield lost
+
+
+def _called(forwards: Iterable[Forward]) -> set[int]:
+    """The numbers of the modules that are called, from outside or in each other."""
+    made = reached([one.output for one in forwards])
+    return {one.owner.uid for one in made if isinstance(one, Op) and one.owner is not None}
+
+
+def _may_run_elsewhere(module: Object, layer: Object, called: set[int]) -> bool:
+    """Whether a layer is lent to a module, and called by another name, or perhaps by code that is not in sight, as
+    all that calls the module is."""
+    is_lent = any(one is layer for one in (*module.args, *module.options.values()))
+    return is_lent and (layer.uid in called or module.uid not in called)
 
 
 def harmless_containers(ev: Evaluator, objects: Iterable[Object]) -> frozenset[tuple[int, str]]:
