@@ -34,7 +34,7 @@ def _has_new_axis(tensor: Value, axis: int) -> bool:
         tensor = tensor.inputs[0]
     match tensor:
         case Op(name="unsqueeze"):
-            return constant(tensor.option(1, "dim")) == axis
+            return bool(constant(tensor.option(1, "dim")) == axis)
         case Op(name="getitem", options={"index": Items(items=[*indices])}):
             is_there = 0 <= axis < len(indices)
             return is_there and _is_none(indices[axis]) and all(map(_keeps_axes, indices[:axis]))
