@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from trainlint.facts.api.operations import EQUALITIES, FRESH
 from trainlint.facts.ask.asking import question
-from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.flow import is_made_of, made_of
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.ask.loaders import uses
 from trainlint.facts.ask.stepped import is_certainly_not_stepped, modules_held
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import Accumulated, LossCall
-from trainlint.facts.model.events.modules import Built, StateLoaded
+from trainlint.facts.model.events.modules import StateLoaded
 from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Value, alternatives
 
-from .modes import is_inside, is_of_unseen_class
+from .modes import is_inside
 
 
 def only_measures(training: Training, forward: Forward, module: Object) -> bool:
@@ -34,6 +34,7 @@ def is_scored(training: Training, forward: Forward) -> bool:
     return (
         _is_compared(training, forward.output)
         or _is_lost(training, forward)
+        or _is_tallied(training, forward.output)
         or _is_of_loader_to_measure(training, forward)
     )
 
@@ -52,15 +53,11 @@ def is_loaded(training: Training, forward: Forward, module: Object) -> bool:
     """Whether weights are loaded into a module, and nothing trains it: a program that only predicts, or one that trains
     another model on what this one gives."""
     loaded = [one for one in training.events(StateLoaded) if one.target is module]
-    if not loaded or not (training.entry == "program" or _is_made_here(training, module)):
+    if not loaded:
         return False
     if not training.events(Backward):
         return True
     return not any(map(_is_of_module, loaded)) and is_certainly_not_stepped(training, forward.output)
-
-
-def _is_made_here(training: Training, module: Object) -> bool:
-    return is_of_unseen_class(module) or any(one.object is module for one in training.events(Built))
 
 
 def _is_of_module(loaded: StateLoaded) -> bool:
@@ -103,6 +100,15 @@ def _is_lost(training: Training, forward: Forward) -> bool:
         _holds(one.output, forward.output)
         or (is_inside(one, forward) and is_made_of(forward.output, one.output))
         for one in training.events(LossCall)
+    )
+
+
+def _is_tallied(training: Training, output: Value) -> bool:
+    """Whether numbers of an output are added up, as of a loss that the model itself computes."""
+    return any(
+        _holds(event.value, output)
+        and any(isinstance(one, Op) and one.name == "item" for one in made_of(event.value))
+        for event in training.events(Accumulated)
     )
 
 

@@ -37,7 +37,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         module = forward.module
         if not isinstance(module, Object) or forward.at in reported or not _may_evaluate(training, forward):
             continue
-        makes_loss = is_among(forward.output, makes_used) and not _is_fixed(training, forward, module)
+        makes_loss = is_among(forward.output, makes_used) and not is_loaded(training, forward, module)
         is_open = makes_loss or may_be_switched_later(training, forward, module)
         found = None if is_open else _found(training, forward, module)
         if found is not None:
@@ -45,11 +45,6 @@ def check(training: Training) -> Iterator[Finding | Open]:
             yield found
         elif forward.mode is not False:
             yield Open(forward.at, "whether this is an evaluation")
-
-
-def _is_fixed(training: Training, forward: Forward, module: Object) -> bool:
-    """Whether a model only gives features, or targets, to another one that is trained."""
-    return forward.records is False and is_loaded(training, forward, module)
 
 
 def _found(training: Training, forward: Forward, module: Object) -> Finding | None:
