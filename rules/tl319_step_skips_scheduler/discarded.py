@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainlint.facts.api.classes import SOME_OPTIMIZER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
@@ -23,7 +24,11 @@ def of_discarded(training: Training) -> Iterator[Finding]:
         ruled = {one.uid for other in events for one in alternatives(other.optimizer)}
         later = stepped[0]
         is_successor = all(
-            isinstance(one, Object) and one.uid not in ruled and one.uid > max(own) and not _wraps(one, own)
+            isinstance(one, Object)
+            and one.type != SOME_OPTIMIZER
+            and one.uid not in ruled
+            and one.uid > max(own)
+            and not _wraps(one, own)
             for one in stepped
         )
         if is_successor and isinstance(later, Object) and later.at is not None:

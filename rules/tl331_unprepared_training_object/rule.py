@@ -20,10 +20,13 @@ from trainlint.facts.model.values import Object, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .pipelines import handed_pipelines
+
 
 @rule(Training, level="error", by="S")
 def check(training: Training) -> Iterator[Finding]:
     for helper in counting_helpers(training):
+        yield from handed_pipelines(training, helper)
         handed, complete = handed_to(training, helper)
         backwards = [one for one in training.events(Backward) if one.by is helper and one.loops]
         if not backwards or not complete or not handed:

@@ -138,10 +138,20 @@ def _is_raw_exp(value: Value) -> bool:
     if not _named(value, "exp"):
         return False
     assert isinstance(value, Op)
-    inner = value.inputs[0]
+    inner = _before_constants(value.inputs[0])
     if isinstance(inner, Op) and inner.name in ("-", "sub", "-=", "clamp", "*", "neg", "/"):
         return False
     return not (is_cosine(inner) or is_bounded_above(inner))
+
+
+def _before_constants(value: Value) -> Value:
+    """The value before numbers were added to it, such as an epsilon."""
+    while isinstance(value, Op) and value.name in ("+", "add"):
+        numbers = [one for one in value.inputs if isinstance(one, Constant)]
+        if len(numbers) != 1:
+            return value
+        value = next(one for one in value.inputs if one is not numbers[0])
+    return value
 
 
 def _looked_through(value: Value) -> Value | None:

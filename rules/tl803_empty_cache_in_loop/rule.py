@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.noted import EMPTY_CACHES
 from trainlint.facts.ask.host import asks_for_device
+from trainlint.facts.ask.measuring import learns_from_nothing
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import Forward
@@ -24,7 +25,7 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if _only_tries(training, loop):
             continue
-        if _tries_models(training, loop):
+        if _tries_models(training, loop) or _tries_sizes(training, loop):
             continue
         rounds = [*training.inside(loop, Backward), *training.inside(loop, Drawn)]
         batch = next((one for one in rounds if one.loops[-1] == loop), None)
@@ -48,6 +49,11 @@ def _only_tries(training: Training, loop: int) -> bool:
     """Whether a `while` draws no batch and takes no step: it measures, or searches for what fits."""
     is_while = training.loops[loop].over is None
     return is_while and not training.inside(loop, OptimizerStep) and not training.inside(loop, Drawn)
+
+
+def _tries_sizes(training: Training, loop: int) -> bool:
+    """Whether nothing steps, and all gradients come from tensors that were just made: each iteration measures one."""
+    return not training.inside(loop, OptimizerStep) and learns_from_nothing(training)
 
 
 def _tries_models(training: Training, loop: int) -> bool:

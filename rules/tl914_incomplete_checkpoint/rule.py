@@ -54,6 +54,8 @@ def check(training: Training) -> Iterator[Finding]:
                 ),
             )
         for scheduler in () if lost else schedulers_from_start(training, number):
+            if _is_for_a_fresh_start(training, scheduler, model):
+                continue
             yield _not_restored(
                 model,
                 loop,
@@ -122,9 +124,9 @@ def _is_restored(training: Training, optimizer: Object) -> bool:
     return any(optimizer in alternatives(event.target) for event in training.events(StateLoaded))
 
 
-def _is_for_a_fresh_start(training: Training, optimizer: Object, model: StateLoaded) -> bool:
-    """Whether it is only created where no checkpoint is loaded."""
-    made = [one for one in training.events(Built) if one.object is optimizer]
+def _is_for_a_fresh_start(training: Training, stepping: Object, model: StateLoaded) -> bool:
+    """Whether an optimizer or a scheduler is only created where no checkpoint is loaded."""
+    made = [one for one in training.events(Built) if one.object is stepping]
     return bool(made) and not any(compatible(one.guards, model.guards) for one in made)
 
 

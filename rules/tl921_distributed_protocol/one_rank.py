@@ -37,13 +37,13 @@ def loaded_by_one(training: Training) -> Iterator[Finding]:
 
 
 def _is_of_first_rank(guards: Guards) -> bool:
-    return any(outcome and _asks_for_rank(condition) for condition, outcome in guards)
+    return any(outcome and asks_for_rank(condition) for condition, outcome in guards)
 
 
-def _asks_for_rank(condition: Any) -> bool:
+def asks_for_rank(condition: Any) -> bool:
     match condition:
         case ("and", *several):
-            return any(map(_asks_for_rank, several))
+            return any(map(asks_for_rank, several))
         case ("==", asked, ("constant", "0")) | ("==", ("constant", "0"), asked):
             return asked == ("once", "torch.distributed.get_rank") or _is_rank(asked)
     return False
@@ -52,7 +52,7 @@ def _asks_for_rank(condition: Any) -> bool:
 def _is_rank(asked: Any) -> bool:
     match asked:
         case ("getattr", _, str(name)):
-            return name.strip("'") in ("rank", "global_rank")
+            return name.strip("'") in ("rank", "global_rank", "local_rank")
     return False
 
 

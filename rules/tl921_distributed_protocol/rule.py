@@ -9,11 +9,12 @@ from trainlint.facts.seen.ranks import Disagreement
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
+from .alone import alone
 from .bypassed import bypassed
 from .one_rank import loaded_by_one
 
 
-@rule(Training, level="error", refutable=False)
+@rule(Training, level="error", refutable=False, words="all_gather")
 def check(training: Training) -> Iterator[Finding]:
     under: set[Guards] = set()
     is_copied = bool(training.events(Wrapped))
@@ -30,6 +31,7 @@ def check(training: Training) -> Iterator[Finding]:
             )
     yield from bypassed(training)
     yield from loaded_by_one(training)
+    yield from alone(training)
     for one in training.facts(Disagreement):
         if one.what == "gradients" and one.at is not None:
             with_none = sorted(rank for rank, said in one.ranks.items() if said == "no gradient")

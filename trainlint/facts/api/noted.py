@@ -30,6 +30,14 @@ SIZED_BY_DATA = frozenset(
 EMPTY_CACHES = frozenset(f"torch.{name}.empty_cache" for name in ("cuda", "cuda.memory", "mps", "xpu"))
 
 
+COLLECTIVES = frozenset(
+    f"torch.distributed.{name}"
+    for name in "all_reduce all_gather all_gather_object all_gather_into_tensor barrier broadcast broadcast_object_list "
+    "reduce reduce_scatter reduce_scatter_tensor gather gather_object scatter scatter_object_list all_to_all".split()
+)
+"""Functions that return once all ranks have called them."""
+
+
 MATMUL_PRECISION = "torch.set_float32_matmul_precision"
 
 
@@ -67,6 +75,7 @@ NOTED = (
     | CLOCKS
     | SYNCHRONISES
     | SIZED_BY_DATA
+    | COLLECTIVES
     | frozenset(
         (
             "torch.load",
@@ -75,8 +84,6 @@ NOTED = (
             "torch.save",
             "torch.where",
             "torch.distributed.init_process_group",
-            "torch.distributed.broadcast",
-            "torch.distributed.broadcast_object_list",
             "torch.set_default_device",
             "torch.set_default_tensor_type",
             "torch.utils.data.random_split",
@@ -113,7 +120,19 @@ MAKES_MASK = "generate_square_subsequent_mask"
 
 
 NOTED_METHODS = (
-    frozenset(("set_epoch", "fit", "nonzero", "masked_select", "unique", "add_batch", "update", MAKES_MASK))
+    frozenset(
+        (
+            "set_epoch",
+            "all_gather",
+            "fit",
+            "nonzero",
+            "masked_select",
+            "unique",
+            "add_batch",
+            "update",
+            MAKES_MASK,
+        )
+    )
     | RECOMPUTES
     | MENDS_INPUTS
     | REGISTERS_HOOKS

@@ -19,6 +19,7 @@ ALIASES: dict[str, str] = {
     "torch.cuda.amp.grad_scaler.GradScaler": SCALER,
     "torch.cpu.amp.GradScaler": SCALER,
     "torch.amp.grad_scaler.GradScaler": SCALER,
+    "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler": SCALER,
     "torch.optim.optimizer.Optimizer": OPTIMIZER,
     "torch.autograd.Variable": "torch.Variable",
     "torch.autograd.variable.Variable": "torch.Variable",

@@ -26,10 +26,10 @@ def only_measures(training: Training) -> bool:
     called = {one.name for one in training.events(Called)}
     if called.isdisjoint(CLOCKS) or "torch.save" in called or training.events(StateTaken):
         return False
-    return _learns_from_nothing(training) or _keeps_nothing(training)
+    return learns_from_nothing(training) or _keeps_nothing(training)
 
 
-def _learns_from_nothing(training: Training) -> bool:
+def learns_from_nothing(training: Training) -> bool:
     """Whether all that is trained on are tensors that were just made, such as `torch.randn(8, 3, 224, 224)`."""
     makes = False
     for one in reached((one.loss for one in training.events(Backward)), _inputs_of):

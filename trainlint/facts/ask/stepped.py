@@ -145,8 +145,7 @@ def same_parameters(target: Value, optimizer: Value) -> bool:
     if any(isinstance(one, Object) and one.is_a(OPTIMIZER) for one in targets):
         if not all(isinstance(one, Object) for one in (*targets, *optimizers)):
             return True
-        cleared = {one.uid for held in targets for one in modules_held(held).modules}
-        return not cleared.isdisjoint(one.uid for held in optimizers for one in modules_held(held).modules)
+        return any(_holds_some(one, held_modules(other)) for one in targets for other in optimizers)
     held = held_modules(optimizer)
     if not held.isdisjoint(numbers) or not modules_held(optimizer).complete:
         return True
@@ -154,6 +153,12 @@ def same_parameters(target: Value, optimizer: Value) -> bool:
         return True  # it may be any module
     stepped = (one for module in modules_held(optimizer).modules for one in alternatives(module))
     return any(contains(one, held) for one in targets) or any(contains(one, numbers) for one in stepped)
+
+
+def _holds_some(optimizer: Value, modules: frozenset[int]) -> bool:
+    """Whether an optimizer holds one of these modules, or one that it is a part of."""
+    held = (one for module in modules_held(optimizer).modules for one in alternatives(module))
+    return any(one.uid in modules or contains(one, modules) for one in held)
 
 
 def certainly_clears(target: Value, optimizer: Value) -> bool:

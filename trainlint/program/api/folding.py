@@ -13,6 +13,7 @@ from trainlint.facts.model.values import (
     Op,
     Value,
 )
+from trainlint.program.api import lengths
 from trainlint.program.evaluate import conditions
 
 _FOLDED: dict[str, Callable[..., Any]] = {
@@ -33,6 +34,7 @@ _FOLDED: dict[str, Callable[..., Any]] = {
 
 def fold(name: str, operands: tuple[Value, ...]) -> Value | None:
     """Arithmetic and comparison of constants; None where it cannot be done."""
+    operands = tuple(map(lengths.read, operands))
     if name in ("is", "is not", "==", "!=") and len(operands) == 2:
         same = False if _are_device_and_text(*operands) else _identical(operands[0], operands[1])
         if same is not None:

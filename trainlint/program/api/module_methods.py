@@ -19,7 +19,7 @@ from trainlint.facts.model.events.modules import (
     StateTaken,
 )
 from trainlint.facts.model.events.parameters import ParametersListed
-from trainlint.facts.model.events.steps import Backward, ZeroGrad
+from trainlint.facts.model.events.steps import Backward, Clip, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value
 from trainlint.program.api import elements, filling, noting
 from trainlint.program.api.container_methods import container_method
@@ -150,6 +150,11 @@ def _own_backward(ev: Evaluator, value: Object, name: str, given: Arguments, at:
         ev.emit(Backward, at, loss=given.args[0])
 
 
+def _clipped(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> None:
+    """A module whose ranks share its parameters out clips its gradients itself, by the norm of all."""
+    ev.emit(Clip, at, parameters=value)
+
+
 def _mask_of_transformer(
     ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str
 ) -> Value | None:
@@ -178,6 +183,7 @@ METHODS: dict[str, Callable[[Evaluator, Object, str, Arguments, s.Span, str], Va
     ),
     **dict.fromkeys(("forward", "__call__"), _forward),
     "backward": _own_backward,
+    "clip_grad_norm_": _clipped,
     MAKES_MASK: _mask_of_transformer,
 }
 """What methods of modules do; a result of None is that of an unknown call."""

@@ -11,6 +11,7 @@ from trainlint.facts.model.values import (
     Guards,
     Items,
     Object,
+    Op,
     Table,
     Value,
     Written,
@@ -254,9 +255,17 @@ def arithmetic(
 
 def _repeated(ev: Evaluator, items: Items, count: Value, at: s.Span) -> tuple[tuple[Place, Value], ...]:
     """What a multiplication certainly puts into a list several times, where no option asks for it."""
-    if (isinstance(count, Constant) and count.value in (0, 1)) or not ev.is_plainly_reached():
+    if _by_default(count) in (0, 1) or not ev.is_plainly_reached():
         return items.repeated
     return (*items.repeated, *((ev.place(at), one) for one in items.items))
+
+
+def _by_default(count: Value) -> object:
+    """What a count is where nobody overrides a default, such as `n_layers - 2`; None where that is not in sight."""
+    if isinstance(count, Op):
+        plain = (Constant(value=one.value) if isinstance(one, Constant) else one for one in count.inputs)
+        count = folding.fold(count.name, tuple(plain)) or count
+    return count.value if isinstance(count, Constant) else None
 
 
 def _conditional(ev: Evaluator, node: s.Conditional) -> Value:
