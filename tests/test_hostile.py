@@ -6,6 +6,8 @@ import json
 import os
 import pickle
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -168,3 +170,24 @@ def test_a_trace_that_names_other_files(tmp_path: Path) -> None:
     write(tmp_path, {"secret": "password\n", "train.py": "opt.step()\n"})
     assert list(shown.lines(AT._replace(path=str(tmp_path / "secret")))) == [""]
     assert list(shown.lines(AT._replace(path=str(tmp_path / "train.py")))) == ["opt.step()", ""]
+
+
+IMPORTED = "statistics difflib json random shutil tomllib typer rich click libcst libcst_native msgspec yaml torch numpy pygls sitecustomize conftest"
+
+
+@pytest.mark.parametrize("started", [["-m", "trainlint"], [str(Path(sys.executable).parent / "trainlint")]])
+def test_modules_of_the_folder_that_is_checked(tmp_path: Path, started: list[str]) -> None:
+    for name in IMPORTED.split():
+        (tmp_path / f"{name}.py").write_text(
+            f"open('ran_{name}', 'w')\nraise SystemExit('{name} was executed')\n"
+        )
+    write(tmp_path, {"known_bad.py": BAD})
+    ran = subprocess.run(
+        [sys.executable, *started, "check", ".", "--no-cache", "--output-format", "json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not list(tmp_path.glob("ran_*")), ran.stderr
+    assert places(json.loads(ran.stdout)) == [FOUND]

@@ -87,6 +87,19 @@ def found(folder: Path) -> list[tuple[str, int, str]]:
 # What is reported
 
 
+@pytest.mark.parametrize(
+    ("name", "streams"), [("json", (False, True)), ("github", (True, False)), ("text", (True, False))]
+)
+def test_a_report_that_programs_read_stands_alone(
+    tmp_path: Path, name: str, streams: tuple[bool, bool]
+) -> None:
+    write(tmp_path, {"train.py": TRAINS})
+    ran = python(tmp_path, *"-m trainlint run --no-cache --output-format".split(), name, "train.py")
+    assert ("step 0\n" in ran.stdout, "step 0\n" in ran.stderr) == streams
+    if name == "json":
+        assert json.loads(ran.stdout)["findings"]
+
+
 def test_findings_with_their_verdicts_and_a_trace_that_says_the_same_without_torch(tmp_path: Path) -> None:
     write(tmp_path, {"train.py": TRAINS})
     ran = run(tmp_path, "--save-trace", "kept.trace", "train.py")

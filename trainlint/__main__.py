@@ -2,6 +2,12 @@
 
 import atexit
 import gc
+import os
+import sys
+
+if not getattr(sys.flags, "safe_path", False) and sys.path[0] == os.getcwd():
+    # `python -m trainlint` would import a `statistics.py` of the project that it checks.
+    sys.path[0] = os.path.dirname(sys.executable)
 
 from trainlint.cli.app import app
 

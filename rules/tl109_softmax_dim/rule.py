@@ -11,6 +11,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .attention_axis import crossed
+from .batch import over_the_batch
 from .classes import beside_the_classes
 from .single import over_one
 
@@ -62,6 +63,7 @@ def check(training: Training) -> Iterator[Finding]:
                     evidence=_shape(made),
                 )
     yield from _of_other_axis(training)
+    yield from _of_batch(training)
     for attended in training.events(Attended):
         for softmax, dim, axis in crossed(attended):
             if softmax.at is not None:
@@ -88,6 +90,19 @@ def _of_other_axis(training: Training) -> Iterator[Finding]:
                 doubt="" if is_sure else "scores with one axis have no other",
                 is_shown_by_runs=False,
             )
+
+
+def _of_batch(training: Training) -> Iterator[Finding]:
+    for event, count in over_the_batch(training):
+        axis = 1 if count in (2, 4) else -1
+        yield Finding(
+            event.at,
+            "this normalises over dimension 0, the batch: the probabilities of one sample do not sum to 1, and depend on the "
+            f"other samples. Pass `dim={axis}`.",
+            evidence=_shape(event.output),
+            confidence="likely",
+            doubt="to compare samples with each other may be meant",
+        )
 
 
 def _is_over_channels(op: Op) -> bool:

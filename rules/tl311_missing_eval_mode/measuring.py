@@ -7,7 +7,7 @@ from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.ask.loaders import uses
-from trainlint.facts.ask.stepped import modules_held
+from trainlint.facts.ask.stepped import is_certainly_not_stepped, modules_held
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import Accumulated, LossCall
@@ -24,7 +24,9 @@ def only_measures(training: Training, forward: Forward, module: Object) -> bool:
     """Whether a forward only measures: what a model has learned in this program, or what was loaded into it."""
     if forward.records is not False:
         return _learns(training, module) and _is_compared(training, forward.output)
-    return (_is_loaded(training, module) or _learns(training, module)) and is_scored(training, forward)
+    return (is_loaded(training, forward, module) or _learns(training, module)) and is_scored(
+        training, forward
+    )
 
 
 def is_scored(training: Training, forward: Forward) -> bool:
@@ -41,17 +43,25 @@ def is_put_to_use(training: Training, forward: Forward, module: Object) -> bool:
     while another one trains it; or it was loaded in a program that trains nothing, and is given more than noise."""
     if isinstance(forward.output, Op) and forward.output.is_ignored:
         return False
-    if _is_loaded(training, module):
+    if is_loaded(training, forward, module):
         return not all(isinstance(one, Op) and one.name in FRESH for one in forward.inputs)
     return _learns(training, module) and _is_held_out(training, forward)
 
 
-def _is_loaded(training: Training, module: Object) -> bool:
-    return (
-        training.entry == "program"
-        and not training.events(Backward)
-        and any(one.target is module for one in training.events(StateLoaded))
-    )
+def is_loaded(training: Training, forward: Forward, module: Object) -> bool:
+    """Whether weights are loaded into a module, and nothing trains it: a program that only predicts, or one that trains
+    another model on what this one gives."""
+    loaded = [one for one in training.events(StateLoaded) if one.target is module]
+    if not loaded:
+        return False
+    if not training.events(Backward):
+        return True
+    return not any(map(_is_of_module, loaded)) and is_certainly_not_stepped(training, forward.output)
+
+
+def _is_of_module(loaded: StateLoaded) -> bool:
+    """Whether the weights are those of another module: a target network, or an average, may be in training mode on purpose."""
+    return any(isinstance(one, Op) and one.name == "state_dict" for one in alternatives(loaded.state))
 
 
 def _is_held_out(training: Training, forward: Forward) -> bool:

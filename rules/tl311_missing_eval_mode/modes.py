@@ -7,6 +7,7 @@ from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.calls import CalledBack
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.forwards import Forward
@@ -62,6 +63,13 @@ def has_unseen_layers(module: Object) -> bool:
         return module.type == SOME_MODULE or not module.type.startswith("torch.nn.")
     held = (one for value in module.attributes.values() for one in leaves(value) if one is not module)
     return any(isinstance(one, Object) and one.is_a(MODULE) and has_unseen_layers(one) for one in held)
+
+
+def is_of_unseen_class(module: Object) -> bool:
+    """Whether a class that is not in sight has made a module: it is in training mode then, as any new module. What a function
+    returns may be in another."""
+    made = made_as(module)
+    return isinstance(made, Op) and made.owner is None and made.name.rpartition(".")[2][:1].isupper()
 
 
 def _called(forward: Forward) -> list[Object]:

@@ -10,9 +10,10 @@ from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
-from .measuring import is_put_to_use, is_scored, only_measures
+from .measuring import is_loaded, is_put_to_use, is_scored, only_measures
 from .modes import (
     has_unseen_layers,
+    is_of_unseen_class,
     layer_with_modes,
     may_be_switched_later,
     stays_in_training,
@@ -21,6 +22,7 @@ from .modes import (
 )
 
 _ADVICE = "Call `eval()` before it, and `train()` before training continues."
+_UNSEEN = "no layer in sight depends on the mode"
 
 
 @rule(Training, level="warning", words="no_grad inference_mode")
@@ -35,11 +37,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
         module = forward.module
         if not isinstance(module, Object) or forward.at in reported or not _may_evaluate(training, forward):
             continue
-        found = (
-            None
-            if is_among(forward.output, makes_used) or may_be_switched_later(training, forward, module)
-            else _found(training, forward, module)
-        )
+        makes_loss = is_among(forward.output, makes_used) and not is_loaded(training, forward, module)
+        is_open = makes_loss or may_be_switched_later(training, forward, module)
+        found = None if is_open else _found(training, forward, module)
         if found is not None:
             reported.add(forward.at)
             yield found
@@ -49,18 +49,26 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 def _found(training: Training, forward: Forward, module: Object) -> Finding | None:
     is_measured = only_measures(training, forward, module)
-    if is_measured or is_put_to_use(training, forward, module):
-        layer = layer_with_modes(forward, module)
-        is_certain = layer is not None or (is_measured and has_unseen_layers(module))
-        if not is_certain or not stays_in_training(training, forward, module):
-            return None
-        if layer is not None:
-            return _in_sight(training, forward, module, layer, is_measured)
-        switch = switched_on(training, forward, module)
-        return _unseen(forward, module, switch.at) if switch is not None else None
-    if module.is_only_switched_on and forward.records is False and is_scored(training, forward):
-        return _unseen(forward, module) if not training.events(ModeChange) else None
-    return None
+    if not is_measured and not is_put_to_use(training, forward, module):
+        return _beside_training(training, forward, module)
+    layer = layer_with_modes(forward, module)
+    if (layer is None and not has_unseen_layers(module)) or not stays_in_training(training, forward, module):
+        return None
+    if layer is not None:
+        return _in_sight(training, forward, module, layer, is_measured)
+    switch = switched_on(training, forward, module)
+    if switch is not None:
+        return _unseen(forward, _UNSEEN, switch.at)
+    return _unseen(forward, _UNSEEN) if forward.records is False and is_of_unseen_class(module) else None
+
+
+def _beside_training(training: Training, forward: Forward, module: Object) -> Finding | None:
+    """An evaluation that nobody in sight calls, in a file that trains the same model."""
+    if not module.is_only_switched_on or training.events(ModeChange):
+        return None
+    is_evaluation = forward.records is False and is_scored(training, forward)
+    doubt = "its layers and callers are not in sight: this file calls `train()`, and nowhere `eval()`"
+    return _unseen(forward, doubt) if is_evaluation else None
 
 
 def _in_sight(
@@ -90,20 +98,17 @@ def _in_sight(
     )
 
 
-def _unseen(forward: Forward, module: Object, switched_at: Place | None = None) -> Finding:
-    """An evaluation of a model whose layers are not in sight, but that its program switches to training mode."""
-    is_here = switched_at is not None
+def _unseen(forward: Forward, doubt: str, switched_at: Place | None = None) -> Finding:
+    """An evaluation of a model whose layers are not in sight."""
+    title = forward.module.title if isinstance(forward.module, Object) else "this model"
+    shown = "switched to training mode here, and not to evaluation mode"
     return Finding(
         forward.at,
-        f"{module.title[0].upper()}{module.title[1:]} is evaluated in training mode: dropout still drops activations, and "
-        f"batch norm normalises with the statistics of each batch. {_ADVICE}",
-        (Because(switched_at, "switched to training mode here, and not to evaluation mode"),)
-        if switched_at is not None
-        else (),
+        f"{title[0].upper()}{title[1:]} is evaluated in training mode: dropout still drops activations, and batch norm "
+        f"normalises with the statistics of each batch. {_ADVICE}",
+        (Because(switched_at, shown),) if switched_at is not None else (),
         confidence="likely",
-        doubt="no layer in sight depends on the mode"
-        if is_here
-        else "its layers and callers are not in sight: this file calls `train()`, and nowhere `eval()`",
+        doubt=doubt,
     )
 
 

@@ -294,6 +294,7 @@ def run(
                 probes=_probes(probe),
                 probe_seconds=probe_seconds,
                 timeout=timeout,
+                reports_here=output_file is None and output_format.is_a_document,
                 config_file=config,
                 select=separated(select),
                 ignore=separated(ignore),

@@ -22,6 +22,11 @@ class OutputFormat(str, Enum):
         return self in (OutputFormat.text, OutputFormat.concise)
 
     @property
+    def is_a_document(self) -> bool:
+        """Whether it is one whole that a program reads: another line beside it would break it."""
+        return not self.is_for_people and self is not OutputFormat.github
+
+    @property
     def holds_fixes(self) -> bool:
         """Whether it has room for the edits that mend a finding."""
         return self in (OutputFormat.json, OutputFormat.sarif, OutputFormat.rdjson)

@@ -47,6 +47,8 @@ class RunRequest:
     probes: tuple[str, ...] = ()
     probe_seconds: float = 10.0
     timeout: float | None = None
+    reports_here: bool = False
+    """Whether standard output is to hold the report and nothing else, because a program reads it."""
     config_file: Path | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -168,6 +170,7 @@ def _outcome(request: RunRequest, waiting: Callable[[str], None]) -> Outcome:
         phase_seconds=request.phase_seconds,
         probes=request.probes,
         probe_seconds=request.probe_seconds,
+        reports_here=request.reports_here,
     )
     if outcome.recorded is None:
         return outcome

@@ -66,11 +66,13 @@ def run_traced(
     phase_seconds: float = 0.0,
     probes: Sequence[str] = (),
     probe_seconds: float = 10.0,
+    reports_here: bool = False,
 ) -> Outcome:
     """Run a program until its recording ends. Its streams are the ones of this process.
 
     Args:
         timeout: seconds.
+        reports_here: what the program prints goes to the standard error, because the report takes the standard output.
         waiting: told what the recording waits for, whenever that changes.
     """
     with tempfile.TemporaryDirectory(prefix="trainlint-") as folder:
@@ -92,7 +94,7 @@ def run_traced(
             program.target,
             *program.arguments,
         ]
-        child = subprocess.Popen(command)
+        child = subprocess.Popen(command, stdout=2 if reports_here else None)
         with _signals_go_to(child) as interrupts:
             timed_out = _wait(child, status, timeout, waiting)
         found = _outcome(outcome, status, child.returncode)
