@@ -25,7 +25,11 @@ def check(loss: LossCall) -> Iterator[Finding]:
                 evidence=of_loss(loss, op),
             )
     is_told = loss.name != "torch.kl_div"  # which does not average by default
-    if is_told and not _is_row(loss.input) and constant(loss.setting("reduction", default="mean")) == "mean":
+    if (
+        is_told
+        and not _has_no_classes(loss.input)
+        and constant(loss.setting("reduction", default="mean")) == "mean"
+    ):
         yield Finding(
             loss.at,
             f"{loss.name} averages over all elements instead of over samples, so the result is the KL "
@@ -35,9 +39,23 @@ def check(loss: LossCall) -> Iterator[Finding]:
         )
 
 
-def _is_row(value: Value | None) -> bool:
-    """Whether it is one of the rows of a tensor that a loop goes through: its only axis is that of the classes."""
+def _has_no_classes(value: Value | None) -> bool:
+    """Whether no axis is that of the classes, or no other: where it is one row of a tensor that a loop goes through, the
+    log-probability of what was chosen, or a last axis of size 1."""
     while isinstance(value, Op) and (value.name in KEEPS or value.name in TURNS) and value.inputs:
+        if _ends_in_one(value) or value.name == "gather":
+            return True
         spend()
         value = value.inputs[0]
-    return isinstance(value, Op) and value.name == "iterate" and is_tensor(value.inputs[0])
+    if not isinstance(value, Op) or not value.inputs:
+        return False
+    if value.name == "iterate":
+        return is_tensor(value.inputs[0])
+    return value.name == "log_prob" or _ends_in_one(value)
+
+
+def _ends_in_one(op: Op) -> bool:
+    """Whether the last axis of a result has one entry: `unsqueeze(-1)`, `sum(-1, keepdim=True)`."""
+    if constant(op.option(1, "dim")) != -1:
+        return False
+    return op.name == "unsqueeze" or constant(op.option(2, "keepdim")) is True

@@ -14,8 +14,12 @@ from trainlint.facts.model.values import Choice, Constant, Items, Op, Value, con
 
 Kind = Literal["column", "row"]
 
-_KEEPS = frozenset("detach data clone contiguous float double half to cuda cpu clamp output neg".split())
+_KEEPS = frozenset(
+    "detach data clone contiguous float double half to cuda cpu clamp output neg abs pow ** from_numpy tensor "
+    "as_tensor FloatTensor numpy.power".split()
+)
 _ARITHMETIC = frozenset("+ - * / add sub mul div".split())
+_LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
 _LAST = (1, -1)
 
 
@@ -32,12 +36,30 @@ def kind(value: Value) -> Kind | None:
     first = value.inputs[0]
     if value.name in _KEEPS:
         return kind(first)
-    if value.name in _ARITHMETIC:
+    if value.name in _ARITHMETIC or is_loss_of_each(value):
         kinds = {found for one in value.inputs if (found := kind(one)) is not None}
         return kinds.pop() if len(kinds) == 1 else None
     if value.name == "linear" and value.owner is not None and not value.owner.is_open:
         return "column" if constant(value.owner.argument(1, "out_features")) == 1 else None
-    return _chosen(value) or _turned(value, first)
+    return "row" if _is_drawn(value) else _chosen(value) or _turned(value, first)
+
+
+def is_loss_of_each(op: Op) -> bool:
+    """Whether it is a loss that is kept for each sample."""
+    given = op.options.get("reduction") or (
+        op.owner.options.get("reduction") if op.owner is not None else None
+    )
+    return op.name in _LOSSES and constant(given) == "none"
+
+
+def _is_drawn(op: Op) -> bool:
+    """Whether it holds the probabilities by which its index was drawn: `p[numpy.random.choice(len(p), size=n, p=p)]`."""
+    match op:
+        case Op(
+            name="getitem", inputs=(whole, *_), options={"index": Op(name="numpy.random.choice") as index}
+        ):
+            return index.option(1, "size") is not None and index.option(3, "p") is whole
+    return False
 
 
 def _chosen(op: Op) -> Kind | None:
@@ -78,8 +100,10 @@ def _ends_in_one(index: Value) -> bool:
         return all(map(_ends_in_one, index.parts()))
     if not isinstance(index, Op) or not index.inputs:
         return False
-    if index.name in ("long", "to", "type", "int"):
+    if index.name in ("long", "to", "type", "int", "from_numpy"):
         return _ends_in_one(index.inputs[0])
+    if index.name == "numpy.vstack":
+        return True  # else it would not fit
     if index.name == "unsqueeze":
         return number_of(index.option(1, "dim")) in _LAST
     if index.name in ("view", "reshape"):

@@ -14,6 +14,7 @@ from trainlint.rule import rule
 
 from .columns import kind
 from .counted import compared_apart
+from .weights import weighted_crosswise
 
 ELEMENTWISE = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss", "soft_margin_loss")
 REFUSE = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
@@ -41,6 +42,7 @@ def check(run: Training) -> Iterator[Finding]:
             yield from _will_be_refused(loss.at, loss.name, loss.input, loss.target)
     if not isinstance(run, Recorded):
         yield from _counted(run)
+        yield from _weighted(run)
     failure = run.fatal if isinstance(run, Recorded) else None
     if failure is not None and failure.operation in REFUSE and len(failure.inputs) > 1:
         yield from _refused(failure)
@@ -66,6 +68,21 @@ def _counted(training: Training) -> Iterator[Finding]:
             doubt="" if is_sure else "a squeeze, or a view, may leave the shape as it is",
             is_shown_by_runs=False,
         )
+
+
+def _weighted(training: Training) -> Iterator[Finding]:
+    shapes = {"column": "[N, 1]", "row": "[N]"}
+    for product, errors, weights in weighted_crosswise(training):
+        if product.at is not None:
+            yield Finding(
+                product.at,
+                f"`{product.text}` multiplies errors of {shapes[errors]} by weights of {shapes[weights]}, which broadcasts to "
+                "[N, N]: every error gets every weight, so only their mean has an effect. Give both the same shape, "
+                "with `squeeze(1)` or `unsqueeze(1)`.",
+                confidence="likely",
+                doubt="the shapes are not all in sight",
+                is_shown_by_runs=False,
+            )
 
 
 def _refused(failure: Failure) -> Iterator[Finding]:

@@ -8,7 +8,6 @@ from trainlint.facts.ask.flow import is_made_of, made_of
 from trainlint.facts.ask.parts_cut import parts_cut, perhaps_cut
 from trainlint.facts.ask.starving import starving
 from trainlint.facts.ask.stepped import is_certainly_not_stepped
-from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
@@ -18,6 +17,8 @@ from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .gradients import of_gradients
+from .targets import without_targets
+from .wasted import wasted_terms
 
 
 @rule(Training, level="error", confidence="likely", words="grad_outputs")
@@ -29,7 +30,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         event.target.uid for event in training.events(RequiresGrad) if constant(event.wanted) is not False
     }
     for backward in training.events(Backward):
-        for cut in _without_targets(training, _newest(backward, starving(backward.loss))):
+        for cut in without_targets(training, _newest(backward, starving(backward.loss))):
             is_cut = cut.name not in REBUILDS and cut.uid not in leaves
             if not is_cut or cut.at is None or _has_had_its_own(training, backward, cut):
                 continue
@@ -46,6 +47,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 )
     if not isinstance(training, Recorded):
         yield from _made_of_gradients(training)
+        yield from _wasted(training)
     for part in parts_cut(training):
         cut = part.op
         is_tensor = cut.name in ("detach", "detach_", "data")  # of numbers in a forward TL809 speaks
@@ -89,23 +91,27 @@ def _made_of_gradients(training: Training) -> Iterator[Finding]:
             )
 
 
+def _wasted(training: Training) -> Iterator[Finding]:
+    for cut, backward, step, clear in wasted_terms(training):
+        if cut.at is not None:
+            yield Finding(
+                cut.at,
+                f"`{cut.text}` takes this term out of what `{training.name_of(step)}` learns from: all gradients that the term "
+                "gives are cleared before they are used. Use the tensor itself.",
+                (
+                    Because(backward.at, "`backward()` starts here"),
+                    Because(step.at, "this step gets nothing from the term"),
+                    Because(clear.at, "the gradients of all else in it are cleared here"),
+                ),
+                clues={"cut": cut.name},
+                is_shown_by_runs=False,
+            )
+
+
 def _newest(backward: Backward, cuts: list[Op]) -> list[Op]:
     """Those of this iteration: what was detached before the loop is a copy to compare with, unless it is all there is."""
     new = [one for one in cuts if set(backward.loops[-1:]) <= set(one.loops)]
     return new or cuts
-
-
-def _without_targets(training: Training, cuts: list[Op]) -> list[Op]:
-    """All but those that are the target of a loss whose prediction is cut as well: a target is rightly detached."""
-    targets: set[int] = set()
-    for loss in training.events(LossCall) if len(cuts) > 1 else ():
-        predicted, wanted = (
-            {one.uid for one in cuts if value is not None and is_made_of(value, one)}
-            for value in (loss.input, loss.target)
-        )
-        if predicted:
-            targets |= wanted - predicted
-    return [one for one in cuts if one.uid not in targets]
 
 
 def _is_taken_out_again(backward: Backward, cut: Op) -> bool:

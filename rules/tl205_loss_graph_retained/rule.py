@@ -18,6 +18,7 @@ from trainlint.rule import rule
 _OF_BATCHES = (Backward, Drawn, LossCall, OptimizerStep)
 _OF_DICTS = frozenset(("items", "values", "keys"))
 _ENTRIES = tuple(f".{one}(…)" for one in sorted(_OF_DICTS))
+_WEIGHS = frozenset("* /".split())
 _ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
 
@@ -42,7 +43,7 @@ def check(training: Training) -> Iterator[Finding]:
         found = attachment(event.value)
         if any(map(_is_loss_without_graph, alternatives(event.value))):
             continue
-        is_spent = all(one.uid in spent for one in alternatives(event.value))
+        is_spent = all(_holds_spent(one, spent) for one in alternatives(event.value))
         has_one = found.attached and not found.uncertain and has_graph(event.value)
         if is_recurrence(event) or not (is_spent or has_one):
             continue
@@ -81,6 +82,13 @@ def _spent(training: Training) -> frozenset[int]:
         if not backward.by_framework and backward.retains is None and not _is_any_entry(backward.loss)
         for one in alternatives(backward.loss)
     )
+
+
+def _holds_spent(value: Value, spent: frozenset[int]) -> bool:
+    """Whether a value is one of these losses, or one of them times a number, as of samples in a batch."""
+    while isinstance(value, Op) and value.uid not in spent and value.name in _WEIGHS and value.records:
+        value = value.inputs[0]
+    return value.uid in spent
 
 
 def _is_any_entry(loss: Value) -> bool:

@@ -8,14 +8,16 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op
+from trainlint.facts.model.values import Op, Value
 from trainlint.facts.seen.gradients import LeftByHand
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+from .again import Again, used_again
 from .uncleared import is_left_alone
 
 _ALIKE = frozenset(("ones", "zeros", "full"))
+_MOVES = frozenset(("to", "cuda"))
 
 
 @rule(Training, level="error")
@@ -52,7 +54,24 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     evidence=training.left_over(step),
                     clues={"scaled": step.scaler is not None},
                 )
+            elif not isinstance(training, Recorded) and (again := used_again(training, step)) is not None:
+                yield _of_both(again)
             break
+
+
+def _of_both(again: Again) -> Finding:
+    return Finding(
+        again.step.at,
+        "This step uses the gradients of the step before it once more, because nothing clears them in between. Call "
+        "`zero_grad()` before each `backward()` whose gradients a step uses.",
+        (
+            Because(again.backward.at, "these gradients are used again"),
+            Because(again.first.at, "they were used here"),
+        ),
+        confidence="likely",
+        doubt="both losses may be meant to move these parameters in the second step",
+        is_shown_by_runs=False,
+    )
 
 
 def _of_one_of_two(training: Training, step: OptimizerStep) -> Finding:
@@ -80,7 +99,7 @@ def _by_hand(recorded: Recorded) -> Iterator[Finding]:
 def _is_timed(training: Training, step: OptimizerStep, loop: int) -> bool:
     """Whether a clock is read before and after a loop over tensors of one number: it measures steps, and trains nothing."""
     given = [one for forward in training.inside(loop, Forward) for one in forward.inputs]
-    if not given or not all(isinstance(one, Op) and one.name in _ALIKE for one in given):
+    if not given or not all(map(_is_of_one_number, given)):
         return False
     clocks = [
         one
@@ -89,6 +108,12 @@ def _is_timed(training: Training, step: OptimizerStep, loop: int) -> bool:
     ]
     after = [training.is_after(one, step) for one in clocks]
     return True in after and False in after
+
+
+def _is_of_one_number(value: Value) -> bool:
+    while isinstance(value, Op) and value.name in _MOVES and value.inputs:
+        value = value.inputs[0]
+    return isinstance(value, Op) and value.name in _ALIKE
 
 
 def _of_a_loop_out_of_sight(recorded: Recorded, step: OptimizerStep) -> Iterator[Finding]:

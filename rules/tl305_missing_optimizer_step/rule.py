@@ -15,6 +15,8 @@ from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
+from .instead import stepped_instead
+
 ENOUGH = 20
 """Backward passes after which an optimizer that has not stepped will not step."""
 
@@ -40,7 +42,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         judged.add(optimizer.uid)
         yield _finding(backward, optimizer.type, optimizer.at, of_idle(training, optimizer))
-    if isinstance(training, Recorded) and not judged:
+    if not isinstance(training, Recorded):
+        yield from stepped_instead(training)
+    elif not judged:
         yield from _idle(training)
 
 

@@ -102,23 +102,42 @@ def model_left_out(training: Training) -> LeftOut | None:
     if not left or is_made_to_be(training, left):
         return None
     called = [one.module for one in training.events(Forward) if isinstance(one.module, Object)]
-    for number, one in enumerate(optimizers.stepped):
+    for one in optimizers.stepped:
         held = optimizers.held[one]
         idle = not any(
             is_part_of(module, other) or is_part_of(other, module) for module in held for other in called
         )
-        twins = (
-            other for other in optimizers.stepped[:number] if other.type == one.type and other.at != one.at
-        )
-        is_twin = any(
-            {id(module) for module in optimizers.held[other]} == {id(module) for module in held}
-            for other in twins
-        )
+        is_twin = _is_twin(one, optimizers)
         if idle and any(map(_stands_in, left)) and any(map(_stands_in, held)):
             continue  # an attribute that methods set: both may stand for the same module
         if one.at is not None and (idle or is_twin):
             return LeftOut(one.at, left, has_twin=is_twin)
     return None
+
+
+def twin_left_out(training: Training) -> LeftOut | None:
+    """The same of a method that nobody in sight calls, where two optimizers of its object hold just the same."""
+    found = _found(training)
+    if found is None:
+        return None
+    optimizers, trained = found
+    left = [one for one in trained if not optimizers.holds(one)]
+    for one in optimizers.stepped if left and not is_made_to_be(training, left) else ():
+        if one.at is not None and _is_twin(one, optimizers):
+            return LeftOut(one.at, left, has_twin=True)
+    return None
+
+
+def _is_twin(optimizer: Object, optimizers: Optimizers) -> bool:
+    """Whether one before it in the steps is of the same kind and holds the same."""
+    before = optimizers.stepped[: optimizers.stepped.index(optimizer)]
+    held = {id(module) for module in optimizers.held[optimizer]}
+    return any(
+        other.type == optimizer.type
+        and other.at != optimizer.at
+        and {id(module) for module in optimizers.held[other]} == held
+        for other in before
+    )
 
 
 def _stands_in(module: Object) -> bool:
@@ -128,7 +147,15 @@ def _stands_in(module: Object) -> bool:
 
 @question(start=None, unknown=None)
 def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
-    """The optimizers, and the layers that losses certainly train; None where anything else may have a hand in it."""
+    """The optimizers, and the layers that losses certainly train, all made in this program; None where anything else may
+    have a hand in it."""
+    found = _found(training)
+    own = {id(one) for one in training.objects}
+    return found if found is not None and all(id(one) in own for one in (*found[1], *found[0].held)) else None
+
+
+@question(start=None, unknown=None)
+def _found(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
     backwards = [one for one in training.events(Backward) if not one.by_framework]
     if not backwards or not training.events(OptimizerStep):
         return None
@@ -139,14 +166,10 @@ def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
     for backward in backwards:
         trained.update(layers_trained(backward.loss))
     trained = {one: made for one, made in trained.items() if not may_be_frozen(training, one)}
-    own = {id(one) for one in training.objects}
-    if (
-        not all(id(one) in own for one in (*trained, *optimizers.held))
-        or _may_be_touched(training, trained, optimizers)
-        or _are_trained_by_hand(training, backwards, trained)
-    ):
-        return None
-    return optimizers, trained
+    has_other_hands = _may_be_touched(training, trained, optimizers) or _are_trained_by_hand(
+        training, backwards, trained
+    )
+    return None if has_other_hands else (optimizers, trained)
 
 
 def _are_trained_by_hand(training: Training, backwards: list[Backward], layers: Collection[Object]) -> bool:

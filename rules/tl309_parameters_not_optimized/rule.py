@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
@@ -9,7 +10,7 @@ from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 from .frozen_head import frozen_head
-from .left_out import LeftOut, model_left_out, part_left_out
+from .left_out import LeftOut, model_left_out, part_left_out, twin_left_out
 from .loose import loose_left_out
 from .replaced import made_again
 from .unfrozen import unfrozen
@@ -24,6 +25,12 @@ def _in_source(training: Training) -> Iterator[Finding]:
     found = part_left_out(training) or model_left_out(training) or loose_left_out(training)
     if found is not None:
         yield _left_out(found)
+    elif (found := twin_left_out(training)) is not None:
+        yield replace(
+            _left_out(found),
+            confidence="likely",
+            doubt="nobody in sight creates these optimizers: there may be others",
+        )
     elif (again := made_again(training)) is not None:
         yield Finding(
             again.optimizer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainlint.facts.api.operations import EQUALITIES, FRESH
 from trainlint.facts.ask.asking import question
-from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.flow import is_made_of, made_of
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.ask.loaders import uses
 from trainlint.facts.ask.stepped import is_certainly_not_stepped, modules_held
@@ -34,6 +34,7 @@ def is_scored(training: Training, forward: Forward) -> bool:
     return (
         _is_compared(training, forward.output)
         or _is_lost(training, forward)
+        or _is_tallied(training, forward.output)
         or _is_of_loader_to_measure(training, forward)
     )
 
@@ -99,6 +100,15 @@ def _is_lost(training: Training, forward: Forward) -> bool:
         _holds(one.output, forward.output)
         or (is_inside(one, forward) and is_made_of(forward.output, one.output))
         for one in training.events(LossCall)
+    )
+
+
+def _is_tallied(training: Training, output: Value) -> bool:
+    """Whether numbers of an output are added up, as of a loss that the model itself computes."""
+    return any(
+        _holds(event.value, output)
+        and any(isinstance(one, Op) and one.name == "item" for one in made_of(event.value))
+        for event in training.events(Accumulated)
     )
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from trainlint.facts.api.meanings import CLAMPS, KEEPS
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.values import Constant, Guards, Op, Value
 
 _NEVER_NEGATIVE = frozenset("abs builtins.abs relu square exp softplus sigmoid softmax norm sqrt".split())
 _NEVER_POSITIVE = frozenset("log_softmax logsigmoid".split())
+_INNER_PRODUCTS = frozenset("@ mm bmm matmul einsum".split())
 _GREATEST = frozenset("max amax maximum logsumexp builtins.max".split())
 
 
@@ -28,6 +30,18 @@ def is_bounded_above(value: Value, guards: Guards = ()) -> bool:
     return isinstance(value, Op) and value.name in _NEVER_POSITIVE
 
 
+def is_cosine(value: Value) -> bool:
+    """Whether a value is at most a cosine, or one by a temperature and less a shift: no exponential of it is infinite."""
+    value = _plain(value)
+    match value:
+        case Op(name="/" | "div" | "*" | "-", inputs=(one, other)):
+            return is_cosine(one) and attachment(other).is_nothing
+        case Op() if value.name in _INNER_PRODUCTS:
+            factors = [_plain(one) for one in value.inputs if not isinstance(one, Constant)]
+            return all(isinstance(one, Op) and one.name == "normalize" for one in factors)
+    return False
+
+
 def _is_never_negative(value: Value) -> bool:
     value = _unscaled(value)
     match value:
@@ -38,6 +52,9 @@ def _is_never_negative(value: Value) -> bool:
 
 def _is_greatest(value: Value) -> bool:
     value = _plain(value)
+    match value:
+        case Op(name="getattr", inputs=(one,), options={"name": Constant(value="values")}):
+            return _is_greatest(one)
     return isinstance(value, Op) and value.name in _GREATEST
 
 

@@ -12,7 +12,7 @@ from trainlint.facts.model.values import Constant, Guards, Object, Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
-from .bounds import is_bounded_above
+from .bounds import is_bounded_above, is_cosine
 from .drawn import is_of_the_drawn
 
 FUSED = {
@@ -134,12 +134,14 @@ def _by_hand(first: Value, second: Value) -> tuple[str, str, Op | None] | None:
 
 
 def _is_raw_exp(value: Value) -> bool:
-    """Whether a value is an exponential of something from which no maximum was subtracted."""
+    """Whether a value is an exponential of something that may be large: no maximum was subtracted, it is no cosine."""
     if not _named(value, "exp"):
         return False
     assert isinstance(value, Op)
     inner = value.inputs[0]
-    return not (isinstance(inner, Op) and inner.name in ("-", "sub", "-=", "clamp", "*", "neg", "/"))
+    if isinstance(inner, Op) and inner.name in ("-", "sub", "-=", "clamp", "*", "neg", "/"):
+        return False
+    return not (is_cosine(inner) or is_bounded_above(inner))
 
 
 def _looked_through(value: Value) -> Value | None:

@@ -9,6 +9,7 @@ from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.holding import has_parameters
+from trainlint.facts.ask.precision import dtype_of
 from trainlint.facts.ask.trained_by import may_train_something
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import Built
@@ -28,21 +29,34 @@ def unregistered(training: Training) -> Iterator[Unregistered]:
             yield from _derived(training, module)
 
 
-_GIVES_ANOTHER = frozenset("to cuda half float double bfloat16 clone contiguous * mul / div".split())
-"""Operations on a parameter whose result is a tensor of its own."""
+_GIVES_ANOTHER = frozenset("to cuda half float double bfloat16 clone * mul / div".split())
+"""Operations on a parameter whose result is a tensor of its own, if it was not of that type before."""
 
 
 def _derived(training: Training, module: Object) -> Iterator[Unregistered]:
     """Attributes that hold what was made of a parameter, where nothing holds the parameter itself."""
     for name, value in module.attributes.items():
-        made = value
+        made, is_another = value, False
         while isinstance(made, Op) and made.name in _GIVES_ANOTHER and made.inputs:
+            is_another = is_another or not _gives_itself(made)
             made = made.inputs[0]
-        if made is value or not (isinstance(made, Op) and made.name == PARAMETER):
+        if not is_another or not (isinstance(made, Op) and made.name == PARAMETER):
             continue
         if isinstance(value, Op) and value.at is not None and made.uid not in _parameters_held(training):
             places = (made.at,) if made.at is not None and made.at != value.at else ()
             yield Unregistered(value.at, module.type, name, "tensor", "Parameter", places)
+
+
+def _gives_itself(op: Op) -> bool:
+    """Whether `x.float()` is likely to give `x`, as nothing says that it is no float32."""
+    wanted = [dtype_of(one) for one in (*op.inputs[1:], *op.options.values())]
+    if op.name != "float" and not (op.name == "to" and wanted == ["float32"]):
+        return False
+    return not any(
+        isinstance(one, Op)
+        and (one.name == "from_numpy" or dtype_of(one.options.get("dtype")) not in ("", "float32"))
+        for one in reached(op.inputs[:1])
+    )
 
 
 @question(start=frozenset(), unknown=frozenset())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.classes import MODULE, SOME_MODULE
 from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.modules import BY_ANY_NAME, Unread
@@ -79,11 +79,25 @@ def _is_plain(ev: Evaluator, cls: ClassValue) -> bool:
 
 
 def _is_lost(layer: Object, name: str, module: Object) -> bool:
-    """Whether it is a layer with parameters of which nothing else in its module holds anything."""
+    """Whether it is a layer with parameters of which nothing else in its module holds any."""
     if not layer.is_a(MODULE) or has_parameters(layer) is not True:
         return False
     others = [value for key, value in module.attributes.items() if key != name]
     if any(one is layer for value in others for one in contained(value)):  # which is soon seen
         return False
-    inside = {one.uid for one in contained(layer) if isinstance(one, Object)}
+    inside = {
+        one.uid
+        for value in (layer, *_wrapped(layer))
+        for one in contained(value)
+        if isinstance(one, Object) and has_parameters(one) is not False
+    }
+    inside |= {one.stands_for.uid for one in _wrapped(layer) if one.stands_for is not None}
     return not any(one.uid in inside for value in others for one in contained(value))
+
+
+def _wrapped(layer: Object) -> list[Object]:
+    """What a library's module was made of: it may hold that itself, or may have changed it in place, as adapters do. The
+    layers of torch copy what they are made of."""
+    if layer.definition is not None or (layer.type != SOME_MODULE and layer.type.startswith("torch.")):
+        return []
+    return [one for one in (*layer.args, *layer.options.values()) if isinstance(one, Object)]
