@@ -19,7 +19,7 @@ OPERATORS = {
     "zero_grad each micro-batch": Operator(loops.zero_grad_each_micro_batch, ("TL302",), "zero_grad"),
     "accumulation not averaged": Operator(loops.accumulation_not_averaged, ("TL314",), "accum"),
     "step dropped": Operator(loops.step_dropped, ("TL305", "TL304"), "zero_grad"),
-    "backward dropped": Operator(loops.backward_dropped, ("TL306",), "zero_grad"),
+    "backward dropped": Operator(loops.backward_dropped, ("TL306", "TL302", "TL303"), "zero_grad"),
     "step before backward": Operator(loops.step_before_backward, ("TL303", "TL302"), "zero_grad"),
     "clip after step": Operator(loops.clip_after_step, ("TL313",), "clip_grad"),
     "scheduler before optimizer": Operator(loops.scheduler_before_optimizer, ("TL304",), "lr_scheduler"),

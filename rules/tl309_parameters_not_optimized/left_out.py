@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from trainlint.facts.api.classes import MODULE, OPTIMIZER, SOME_MODULE
@@ -129,7 +130,7 @@ def _stands_in(module: Object) -> bool:
 def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
     """The optimizers, and the layers that losses certainly train; None where anything else may have a hand in it."""
     backwards = [one for one in training.events(Backward) if not one.by_framework]
-    if not backwards or not training.events(OptimizerStep) or may_set_gradients(training, None):
+    if not backwards or not training.events(OptimizerStep):
         return None
     optimizers = _optimizers(training)
     if optimizers is None:
@@ -139,11 +140,18 @@ def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
         trained.update(layers_trained(backward.loss))
     trained = {one: made for one, made in trained.items() if not may_be_frozen(training, one)}
     own = {id(one) for one in training.objects}
-    if not all(id(one) in own for one in (*trained, *optimizers.held)) or _may_be_touched(
-        training, trained, optimizers
-    ):
+    has_other_hands = _may_be_touched(training, trained, optimizers) or _are_trained_by_hand(
+        training, backwards, trained
+    )
+    if has_other_hands or not all(id(one) in own for one in (*trained, *optimizers.held)):
         return None
     return optimizers, trained
+
+
+def _are_trained_by_hand(training: Training, backwards: list[Backward], layers: Collection[Object]) -> bool:
+    """Whether code writes parameters of these layers where they are trained. What initialises them has run before."""
+    around = dict.fromkeys(one.loops[0] if one.loops else None for one in backwards)
+    return any(may_set_gradients(training, loop, layers) for loop in around)
 
 
 def _optimizers(training: Training) -> Optimizers | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
-from trainlint.facts.ask.holding import held_in
+from trainlint.facts.ask.holding import held_in, is_part_of, module_of
 from trainlint.facts.ask.stepped import modules_held, same_parameters
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import ModuleChanged
@@ -58,15 +60,16 @@ def uses_gradients(training: Training, loop: int) -> bool:
     return any(one.of_gradients for one in training.inside(loop, ParametersRead))
 
 
-def may_set_gradients(training: Training, loop: int | None) -> bool:
+def may_set_gradients(training: Training, loop: int | None, layers: Collection[Object] | None = None) -> bool:
     """Whether code in a loop writes gradients or parameters itself, or hands gradients to code that is not known. One that
     only looks at them, for a norm that is logged, changes nothing.
 
     Args:
         loop: None asks of the whole program.
+        layers: those whose parameters matter, where not all do.
     """
     by_hand = training.events(ParametersRead) if loop is None else training.inside(loop, ParametersRead)
-    if not all(one.only_reads for one in by_hand):
+    if not all(one.only_reads or _is_of_others(one, layers) for one in by_hand):
         return True
     escapes = (training.events(Escape) if loop is None else training.inside(loop, Escape)) if by_hand else []
     return any(
@@ -74,6 +77,14 @@ def may_set_gradients(training: Training, loop: int | None) -> bool:
         for escape in escapes
         for one in reached([*escape.values, *escape.tensors])
     )
+
+
+def _is_of_others(written: ParametersRead, layers: Collection[Object] | None) -> bool:
+    """Whether parameters are written of a module that certainly has none of these layers: a target network, an average."""
+    module = module_of(written.target)
+    if layers is None or module is None:
+        return False
+    return not any(is_part_of(one, module) for one in layers)
 
 
 def may_touch_anything(training: Training, loops: tuple[int, ...]) -> bool:

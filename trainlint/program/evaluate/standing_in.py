@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import NOT_TORCH, SCALER, SOME_LOSS, SOME_MODULE, SOME_OPTIMIZER
 from trainlint.facts.api.torch_names import library_bases
-from trainlint.facts.model.values import MANY, Object, Op, Unknown, Value
+from trainlint.facts.model.values import MANY, Choice, Object, Op, Unknown, Value
 from trainlint.program.evaluate import siblings
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
@@ -42,14 +42,21 @@ class Roles:
     def __init__(self) -> None:
         self._of_code: dict[int, Mapping[str, Part]] = {}
 
-    def of(self, code: s.Function | s.Class) -> Mapping[str, Part]:
+    def of(self, code: s.Function | s.Class | s.Module) -> Mapping[str, Part]:
+        """The roles that a function, all methods of a class, or a file outside of both gives to names."""
         found = self._of_code.get(id(code))
         if found is None:
-            found = self._of_code[id(code)] = roles(code.body)
+            own = _outside(code.body) if isinstance(code, s.Module) else code.body
+            found = self._of_code[id(code)] = roles(own)
         return found
 
     def forget_code(self) -> None:
         self._of_code.clear()
+
+
+def _outside(block: s.Block) -> s.Block:
+    """A file without its functions and classes: their own names are other ones."""
+    return tuple(node for node in block if not isinstance(node, (s.Function, s.Class)))
 
 
 def parameter(
@@ -82,10 +89,10 @@ def known(ev: Evaluator, node: s.Expr, value: Value) -> Value:
     """The value of an expression, or what stands in for it if only what the evaluated code does with it says what it is."""
     if not is_unknown(moved(value)):
         return value
-    code, owner, name = ev.frames[-1].code, ev.frames[-1].owner, spelled(node)
-    if code is None or name is None:
-        return value
-    part = ev.roles.of(code).get(name)
+    owner, name = ev.frames[-1].owner, spelled(node)
+    if name is None or (isinstance(value, Choice) and not isinstance(node, s.Name)):
+        return value  # which of several an attribute holds is known where it is set
+    part = ev.roles.of(ev.frames[-1].code or ev.project.modules[ev.env.path]).get(name)
     if part is None and owner is not None:
         part = _of_attribute(ev, owner, name)
     return _as(ev, value, part, node.at, name, owner) if part is not None else value
@@ -122,6 +129,8 @@ def is_unknown(value: Value) -> bool:
     match value:
         case Unknown():
             return value.text != MANY
+        case Choice(options=options):
+            return all(is_unknown(one) for _, one in options)
         case Op(name="getattr", inputs=(Object(definition=ClassValue()), *_)):
             return True  # a base class that is not in sight has set it
         case Op(name="getitem" | "getattr", inputs=(inner, *_)):

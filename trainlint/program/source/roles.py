@@ -30,6 +30,8 @@ _OF_TRAINING = frozenset("zero_grad step train eval parameters load_state_dict u
 _TELLING = frozenset(("zero_grad", "step", "scale", "unscale_", "update"))
 _OPTIMIZER = re.compile(r"opt(im(izer)?)?s?\d?$|optim(izer)?[_\d]|^opt_|_opt_")
 _SCHEDULER = re.compile(r"sched|warmup|annea", re.IGNORECASE)
+_LOSS = re.compile(r"(^|_)(criterion|loss_?f(n|unc|unction))$")
+"""What nothing but a loss function is called."""
 
 
 class Part(NamedTuple):
@@ -91,7 +93,7 @@ def _shown(name: str, role: Role, use: _Use) -> str:
     """The uses that give a name its role, as they are written."""
     match role:
         case "loss":
-            return f"`{name}(…)`, whose result runs backward"
+            return f"`{name}(…)`, " + ("whose result runs backward" if use.backward else "as it is called")
         case "target":
             return "the loss that it is compared in"
         case "module":
@@ -117,6 +119,8 @@ def _role(name: str, use: _Use) -> Role | None:
     if "zero_grad" in use.methods and _OPTIMIZER.search(name.lower()):
         return "optimizer"
     if use.backward and not use.methods and use.calls == {2}:
+        return "loss"
+    if _LOSS.search(name.lower()) and not use.methods - _KEEPS and use.calls and min(use.calls) >= 2:
         return "loss"
     if use.predicts and not use.backward and not use.methods:
         return "module"
