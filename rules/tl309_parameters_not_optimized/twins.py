@@ -9,6 +9,7 @@ from trainlint.facts.api.classes import MODULE
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.ask.interference import may_set_gradients
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
@@ -46,9 +47,17 @@ def mistaken(training: Training) -> Mistaken | None:
         if optimizer is None or optimizer.at is None:
             continue
         trained = list(_trained(backward.loss))
-        if trained and not any(_may_be_of(one, other) for one in trained for other in stepped):
+        is_left = trained and not any(_may_be_of(one, other) for one in trained for other in stepped)
+        if is_left and not _is_trained_by_hand(training, backward, trained):
             return Mistaken(optimizer.at, backward.at)
     return None
+
+
+def _is_trained_by_hand(training: Training, backward: Backward, models: list[Value]) -> bool:
+    """Whether code may write parameters of some models itself where they are trained."""
+    seen = [one for one in models if isinstance(one, Object)]
+    loop = backward.loops[0] if backward.loops else None
+    return may_set_gradients(training, loop, seen if len(seen) == len(models) else None)
 
 
 def _held(optimizer: Value) -> dict[int, Value]:

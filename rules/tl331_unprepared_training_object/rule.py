@@ -14,6 +14,7 @@ from trainlint.facts.ask.holding import contains
 from trainlint.facts.ask.loaders import is_built_openly, is_own_class, samplers, type_of, uses
 from trainlint.facts.ask.ranks import speaks_of_rank
 from trainlint.facts.ask.stepped import held_modules
+from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives, constant
@@ -32,7 +33,7 @@ def check(training: Training) -> Iterator[Finding]:
         if not backwards or not complete or not handed:
             continue
         yield from _optimizers(training, helper, backwards, handed)
-        yield from _models(training, backwards, handed)
+        yield from _models(training, helper, backwards, handed)
         yield from _loaders(training, handed)
 
 
@@ -71,8 +72,11 @@ def _is_known(value: object) -> bool:
     return isinstance(value, Object) and value.is_a(OPTIMIZER) and "?" not in value.type and not value.is_open
 
 
-def _models(training: Training, backwards: list[Backward], handed: frozenset[int]) -> Iterator[Finding]:
-    """Models that a prepared optimizer steps, and that were not prepared themselves."""
+def _models(
+    training: Training, helper: Object, backwards: list[Backward], handed: frozenset[int]
+) -> Iterator[Finding]:
+    """Models that a prepared optimizer steps, and that were not prepared themselves. What code that is not in sight makes of
+    the helper may be prepared."""
     stepped = frozenset(
         number
         for step in training.events(OptimizerStep)
@@ -92,7 +96,8 @@ def _models(training: Training, backwards: list[Backward], handed: frozenset[int
             ):
                 continue
             whole = any(contains(one, (model.uid,)) for one in training.objects if one.uid in handed)
-            if model.uid in handed or whole or contains(model, handed):
+            is_ready = model.uid in handed or whole or contains(model, handed)
+            if is_ready or any(one is helper for one in reached([made_as(model)])):
                 continue
             done.add(model.uid)
             yield Finding(
