@@ -8,6 +8,7 @@ from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.interference import may_set_gradients, may_touch
 from trainlint.facts.ask.stepped import numbers_held, same_parameters
+from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value
@@ -23,27 +24,23 @@ class Again(NamedTuple):
 
 def used_again(training: Training, step: OptimizerStep) -> Again | None:
     """`zero_grad`, backward, step, backward, step: between the two passes nothing clears."""
-    before = [
-        one
-        for one in training.events(OptimizerStep)
-        if one.optimizer is step.optimizer and training.is_after(step, one)
-    ]
-    if not before or not isinstance(step.optimizer, Object) or _may_be_cleared(training, before[-1], step):
+    steps = training.events(OptimizerStep)
+    before = [one for one in steps[: steps.index(step)] if one.optimizer is step.optimizer]
+    if not before or not isinstance(step.optimizer, Object) or not training.is_after(step, before[-1]):
+        return None
+    if _may_be_cleared(training, before[-1], step):
         return None
     backward = _given_by(training, before[-1], step)
     return Again(step, before[-1], backward) if backward is not None else None
 
 
 def _may_be_cleared(training: Training, first: OptimizerStep, step: OptimizerStep) -> bool:
-    loop = step.loops[-1]
-    if may_set_gradients(training, loop) or may_touch(training, step.optimizer, loop):
+    every, loop = training.events(Event), step.loops[-1]
+    between = every[every.index(first) : every.index(step)]
+    targets = dict.fromkeys(one.target for one in between if isinstance(one, ZeroGrad))
+    if step.optimizer in targets or any(same_parameters(one, step.optimizer) for one in targets):
         return True
-    return any(
-        training.is_after(one, first)
-        and training.is_after(step, one)
-        and same_parameters(one.target, step.optimizer)
-        for one in training.events(ZeroGrad)
-    )
+    return may_set_gradients(training, loop) or may_touch(training, step.optimizer, loop)
 
 
 def _given_by(training: Training, first: OptimizerStep, step: OptimizerStep) -> Backward | None:

@@ -89,12 +89,16 @@ def _trains_elsewhere(training: Training, forward: Forward, trained: list[Forwar
 def _trained(training: Training) -> list[Forward]:
     """The forwards whose output goes into a loss, of modules that an optimizer steps on that loss. What only another loop
     steps is fixed in this one, and passes gradients on."""
+    # of each optimizer, its last step in the same loops shows what steps on a loss before it
+    steps = {(one.loops, one.optimizer.uid): one for one in training.events(OptimizerStep)}
+    numbers = {one: _numbers_of(training, one) for one in steps.values()}
     losses: dict[frozenset[int], list[Value]] = {}
     for backward in training.events(Backward):
-        losses.setdefault(_stepped_on(training, backward), []).append(backward.loss)
+        together = [numbers[one] for one in numbers if _are_together(training, backward, one)]
+        losses.setdefault(frozenset().union(*together), []).append(backward.loss)
     found: set[int] = set()
-    for stepped, together in losses.items():
-        makes_losses = all_that_makes(together, with_graph=True)
+    for stepped, backwards in losses.items():
+        makes_losses = all_that_makes(backwards, with_graph=True)
         found |= {
             id(one)
             for one in training.events(Forward)
@@ -103,15 +107,10 @@ def _trained(training: Training) -> list[Forward]:
     return [one for one in training.events(Forward) if id(one) in found]
 
 
-def _stepped_on(training: Training, backward: Backward) -> frozenset[int]:
-    """The numbers of the modules that optimizers step beside a backward pass."""
-    return frozenset(
-        one.uid
-        for step in training.events(OptimizerStep)
-        if _are_together(training, backward, step)
-        for module in modules_stepped(training, step.optimizer)
-        for one in alternatives(module)
-    )
+def _numbers_of(training: Training, step: OptimizerStep) -> frozenset[int]:
+    """The numbers of the modules that an optimizer steps."""
+    stepped = modules_stepped(training, step.optimizer)
+    return frozenset(one.uid for module in stepped for one in alternatives(module))
 
 
 def _after_evaluation(training: Training, forwards: list[Forward]) -> set[Place]:

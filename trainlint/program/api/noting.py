@@ -101,10 +101,10 @@ def _overwritten(inputs: tuple[Value, ...]) -> tuple[Value, Value, Value]:
     return (value, where, other) if isinstance(other, Constant) else (other, where, value)
 
 
-def note_grad_switch(ev: Evaluator, value: Value, at: s.Span, records: bool | None) -> None:
+def note_grad_switch(ev: Evaluator, value: Object, at: s.Span, records: bool | None) -> None:
     """Note that a statement switches autograd, which recorded before or not. In a block without gradients, what switches it
     off holds no longer than the block."""
-    if isinstance(value, Object) and value.type == "torch.set_grad_enabled":
+    if value.type == "torch.set_grad_enabled":
         wanted = records_inside(value)
         if wanted is not False or records is True:
             ev.emit(GradSwitch, at, records=wanted if isinstance(wanted, bool) else None)

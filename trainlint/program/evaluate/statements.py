@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from trainlint.facts.model.nodes import Exit
-from trainlint.facts.model.values import Constant, Op, alternatives
+from trainlint.facts.model.values import Constant, Object, Op, alternatives
 from trainlint.program.api import noting
 from trainlint.program.evaluate import called, classes, conditions, decorating, discarding, names, narrowing
 from trainlint.program.evaluate.assigning import assign_statement, augmented_statement, delete_statement
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 
 def _evaluate(ev: Evaluator, node: s.Evaluate) -> None:
-    records = ev.records
+    records = ev.here.records
     value = ev.expr(node.value)
     if not isinstance(node.value, s.Call):
         return
-    noting.note_grad_switch(ev, value, node.at, records)
+    if isinstance(value, Object):
+        noting.note_grad_switch(ev, value, node.at, records)
     for one in alternatives(value):
         if isinstance(one, Op):
             # what a function has bound and returns, it may have looked at
