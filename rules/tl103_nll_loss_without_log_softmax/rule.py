@@ -16,7 +16,7 @@ HARM = {
 }
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     losses = [one for one in training.events(LossCall) if one.function == "nll_loss" and not one.is_of_menu]
     said: set[Place] = set()

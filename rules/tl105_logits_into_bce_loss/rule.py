@@ -9,7 +9,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(LossCall, level="error")
+@rule(LossCall, level="error", confidence="likely")
 def check(loss: LossCall) -> Iterator[Finding]:
     is_of_training = not (loss.is_of_menu or are_of_evaluation(loss.guards))
     if loss.function != "binary_cross_entropy" or not is_of_training:

@@ -18,7 +18,7 @@ LAYERS = frozenset(
 MODE = "whether it drops in evaluation"
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding | Open]:
     calls = training.events(Dropped)
     by_choice = {call.at for call in calls if _may_be_zero(call.share)}
