@@ -32,14 +32,16 @@ def is_bounded_above(value: Value, guards: Guards = ()) -> bool:
 
 def is_cosine(value: Value) -> bool:
     """Whether a value is at most a cosine, or one by a temperature and less a shift: no exponential of it is infinite."""
-    value = _plain(value)
-    match value:
-        case Op(name="/" | "div" | "*" | "-", inputs=(one, other)):
-            return is_cosine(one) and attachment(other).is_nothing
-        case Op() if value.name in _INNER_PRODUCTS:
-            factors = [_plain(one) for one in value.inputs if not isinstance(one, Constant)]
-            return all(isinstance(one, Op) and one.name == "normalize" for one in factors)
-    return False
+    while True:
+        value = _plain(value)
+        match value:
+            case Op(name="/" | "div" | "*" | "-", inputs=(one, other)) if attachment(other).is_nothing:
+                value = one
+            case Op() if value.name in _INNER_PRODUCTS:
+                factors = [_plain(one) for one in value.inputs if not isinstance(one, Constant)]
+                return all(isinstance(one, Op) and one.name == "normalize" for one in factors)
+            case _:
+                return False
 
 
 def _is_never_negative(value: Value) -> bool:
@@ -54,7 +56,7 @@ def _is_greatest(value: Value) -> bool:
     value = _plain(value)
     match value:
         case Op(name="getattr", inputs=(one,), options={"name": Constant(value="values")}):
-            return _is_greatest(one)
+            value = _plain(one)
     return isinstance(value, Op) and value.name in _GREATEST
 
 

@@ -118,27 +118,38 @@ def _overlap(one: _Part, other: _Part) -> bool:
 
 
 def _is_same(one: Value | None, other: Value | None) -> bool:
-    """Whether two values are one, or are made of the same by the same, but for what is done to each sample. Numbers
-    alone, as sizes, do not say that: random numbers are made of these."""
-    if one is other:
-        return one is not None
+    """Whether two values are one, or are made of the same by the same, but for what is done to each sample."""
+    pending, met = [(one, other)], set()
+    while pending:
+        first, second = pending.pop()
+        if first is None or second is None:
+            return False
+        if first is second or (first.uid, second.uid) in met:
+            continue
+        met.add((first.uid, second.uid))
+        inner = _made_alike(first, second) if len(met) < _MOST else None
+        if inner is None:
+            return False
+        pending += inner
+    return True
+
+
+def _made_alike(one: Value, other: Value) -> list[tuple[Value, Value]] | None:
+    """What has to be the same for two values to be so; None where they differ. Numbers alone, as sizes, do not say that
+    anything is the same: random numbers are made of these."""
     match one, other:
         case Constant(), Constant():
-            return type(one.value) is type(other.value) and bool(one.value == other.value)
+            return [] if type(one.value) is type(other.value) and one.value == other.value else None
         case Op(), Op():
             alike = one.name == other.name and _gives_the_same(one)
         case Object(), Object():
             alike = one.type == other.type and one.definition is other.definition
         case _:
-            return False
+            return None
     first, second = _arguments(one), _arguments(other)
     is_told = any(not isinstance(one, Constant) or isinstance(one.value, str) for one in first.values())
-    return (
-        alike
-        and is_told
-        and first.keys() == second.keys()
-        and all(_is_same(first[key], second[key]) for key in first)
-    )
+    is_alike = alike and is_told and first.keys() == second.keys()
+    return [(first[key], second[key]) for key in first] if is_alike else None
 
 
 def _gives_the_same(op: Op) -> bool:
