@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.classes import MODULE, SOME_LOSS
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.holding import is_part_of
@@ -84,10 +84,14 @@ def _trained(loss: Value) -> Iterator[Value]:
     """The modules that a loss has gradients for, those included of which only the call is seen."""
     for one in reached([loss], _recorded):
         match one:
-            case Op(owner=Object() as owner) if owner.is_a(MODULE) and _recorded(one):
+            case Op(owner=Object() as owner) if (
+                owner.is_a(MODULE) and _recorded(one) and owner.type != SOME_LOSS
+            ):
                 yield owner
-            case Op(name="call", inputs=(Op() as made, *_)) if _is_class(made.name):
-                yield made
+            case Op(name="call", owner=None, inputs=(called, *_)):
+                made = made_as(called)
+                if not isinstance(made, Op) or _is_class(made.name):
+                    yield made
 
 
 def _is_class(name: str) -> bool:
