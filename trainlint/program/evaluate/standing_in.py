@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import NOT_TORCH, SCALER, SOME_LOSS, SOME_MODULE, SOME_OPTIMIZER
 from trainlint.facts.api.torch_names import library_bases
-from trainlint.facts.model.values import MANY, Choice, Object, Op, Unknown, Value
+from trainlint.facts.model.values import MANY, Choice, Object, Op, Unknown, Value, alternatives
 from trainlint.program.evaluate import siblings
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
@@ -129,8 +129,9 @@ def is_unknown(value: Value) -> bool:
     match value:
         case Unknown():
             return value.text != MANY
-        case Choice(options=options):
-            return all(is_unknown(one) for _, one in options)
+        case Choice():
+            several = list(alternatives(value))
+            return bool(several) and all(map(is_unknown, several))
         case Op(name="getattr", inputs=(Object(definition=ClassValue()), *_)):
             return True  # a base class that is not in sight has set it
         case Op(name="getitem" | "getattr", inputs=(inner, *_)):
