@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.api.operations import OUT_OF_PLACE
-from trainlint.program.source import rebinding
+from trainlint.program.source import rebinding, shape
 from trainlint.program.source import syntax as s
 from trainlint.program.source.displayed import displayed
 from trainlint.program.source.literals import AUGMENTED
@@ -206,7 +206,7 @@ class Reader(ExpressionReader):
         outer, outer_names = self._yields, self._names
         self._yields, self._names = False, set()
         body = self._suite(node.body)
-        is_generator, names = self._yields, frozenset(self._names)
+        is_generator, names = self._yields, frozenset(self._names).union(shape.names(decorators))
         outer_names |= names
         self._yields, self._names = outer, outer_names
         return s.Function(node.name.value, parameters, body, decorators, is_generator, names, at, returns)

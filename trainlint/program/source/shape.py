@@ -153,8 +153,8 @@ def assigned(block: s.Block) -> Iterator[str]:
                     yield from assigned(body)
 
 
-def names(block: s.Block) -> Iterator[str]:
-    """Every name and attribute in a block."""
+def names(block: s.Block | tuple[s.Expr, ...]) -> Iterator[str]:
+    """Every name and attribute in a block, or in some expressions."""
     pending: list[object] = [block]
     while pending:
         node = pending.pop()

@@ -314,7 +314,7 @@ class Function(_MayBePacked):
     decorators: tuple[Expr, ...]
     is_generator: bool
     names: frozenset[str]
-    """Every name, attribute and keyword in the function, nested functions included."""
+    """Every name, attribute and keyword in the function and its decorators, nested functions included."""
     at: Span
     returns: Expr | None = None
     """The annotation of its result."""
