@@ -70,14 +70,23 @@ def _held(optimizer: Value) -> dict[int, Value]:
 def _twins(step: OptimizerStep, held: dict[Value, dict[int, Value]]) -> Iterator[Object]:
     """The optimizer of a step, if it is made like another one: of the same class, in another place, for the same models."""
     one = step.optimizer
-    if isinstance(one, Object) and any(
+    if not isinstance(one, Object) or not _is_of_all(one):
+        return
+    if any(
         isinstance(other, Object)
+        and _is_of_all(other)
         and other.type == one.type
         and other.at != one.at
         and models.keys() == held[one].keys()
         for other, models in held.items()
     ):
         yield one
+
+
+def _is_of_all(optimizer: Object) -> bool:
+    """Whether an optimizer is given the parameters of a module as they are: each of two groups may hold some of them."""
+    given = optimizer.argument(0, "params")
+    return isinstance(given, Op) and given.name == "parameters"
 
 
 def _trained(loss: Value) -> Iterator[Value]:
