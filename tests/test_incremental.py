@@ -327,6 +327,64 @@ def train(loader):
     assert [one["code"] for one in check()["findings"]] == ["TL101"]
 
 
+BESIDE = """\
+import torch
+
+
+class Runner:
+    def __init__(self, net, optimizer, loss_fn):
+        self.net, self.optimizer, self.loss_fn = net, optimizer, loss_fn
+
+    def teach(self, loader):
+        self.net.train()
+        for x, y in loader:
+            self.optimizer.zero_grad()
+            loss = self.loss_fn(self.net(x), y)
+            loss.backward()
+            self.optimizer.step()
+
+    def score(self, loader):
+        with torch.no_grad():
+            return sum((self.net(x).argmax(-1) == y).sum().item() for x, y in loader)
+
+
+def teach(net, optimizer, loss_fn, loader):
+    net.train()
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = loss_fn(net(x), y)
+        loss.backward()
+        optimizer.step()
+
+
+def score(net, loader):
+    hits = 0
+    with torch.no_grad():
+        for x, y in loader:
+            hits += (net(x).argmax(-1) == y).sum().item()
+    return hits
+
+
+def report(other, x):
+    print(other)
+    return x
+"""
+
+
+def test_what_functions_say_of_each_other_follows_a_change_of_any(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(BESIDE)
+    assert {one["code"] for one in check()["findings"]} == {"TL311"}
+    replaced("train.py", "    print(other)\n", "    other.eval()\n")(tmp_path)
+    assert check() == check("--no-cache")
+    assert check()["findings"] == []
+    replaced("train.py", "    other.eval()\n", "    print(other)\n")(tmp_path)
+    assert check() == check("--no-cache")
+    assert {one["code"] for one in check()["findings"]} == {"TL311"}
+
+
 def _restore(tree: Path) -> None:
     for file in (*tree.glob("*.py"), *tree.glob("pkg/*.py")):
         file.unlink()

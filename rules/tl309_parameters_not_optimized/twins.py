@@ -40,10 +40,10 @@ def mistaken(training: Training) -> Mistaken | None:
     held = {one: _held(one) for step in steps for one in alternatives(step.optimizer)}
     if len(held) < 2 or not all(held.values()):
         return None
+    twins = [(step, one) for step in steps for one in _twins(step, held)]
     stepped = [model for models in held.values() for model in models.values()]
-    for backward in training.events(Backward):
-        after = [one for one in steps if training.is_after(one, backward)]
-        optimizer = next((one for step in after for one in _twins(step, held)), None)
+    for backward in training.events(Backward) if twins else ():
+        optimizer = next((one for step, one in twins if training.is_after(step, backward)), None)
         if optimizer is None or optimizer.at is None:
             continue
         trained = list(_trained(backward.loss))

@@ -27,7 +27,7 @@ class _Part(NamedTuple):
 
     Args:
         drawn: what draws: a split, or an order of which a slice is taken.
-        data: the data, or where it is made anew for each part, the call that makes it.
+        data: the data, or where each part is of a new copy, the call that creates it.
         cut: the slice of the order, where there is one.
     """
 

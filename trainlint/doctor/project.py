@@ -61,7 +61,7 @@ def _configuration(settings: Settings, config: Config) -> Iterator[Row]:
     entries, size = size_of(folder)
     parent = next(one for one in (folder, *folder.absolute().parents) if one.exists())
     if not os.access(parent, os.W_OK):
-        yield Row("cache", f"{where} cannot be written, so every check begins anew", "note")
+        yield Row("cache", f"{where} cannot be written, so every check starts from nothing", "note")
     else:
         yield Row(
             "cache", f"{where}: {entries} entries, {size / 1e6:.1f} MB" if entries else f"{where}: empty"

@@ -21,9 +21,8 @@ def part(ev: Evaluator, func: FunctionValue, name: str) -> Part | None:
     """The module that a parameter is in other functions of the file, if a function only calls it; None where none says so."""
     if not _is_called(func.code, name):
         return None
-    found = [
-        (one.name, said) for one in _beside(ev, func) if (said := ev.roles.of(one).get(name)) is not None
-    ]
+    beside = _look_at(ev, func.env.path)
+    found = [(one.name, said) for one in beside if (said := ev.roles.of(one).get(name)) is not None]
     if not found or any(said.role != "module" for _, said in found):
         return None
     switches = frozenset().union(*(said.switches for _, said in found))
@@ -33,23 +32,22 @@ def part(ev: Evaluator, func: FunctionValue, name: str) -> Part | None:
 def is_only_switched_on(ev: Evaluator, part: Part, path: str, owner: ClassValue | None = None) -> bool:
     """Whether code of a file switches a module to training mode, and nothing there switches any to evaluation mode. Of a
     class with bases, those may do it."""
-    return (
-        "train" in part.switches
-        and "eval" not in ev.project.modules[path].called
-        and (owner is None or not owner.code.bases)
-    )
+    if "train" not in part.switches or (owner is not None and owner.code.bases):
+        return False
+    _look_at(ev, path)
+    return "eval" not in ev.project.modules[path].called
 
 
 def _is_called(code: s.Function, name: str) -> bool:
     return any(isinstance(node, s.Call) and spelled(node.func) == name for node in walk(code.body))
 
 
-def _beside(ev: Evaluator, func: FunctionValue) -> Iterator[s.Function]:
-    path = func.env.path
+def _look_at(ev: Evaluator, path: str) -> tuple[s.Function, ...]:
+    """All functions of a file: what follows from them changes with each of them."""
+    found = tuple(_functions(ev.project.modules[path].body))
     ev.trace.uses.add(path)
-    for one in _functions(ev.project.modules[path].body):
-        ev.trace.code.add((path, one.at[0]))
-        yield one
+    ev.trace.code.update((path, one.at[0]) for one in found)
+    return found
 
 
 def _functions(block: s.Block) -> Iterator[s.Function]:
