@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.gloo import ended_by_itself
 from tests.in_process import findings_of_run, recorded
 from trainlint.judging import judged
 
@@ -32,16 +33,11 @@ ALONE = [
     ("compiled.py aot_eager", "", "layer.self_attn"),
 ]
 RANKS = [("ddp.py", "body"), ("fsdp2.py", "blocks.0.up")]
-TORN_DOWN = "terminate called without an active exception"
-"""What a process of gloo says where it dies while it ends, after all its work: one run in twenty does under load, also alone."""
 
 
 def run(command: list[str], folder: Path) -> list[str]:
     """The lines by which two runs of a program are compared."""
-    for _ in range(4):
-        done = started(command, folder)
-        if TORN_DOWN not in done.stderr:
-            break
+    done = ended_by_itself(lambda: started(command, folder))
     assert done.returncode == 0, done.stderr
     return [line for line in done.stdout.splitlines() if line.startswith(("weights", "next random", "right"))]
 

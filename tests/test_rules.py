@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.gloo import ended_by_itself
 from tests.in_process import findings_of_run
 from tests.scripts import Runner
 from trainlint.finding import Finding
@@ -96,7 +97,7 @@ def runner() -> Iterator[Runner]:
 @SCRIPTS
 def test_script_runs_and_shows_the_symptom(entry: Entry, script: str, runner: Runner) -> None:
     _skip_without_frameworks(entry.folder / script)
-    ran = runner.run(entry.folder / script)
+    ran = ended_by_itself(lambda: runner.run(entry.folder / script))
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip()
 
@@ -120,5 +121,5 @@ def test_bad_still_runs_once_it_is_fixed(entry: Entry, tmp_path: Path, runner: R
     script = tmp_path / "bad.py"
     script.write_bytes(fixed(check_for(entry, files), unsafe=True, writes=False).files["bad.py"].after)
     _skip_without_frameworks(script)
-    ran = runner.run(script)
+    ran = ended_by_itself(lambda: runner.run(script))
     assert ran.returncode == 0, ran.stderr
