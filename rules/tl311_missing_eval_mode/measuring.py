@@ -23,7 +23,9 @@ from .modes import is_inside
 def only_measures(training: Training, forward: Forward, module: Object) -> bool:
     """Whether a forward only measures: what a model has learned in this program, or what was loaded into it."""
     if forward.records is not False:
-        return _learns(training, module) and _is_compared(training, forward.output)
+        return _learns(training, module) and (
+            _is_compared(training, forward.output) or _loss_is_tallied(training, forward)
+        )
     return (is_loaded(training, forward, module) or _learns(training, module)) and is_scored(
         training, forward
     )
@@ -77,15 +79,14 @@ def _is_held_out(training: Training, forward: Forward) -> bool:
 
 
 def _learns(training: Training, module: Object) -> bool:
-    """Whether an optimizer steps a module on losses that are made with it."""
-    stepped = [
-        one
-        for step in training.events(OptimizerStep)
-        for held in modules_held(step.optimizer)[0]
-        for one in alternatives(held)
-        if isinstance(one, Object)
-    ]
-    return any(is_part_of(module, one) for one in stepped) and any(
+    """Whether an optimizer steps a module, or a part of it, on losses that are made with it. One whose parameters are not
+    in sight may hold it."""
+    held = [modules_held(step.optimizer) for step in training.events(OptimizerStep)]
+    stepped = [one for each in held for value in each.modules for one in alternatives(value)]
+    may_step = not all(each.complete for each in held) or any(
+        isinstance(one, Object) and (is_part_of(module, one) or is_part_of(one, module)) for one in stepped
+    )
+    return may_step and any(
         forward.module is module
         and forward.records is not False
         and is_made_of(backward.loss, forward.output)
@@ -99,6 +100,14 @@ def _is_lost(training: Training, forward: Forward) -> bool:
     return any(
         _holds(one.output, forward.output)
         or (is_inside(one, forward) and is_made_of(forward.output, one.output))
+        for one in training.events(LossCall)
+    )
+
+
+def _loss_is_tallied(training: Training, forward: Forward) -> bool:
+    """Whether a loss of an output is only added up as a number."""
+    return any(
+        _holds(one.output, forward.output) and _is_tallied(training, one.output)
         for one in training.events(LossCall)
     )
 

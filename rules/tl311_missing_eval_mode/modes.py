@@ -1,141 +1,60 @@
-"""Which mode a module is in when it is called, and whether that makes a difference."""
+"""Which mode a module is in when it is called."""
 
 from __future__ import annotations
 
-from trainlint.facts.api.classes import MODULE, SOME_MODULE
-from trainlint.facts.ask.asking import question, reached
-from trainlint.facts.ask.contents import handed_over, leaves
-from trainlint.facts.ask.flow import made_of
+from collections.abc import Iterator
+from typing import Literal
+
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.guards import depends_on_mode
 from trainlint.facts.ask.holding import is_part_of
-from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.calls import CalledBack
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import (
-    Carried,
-    Choice,
-    Constant,
-    Items,
-    Object,
-    Op,
-    Table,
-    Value,
-    alternatives,
-)
+from trainlint.facts.model.values import Object, Op, Value, alternatives
 
-_DROPOUTS = frozenset(
-    f"torch.nn.{name}"
-    for name in "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout".split()
-)
-_NORMS = frozenset(f"torch.nn.{lazy}BatchNorm{n}d" for lazy in ("", "Lazy") for n in (1, 2, 3)) | {
-    "torch.nn.SyncBatchNorm"
-}
-_ATTENTION_LAYERS = {
-    "torch.nn.TransformerEncoderLayer": 3,
-    "torch.nn.TransformerDecoderLayer": 3,
-    "torch.nn.Transformer": 5,
-}
-"""Layers that drop a tenth if nothing else is said, and where the argument stands that says so."""
-
-_CONTAINERS = (Items, Table, Choice, Carried)
-_PRETRAINED = "torchvision.models."
-"""Image models: each has batch norm or dropout."""
+_State = Literal["on", "off", "asked", "open"]
 
 
-def layer_with_modes(forward: Forward, module: Object) -> Object | None:
-    """A layer of a module, or itself, that certainly does something else in training than in evaluation, and that this
-    forward calls as far as one can see."""
-    inside = reached([module], _held)
-    layers = [one for one in inside if isinstance(one, Object) and _has_modes(one)]
-    if not layers:
-        return None
-    called = _called(forward)
-    is_followed = any(one is not module and is_part_of(one, module) for one in called)
-    return next((one for one in layers if not is_followed or _is_reached(one, called)), None)
+def stays_in_training(training: Training, forward: Forward, module: Object, holder: Object) -> bool:
+    """Whether a part of a module certainly is in training mode at one of its forwards, and not because that is asked for there.
 
-
-@question(start=False, unknown=False)
-def has_unseen_layers(module: Object) -> bool:
-    """Whether a module has layers of which nothing is known, so that they may depend on the mode."""
-    if module.definition is None:
-        return module.type == SOME_MODULE or not module.type.startswith("torch.nn.")
-    held = (one for value in module.attributes.values() for one in leaves(value) if one is not module)
-    return any(isinstance(one, Object) and one.is_a(MODULE) and has_unseen_layers(one) for one in held)
-
-
-def is_of_unseen_class(module: Object) -> bool:
-    """Whether a class that is not in sight has made a module: it is in training mode then, as any new module. What a function
-    returns may be in another."""
-    made = made_as(module)
-    return isinstance(made, Op) and made.owner is None and made.name.rpartition(".")[2][:1].isupper()
-
-
-def _called(forward: Forward) -> list[Object]:
-    """The modules that what a forward returns went through."""
-    return [one.owner for one in made_of(forward.output) if isinstance(one, Op) and one.owner is not None]
-
-
-def _is_reached(layer: Object, called: list[Object]) -> bool:
-    """Whether a layer is called, or held by a module of a library that is, and that may call it."""
-    return any(one is layer or (one.definition is None and is_part_of(layer, one)) for one in called)
-
-
-def _has_modes(layer: Object) -> bool:
-    if layer.definition is not None or layer.is_open:
-        return False
-    if layer.type in _DROPOUTS:
-        return _may_be_on(layer.argument(0, "p"))
-    if layer.type in _NORMS:
-        return _may_be_on(layer.argument(4, "track_running_stats"))
-    if layer.type in _ATTENTION_LAYERS:
-        return _may_be_on(layer.argument(_ATTENTION_LAYERS[layer.type], "dropout"))
-    return layer.type.startswith(_PRETRAINED)
-
-
-def _may_be_on(value: Value | None) -> bool:
-    """Whether an argument is not 0, False or None, a default that a user may change included."""
-    return value is None or all(
-        not isinstance(one, Constant) or bool(one.value) for one in alternatives(value)
-    )
-
-
-def _held(value: Value) -> list[Value]:
-    """The modules in a module, or in a container, and its containers; the first one last."""
-    held = value.attributes.values() if isinstance(value, Object) else value.parts()
-    return [one for one in reversed(held) if _is_module(one) or isinstance(one, _CONTAINERS)]
-
-
-def _is_module(value: Value) -> bool:
-    return isinstance(value, Object) and value.is_a(MODULE)
-
-
-def stays_in_training(training: Training, forward: Forward, module: Object) -> bool:
-    """Whether a module certainly is in training mode at one of its forwards, and not because that is asked for there.
-
-    Where `train()` stands right before it, with no recorded forward in between, it is on purpose: to drop at random in
-    evaluation, or to gather the statistics of batch norm anew.
+    Where `train()` stands right before it, with no recorded forward in between on any path, it is on purpose: to drop
+    at random in evaluation, or to gather the statistics of batch norm anew.
     """
-    if forward.mode is False or (forward.mode is None and _is_elsewhere(training, module)):
+    if forward.mode is False or (forward.mode is None and _is_set_by_hand(module)):
         return False
-    runs = training.runs(ModeChange, Forward) or [training.events(Forward)]
-    found = False
+    starts_open = forward.mode is None and _is_handed_on(training, module)
+    kinds = (ModeChange, Forward, Escape) if starts_open else (ModeChange, Forward)
+    runs = training.runs(*kinds) or [[] if starts_open else training.events(Forward)]
+    found: set[_State] = set()
     for run in runs:
-        asked = False
-        last: ModeChange | None = None
-        for event in run:
-            if isinstance(event, ModeChange) and _concerns(event, module) is not False:
-                last, asked = event, not is_inside(event, forward)
-            elif event is forward:
-                if last is not None and (
-                    last.training is not True or asked or _concerns(last, module) is None
-                ):
-                    return False
-                found = True
-            elif _is_call(event, module):
-                asked = False
-    return found
+        found.update(_states(run, forward, module, holder, "open" if starts_open else "on"))
+    return "on" in found and "off" not in found
+
+
+def _states(
+    run: list[Event], forward: Forward, module: Object, holder: Object, state: _State
+) -> Iterator[_State]:
+    """The states in which one order of events reaches a forward; `asked`: on since a `train()` right before it."""
+    for event in run:
+        if event is forward:
+            yield state
+        elif isinstance(event, ModeChange):
+            match _concerns(event, holder):
+                case None:
+                    state = "off"
+                case True:
+                    state = (
+                        ("on" if is_inside(event, forward) else "asked") if event.training is True else "off"
+                    )
+        elif isinstance(event, Escape):
+            state = "open" if _hands_on(event, module) else state
+        elif state == "asked" and _is_call(event, module):
+            state = "on"
 
 
 def switched_on(training: Training, forward: Forward, module: Object) -> ModeChange | None:
@@ -163,7 +82,9 @@ def may_be_switched_later(training: Training, forward: Forward, module: Object) 
 def is_given_another(forward: Forward) -> bool:
     """Whether a module is given one that it runs, such as a copy for one task: the mode of that one decides."""
     given = (one for value in forward.inputs for one in alternatives(value))
-    return any(_is_module(original) for one in given for original in _copied(one))
+    return any(
+        isinstance(original, Object) and original.is_a(MODULE) for one in given for original in _copied(one)
+    )
 
 
 def _copied(value: Value) -> list[Value]:
@@ -213,13 +134,19 @@ def _concerns(change: ModeChange, module: Object) -> bool | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _is_elsewhere(training: Training, module: Object) -> bool:
-    """Whether code that is not known is handed a module, or its mode is set by hand."""
-    if "training" in module.attributes:
-        return True
+def _is_set_by_hand(module: Object) -> bool:
+    """Whether the program assigns to `training`, instead of only reading it."""
+    return "training" in module.attributes and not depends_on_mode(module.attributes["training"])
+
+
+def _is_handed_on(training: Training, module: Object) -> bool:
+    """Whether code that is not known is handed a module: it may switch its mode."""
+    return any(_hands_on(one, module) for one in training.events(Escape))
+
+
+def _hands_on(escape: Escape, module: Object) -> bool:
     return any(
         isinstance(one, Object) and is_part_of(module, one)
-        for escape in training.events(Escape)
         for value in escape.values
         for one in handed_over(value)
     )

@@ -12,15 +12,13 @@ from trainlint.rule import rule
 
 from .measuring import is_loaded, is_put_to_use, is_scored, only_measures
 from .modes import (
-    has_unseen_layers,
     is_given_another,
-    is_of_unseen_class,
-    layer_with_modes,
     may_be_switched_later,
     stays_in_training,
     switched_inside,
     switched_on,
 )
+from .varying import WHOLE_MODELS, Varying, has_unseen_layers, is_of_unseen_class, varying
 
 _ADVICE = "Call `eval()` before it, and `train()` before training continues."
 _UNSEEN = "no layer in sight depends on the mode"
@@ -52,11 +50,12 @@ def _found(training: Training, forward: Forward, module: Object) -> Finding | No
     is_measured = only_measures(training, forward, module)
     if not is_measured and not is_put_to_use(training, forward, module):
         return _beside_training(training, forward, module)
-    layer = layer_with_modes(forward, module)
-    if (layer is None and not has_unseen_layers(module)) or not stays_in_training(training, forward, module):
+    parts = varying(training, forward, module)
+    if parts:
+        left_on = (one for one in parts if stays_in_training(training, forward, module, one.holder))
+        return next((_in_sight(training, forward, module, one, is_measured) for one in left_on), None)
+    if not has_unseen_layers(module) or not stays_in_training(training, forward, module, module):
         return None
-    if layer is not None:
-        return _in_sight(training, forward, module, layer, is_measured)
     switch = switched_on(training, forward, module)
     if switch is not None:
         return _unseen(forward, _UNSEEN, switch.at)
@@ -73,10 +72,9 @@ def _beside_training(training: Training, forward: Forward, module: Object) -> Fi
 
 
 def _in_sight(
-    training: Training, forward: Forward, module: Object, layer: Object, is_measured: bool
+    training: Training, forward: Forward, module: Object, part: Varying, is_measured: bool
 ) -> Finding:
-    """An evaluation of a model one of whose layers depends on the mode."""
-    kind = layer.type.removeprefix("torch.")
+    """An evaluation of a model a part of which depends on the mode."""
     own = switched_inside(training, forward)
     advice = (
         _ADVICE
@@ -86,11 +84,11 @@ def _in_sight(
     )
     places = (
         (own.at if own is not None else None, "it switches its own mode here"),
-        (layer.at, f"`{kind}` depends on the mode"),
+        (part.at, f"`{part.shown}` depends on the mode"),
     )
     return Finding(
         forward.at,
-        f"{module.title} is evaluated in training mode, so `{kind}` {_does(layer)}, and the evaluation "
+        f"{module.title} is evaluated in training mode, so `{part.shown}` {_does(part)}, and the evaluation "
         f"result is wrong. {advice}",
         tuple(Because(at, text) for at, text in places if at is not None),
         evidence={"training": True} if forward.mode is not None else {},
@@ -113,13 +111,13 @@ def _unseen(forward: Forward, doubt: str, switched_at: Place | None = None) -> F
     )
 
 
-def _does(layer: Object) -> str:
-    if "BatchNorm" in layer.type:
+def _does(part: Varying) -> str:
+    if part.is_norm:
         return (
             "normalises with the statistics of each batch, and updates its running statistics from "
             "evaluation data"
         )
-    return "still drops activations" if "Dropout" in layer.type else "behaves as in training"
+    return "behaves as in training" if part.shown.startswith(WHOLE_MODELS) else "still drops activations"
 
 
 def _may_evaluate(training: Training, forward: Forward) -> bool:

@@ -1,13 +1,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trainlint.facts.ask.asking import question
-from trainlint.facts.ask.guards import ask_for_mode
+from trainlint.facts.ask.guards import ask_for_mode, depends_on_mode
 from trainlint.facts.ask.registration import is_kept
 from trainlint.facts.model.events.forwards import Dropped
 from trainlint.facts.model.events.modules import Built, ModeChange
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Choice, Constant, Op, Unknown, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Op, Unknown, Value, alternatives
 from trainlint.facts.seen.probes import DropsInEvaluation
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
@@ -94,19 +93,7 @@ def _may_be_zero(share: Value | None) -> bool:
 
 def _asks_mode(call: Dropped) -> bool:
     """Whether it depends on `self.training`."""
-    return ask_for_mode(call.guards) or _depends_on_mode(call.share)
-
-
-@question(start=False, unknown=True)
-def _depends_on_mode(value: Value | None) -> bool:
-    match value:
-        case None:
-            return False
-        case Choice() if any(ask_for_mode(guards) for guards, _ in value.options):
-            return True
-        case Op(name="getattr") if constant(value.options.get("name")) == "training":
-            return True
-    return any(map(_depends_on_mode, value.parts()))
+    return ask_for_mode(call.guards) or depends_on_mode(call.share)
 
 
 def _is_own_setting(call: Dropped) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from trainlint.facts.ask.asking import question
 from trainlint.facts.model.exclusive import OFF
-from trainlint.facts.model.values import Guards
+from trainlint.facts.model.values import Choice, Guards, Op, Value, constant
 
 INDEX = "index from 0"
 """What the number of an iteration is called that `enumerate` counts from 0."""
@@ -16,6 +17,19 @@ Phase = Literal["first", "last", "unknown"]
 def ask_for_mode(guards: Guards) -> bool:
     """Whether conditions ask for `self.training`, which says in which mode a module is."""
     return any(_names_mode(condition) for condition, _ in guards)
+
+
+@question(start=False, unknown=True)
+def depends_on_mode(value: Value | None) -> bool:
+    """Whether a value is another in training than in evaluation: it is made of `self.training`, or chosen by it."""
+    match value:
+        case None:
+            return False
+        case Choice() if any(ask_for_mode(guards) for guards, _ in value.options):
+            return True
+        case Op(name="getattr") if constant(value.options.get("name")) == "training":
+            return True
+    return any(map(depends_on_mode, value.parts()))
 
 
 def are_of_evaluation(guards: Guards) -> bool:

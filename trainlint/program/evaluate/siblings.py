@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from trainlint.program.evaluate.classes import ancestry
 from trainlint.program.evaluate.values import ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 from trainlint.program.source.roles import Part, spelled
@@ -15,6 +16,9 @@ from trainlint.program.source.walking import walk
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
+
+_BARE = frozenset(("object", "abc.ABC"))
+"""Bases that do nothing with a model."""
 
 
 def part(ev: Evaluator, func: FunctionValue, name: str) -> Part | None:
@@ -30,12 +34,16 @@ def part(ev: Evaluator, func: FunctionValue, name: str) -> Part | None:
 
 
 def is_only_switched_on(ev: Evaluator, part: Part, path: str, owner: ClassValue | None = None) -> bool:
-    """Whether code of a file switches a module to training mode, and nothing there switches any to evaluation mode. Of a
-    class with bases, those may do it."""
-    if "train" not in part.switches or (owner is not None and owner.code.bases):
+    """Whether code of a file switches a module to training mode, and nothing there, or in the files of a class's bases,
+    switches any to evaluation mode. A base that is not in sight may do it."""
+    if "train" not in part.switches:
         return False
-    _look_at(ev, path)
-    return "eval" not in ev.project.modules[path].called
+    if owner is not None and (owner.has_unknown_base or owner.library_bases - _BARE):
+        return False
+    paths = {path, *(one.env.path for one in ancestry(owner))} if owner is not None else {path}
+    for one in sorted(paths):
+        _look_at(ev, one)
+    return not any("eval" in ev.project.modules[one].called for one in paths)
 
 
 def _is_called(code: s.Function, name: str) -> bool:
