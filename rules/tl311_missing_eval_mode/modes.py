@@ -40,21 +40,30 @@ def _states(
     run: list[Event], forward: Forward, module: Object, holder: Object, state: _State
 ) -> Iterator[_State]:
     """The states in which one order of events reaches a forward; `asked`: on since a `train()` right before it."""
+    whole: ModeChange | None = None
     for event in run:
         if event is forward:
             yield state
         elif isinstance(event, ModeChange):
+            whole = event if _concerns(event, module) else whole
             match _concerns(event, holder):
-                case None:
+                case True if event.training is True:
+                    state = "on" if is_inside(event, forward) else "asked"
+                case False if not _chooses_parts(event, module, whole):
+                    pass
+                case _:
                     state = "off"
-                case True:
-                    state = (
-                        ("on" if is_inside(event, forward) else "asked") if event.training is True else "off"
-                    )
         elif isinstance(event, Escape):
             state = "open" if _hands_on(event, module) else state
         elif state == "asked" and _is_call(event, module):
             state = "on"
+
+
+def _chooses_parts(change: ModeChange, module: Object, whole: ModeChange | None) -> bool:
+    """Whether a program puts parts of a model into evaluation mode one by one: it leaves out the others on purpose. Not where
+    the whole model was switched in the same function right before, to keep a frozen part from training."""
+    is_of_part = change.training is not True and _concerns(change, module) is None
+    return is_of_part and (whole is None or whole.calls != change.calls)
 
 
 def switched_on(training: Training, forward: Forward, module: Object) -> ModeChange | None:

@@ -74,11 +74,16 @@ def varying(training: Training, forward: Forward, module: Object) -> list[Varyin
         for one in _layers_with_modes(forward, module)
     ]
     functions = [
-        Varying(one.module, f"F.{one.function}", is_norm=False, at=one.at)
+        Varying(_seen_holder(one, module), f"F.{one.function}", is_norm=False, at=one.at)
         for one in training.events(Dropped)
         if is_inside(one, forward) and _is_told_the_mode(one)
     ]
     return layers + functions
+
+
+def _seen_holder(dropped: Dropped, module: Object) -> Object:
+    """The part that asks for its mode; the whole model where the part is not seen to belong to it, as in a loop over layers."""
+    return dropped.module if is_part_of(dropped.module, module) else module
 
 
 def _layers_with_modes(forward: Forward, module: Object) -> list[Object]:
