@@ -16,9 +16,10 @@ from trainlint.facts.ask.clues import has_no_graph
 from trainlint.facts.ask.contents import contents, handed_over, leaves
 from trainlint.facts.ask.devices import device_types, ways_to_be_on
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.ask.holding import contained, depends_on_mode, has_parameters, is_part_of
+from trainlint.facts.ask.holding import contained, has_parameters, is_part_of
 from trainlint.facts.ask.host import is_born_on_host, is_on_host
 from trainlint.facts.ask.meaning import makers, origins
+from trainlint.facts.ask.modes import may_depend_on_mode
 from trainlint.facts.ask.placement import device_of
 from trainlint.facts.ask.precision import castings, is_half, number
 from trainlint.facts.ask.starving import starving
@@ -117,7 +118,7 @@ def test_modules_that_all_know_each_other(last: str, parameters: bool | None, mo
     for asked in (known[0], known[-1]):
         with answered_by(Answers()) as answers:
             assert has_parameters(asked) is parameters
-            assert depends_on_mode(asked) is mode
+            assert may_depend_on_mode(asked) is mode
             assert is_part_of(known[-1], asked)
             assert not is_part_of(layer(last), asked)
         assert answers.steps <= 10 * LENGTH**2

@@ -4,7 +4,7 @@ from trainlint import limits
 from trainlint.facts.ask.evidence import of_mode
 from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.ask.freezing import may_freeze_modes
-from trainlint.facts.ask.holding import depends_on_mode, is_known_to_depend_on_mode
+from trainlint.facts.ask.modes import drops_by_mode, is_known_to_depend_on_mode, may_depend_on_mode
 from trainlint.facts.ask.stepped import modules_stepped
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.forwards import Forward
@@ -27,7 +27,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         module = forward.module
         if (
             not isinstance(module, Object)
-            or not depends_on_mode(module)
+            or not (may_depend_on_mode(module) or drops_by_mode(training, forward))
             or may_freeze_modes(training, module)
         ):
             continue
@@ -47,7 +47,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
             if step in said:  # the same step calls it more than once
                 continue
             said.add(step)
-            is_known = isinstance(training, Recorded) or is_known_to_depend_on_mode(module)
+            is_known = (
+                isinstance(training, Recorded)
+                or is_known_to_depend_on_mode(module)
+                or bool(drops_by_mode(training, forward))
+            )
             yield Finding(
                 forward.at,
                 _said(module, _trains_elsewhere(training, forward, trained)),

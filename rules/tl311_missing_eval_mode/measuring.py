@@ -7,6 +7,7 @@ from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import is_made_of, made_of
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.ask.loaders import uses
+from trainlint.facts.ask.modes import is_inside
 from trainlint.facts.ask.stepped import is_certainly_not_stepped, modules_held
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.forwards import Forward
@@ -16,8 +17,6 @@ from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Value, alternatives
-
-from .modes import is_inside
 
 
 def only_measures(training: Training, forward: Forward, module: Object) -> bool:

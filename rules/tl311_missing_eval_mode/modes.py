@@ -9,6 +9,7 @@ from trainlint.facts.api.classes import MODULE
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.guards import depends_on_mode
 from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.ask.modes import is_inside
 from trainlint.facts.model.events.calls import CalledBack
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.forwards import Forward
@@ -118,11 +119,6 @@ def switched_inside(training: Training, forward: Forward) -> ModeChange | None:
         ),
         None,
     )
-
-
-def is_inside(event: Event, forward: Forward) -> bool:
-    """Whether something happens in a forward itself."""
-    return event.calls[: len(forward.calls) + 1] == (*forward.calls, forward.at)
 
 
 def _is_call(event: Event, module: Object) -> bool:

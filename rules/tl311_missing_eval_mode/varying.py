@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trainlint.facts.api.classes import MODULE, SOME_MODULE
+from trainlint.facts.api.layers import MODE_DEPENDENT_IF
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.flow import made_of
-from trainlint.facts.ask.guards import depends_on_mode
 from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.ask.modes import drops_by_mode, has_levels
 from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.forwards import Dropped, Forward
 from trainlint.facts.model.training import Training
@@ -23,11 +24,8 @@ from trainlint.facts.model.values import (
     Table,
     Value,
     alternatives,
-    constant,
 )
 from trainlint.finding import Place
-
-from .modes import is_inside
 
 _DROPOUTS = frozenset(
     f"torch.nn.{name}"
@@ -43,8 +41,6 @@ _ATTENTION_LAYERS = {
 }
 """Layers that drop a tenth if nothing else is said, and where the argument stands that says so."""
 
-_RECURRENT = frozenset(("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"))
-_ATTENTION = "torch.nn.MultiheadAttention"
 
 _CONTAINERS = (Items, Table, Choice, Carried)
 WHOLE_MODELS = "torchvision.models."
@@ -75,8 +71,7 @@ def varying(training: Training, forward: Forward, module: Object) -> list[Varyin
     ]
     functions = [
         Varying(_seen_holder(one, module), f"F.{one.function}", is_norm=False, at=one.at)
-        for one in training.events(Dropped)
-        if is_inside(one, forward) and _is_told_the_mode(one)
+        for one in drops_by_mode(training, forward)
     ]
     return layers + functions
 
@@ -93,15 +88,6 @@ def _layers_with_modes(forward: Forward, module: Object) -> list[Object]:
     called = _called(forward) if layers else []
     is_followed = any(one is not module and is_part_of(one, module) for one in called)
     return [one for one in layers if not is_followed or _is_reached(one, called)]
-
-
-def _is_told_the_mode(dropped: Dropped) -> bool:
-    """Whether a function drops in training alone: it is given `self.training`, or a share that depends on it."""
-    if dropped.is_open:
-        return False
-    if dropped.function == "scaled_dot_product_attention":
-        return dropped.share is not None and depends_on_mode(dropped.share)
-    return depends_on_mode(dropped.training) and _may_be_on(dropped.share)
 
 
 @question(start=False, unknown=False)
@@ -139,20 +125,11 @@ def _has_modes(layer: Object) -> bool:
         return _may_be_on(layer.argument(4, "track_running_stats"))
     if layer.type in _ATTENTION_LAYERS:
         return _may_be_on(layer.argument(_ATTENTION_LAYERS[layer.type], "dropout"))
-    if layer.type in _RECURRENT:
-        return _is_on(layer.argument(5, "dropout")) and _is_deep(layer.argument(2, "num_layers"))
-    if layer.type == _ATTENTION:
-        return _is_on(layer.argument(2, "dropout"))
+    name = layer.type.removeprefix("torch.nn.")
+    if name in MODE_DEPENDENT_IF:
+        asked = layer.argument(*MODE_DEPENDENT_IF[name])
+        return asked is not None and _may_be_on(asked) and has_levels(layer)
     return layer.type.startswith(WHOLE_MODELS)
-
-
-def _is_on(share: Value | None) -> bool:
-    return share is not None and _may_be_on(share)
-
-
-def _is_deep(layers: Value | None) -> bool:
-    """Whether a recurrent layer has more than one level: dropout is between them alone."""
-    return layers is not None and constant(layers) != 1
 
 
 def _may_be_on(value: Value | None) -> bool:

@@ -8,7 +8,8 @@ from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.contents import handed_over
-from trainlint.facts.ask.holding import contained, depends_on_mode, has_parameters, is_part_of
+from trainlint.facts.ask.holding import contained, has_parameters, is_part_of
+from trainlint.facts.ask.modes import may_depend_on_mode
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.parameters import ParametersListed, RequiresGrad
 from trainlint.facts.model.training import Training
@@ -55,7 +56,7 @@ def may_be_wholly_frozen(training: Training, module: Object) -> bool:
 def may_freeze_modes(training: Training, module: Object) -> bool:
     """Whether all layers of a module that depend on its mode may be frozen, so that evaluation mode is meant for them."""
     return may_be_frozen(training, module) and not any(
-        depends_on_mode(layer) for layer in _layers_left(training, module)
+        may_depend_on_mode(layer) for layer in _layers_left(training, module)
     )
 
 

@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.classes import MODULE
-from trainlint.facts.api.layers import (
-    CONTAINERS,
-    MODE_DEPENDENT,
-    MODE_DEPENDENT_IF,
-    WITH_PARAMETERS,
-    WITHOUT_PARAMETERS_IF,
-)
+from trainlint.facts.api.layers import CONTAINERS, WITH_PARAMETERS, WITHOUT_PARAMETERS_IF
 from trainlint.facts.ask.asking import question, reached
-from trainlint.facts.ask.contents import contents, leaves, taken_apart
+from trainlint.facts.ask.contents import contents, taken_apart
 from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, constant
 
 
@@ -121,34 +115,3 @@ def wants_gradient(op: Op) -> bool:
     """Whether a tensor is made with `requires_grad=True`."""
     wants = op.options.get("requires_grad")
     return isinstance(wants, Constant) and wants.value is True
-
-
-@question(start=False, unknown=True)
-def depends_on_mode(module: Object) -> bool:
-    """Whether a module may behave otherwise in training than in evaluation, as far as its layers are known."""
-    is_layer = module.type.startswith("torch.nn.") and module.type not in CONTAINERS
-    if is_layer and module.definition is None:
-        return _layer_depends_on_mode(module, module.type.removeprefix("torch.nn."))
-    if module.definition is None and not module.type.startswith("torch.nn."):
-        return True
-    held = [one for value in module.attributes.values() for one in leaves(value) if one is not module]
-    return any(isinstance(one, Unknown) or (isinstance(one, Object) and depends_on_mode(one)) for one in held)
-
-
-@question(start=False, unknown=False)
-def is_known_to_depend_on_mode(module: Object) -> bool:
-    """Whether a layer in sight behaves otherwise in training than in evaluation."""
-    if module.definition is None and module.type not in CONTAINERS:
-        is_layer = module.type.startswith("torch.nn.")
-        return is_layer and _layer_depends_on_mode(module, module.type.removeprefix("torch.nn."))
-    held = [one for value in module.attributes.values() for one in leaves(value) if one is not module]
-    return any(isinstance(one, Object) and is_known_to_depend_on_mode(one) for one in held)
-
-
-def _layer_depends_on_mode(layer: Object, name: str) -> bool:
-    if name not in MODE_DEPENDENT_IF or layer.is_open:
-        return name in MODE_DEPENDENT
-    asked = layer.argument(*MODE_DEPENDENT_IF[name])
-    return asked is not None and not (
-        isinstance(asked, Constant) and not asked.is_default and not asked.value
-    )

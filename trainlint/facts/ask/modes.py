@@ -1,0 +1,71 @@
+"""What in a model is another in training than in evaluation."""
+
+from __future__ import annotations
+
+from trainlint.facts.api.layers import CONTAINERS, MODE_DEPENDENT, MODE_DEPENDENT_IF, RECURRENT
+from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.contents import leaves
+from trainlint.facts.ask.guards import depends_on_mode
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.forwards import Dropped, Forward
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Constant, Object, Unknown, alternatives, constant
+
+_ONE = Constant(value=1)
+
+
+def is_inside(event: Event, forward: Forward) -> bool:
+    """Whether something happens in a forward itself."""
+    return event.calls[: len(forward.calls) + 1] == (*forward.calls, forward.at)
+
+
+def drops_by_mode(training: Training, forward: Forward) -> list[Dropped]:
+    """Functions with dropout that a forward calls, and that certainly drop in training mode alone: they are told
+    `self.training`, or a share that depends on it."""
+    return [one for one in training.events(Dropped) if is_inside(one, forward) and _is_told_the_mode(one)]
+
+
+def _is_told_the_mode(dropped: Dropped) -> bool:
+    if dropped.is_open:
+        return False
+    if dropped.function == "scaled_dot_product_attention":
+        return depends_on_mode(dropped.share)
+    is_off = any(isinstance(one, Constant) and not one.value for one in alternatives(dropped.share))
+    return depends_on_mode(dropped.training) and not is_off
+
+
+@question(start=False, unknown=True)
+def may_depend_on_mode(module: Object) -> bool:
+    """Whether a module may behave otherwise in training than in evaluation, as far as its layers are known."""
+    is_layer = module.type.startswith("torch.nn.") and module.type not in CONTAINERS
+    if is_layer and module.definition is None:
+        return _layer_depends_on_mode(module, module.type.removeprefix("torch.nn."))
+    if module.definition is None and not module.type.startswith("torch.nn."):
+        return True
+    held = [one for value in module.attributes.values() for one in leaves(value) if one is not module]
+    return any(
+        isinstance(one, Unknown) or (isinstance(one, Object) and may_depend_on_mode(one)) for one in held
+    )
+
+
+@question(start=False, unknown=False)
+def is_known_to_depend_on_mode(module: Object) -> bool:
+    """Whether a layer in sight behaves otherwise in training than in evaluation."""
+    if module.definition is None and module.type not in CONTAINERS:
+        is_layer = module.type.startswith("torch.nn.")
+        return is_layer and _layer_depends_on_mode(module, module.type.removeprefix("torch.nn."))
+    held = [one for value in module.attributes.values() for one in leaves(value) if one is not module]
+    return any(isinstance(one, Object) and is_known_to_depend_on_mode(one) for one in held)
+
+
+def _layer_depends_on_mode(layer: Object, name: str) -> bool:
+    if name not in MODE_DEPENDENT_IF or layer.is_open:
+        return name in MODE_DEPENDENT
+    asked = layer.argument(*MODE_DEPENDENT_IF[name])
+    is_off = isinstance(asked, Constant) and not asked.is_default and not asked.value
+    return asked is not None and not is_off and has_levels(layer)
+
+
+def has_levels(layer: Object) -> bool:
+    """Whether a recurrent layer has more than one level, as far as one can see: its dropout is between them alone."""
+    return layer.type not in RECURRENT or constant(layer.argument(2, "num_layers") or _ONE) != 1
