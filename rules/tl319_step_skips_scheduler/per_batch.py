@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainlint.facts.ask.guards import ask_what_it_is
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
 from trainlint.facts.model.nodes import Loop
 from trainlint.facts.model.training import Training
@@ -20,6 +21,8 @@ _FASTEST = 0.95
 def falls_within_epochs(training: Training) -> Iterator[Finding]:
     """A schedule of steps that is through with most of them in the first epoch."""
     for event in training.events(SchedulerStep):
+        if ask_what_it_is(event.guards, event.scheduler):
+            continue
         epochs = _epochs_around(training, event)
         said = _counted(event.scheduler, _length(epochs)) if epochs is not None and event.told is None else ""
         if epochs is not None and said:

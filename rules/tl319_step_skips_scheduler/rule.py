@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.classes import SCHEDULER
 from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.guards import ask_what_it_is
 from trainlint.facts.model.events.event import Escape, Returned
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
@@ -75,6 +76,8 @@ def _stepped_too_often(training: Training) -> Iterator[Finding]:
     for event in training.events(SchedulerStep):
         argument = EPOCHS.get(event.scheduler.type.rpartition(".")[2])
         if argument is None or len(event.loops) < 2 or event.told is not None:
+            continue
+        if ask_what_it_is(event.guards, event.scheduler):
             continue
         end = event.scheduler.argument(*argument)
         around = [training.loops[number] for number in event.loops[:-1]]

@@ -7,7 +7,7 @@ from typing import Any
 from trainlint.facts.api.meanings import CLAMPS, KEEPS
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.values import Constant, Guards, Op, Value
+from trainlint.facts.model.values import Choice, Constant, Guards, Op, Value, alternatives
 
 _NEVER_NEGATIVE = frozenset("abs builtins.abs relu square exp softplus sigmoid softmax norm sqrt".split())
 _NEVER_POSITIVE = frozenset("log_softmax logsigmoid".split())
@@ -19,7 +19,9 @@ def is_bounded_above(value: Value, guards: Guards = ()) -> bool:
     """Whether a value certainly has an upper bound, or is the difference of two that were compared before."""
     value = _unscaled(value)
     match value:
-        case Op(name="-", inputs=(one,)):
+        case Choice():
+            return all(is_bounded_above(one, guards) for one in alternatives(value))
+        case Op(name="-" | "neg", inputs=(one,)):
             return _is_never_negative(one)
         case Op(name="-" | "sub", inputs=(_, other)):
             return _is_greatest(other) or _are_compared(guards)
@@ -47,6 +49,8 @@ def is_cosine(value: Value) -> bool:
 def _is_never_negative(value: Value) -> bool:
     value = _unscaled(value)
     match value:
+        case Choice():
+            return all(map(_is_never_negative, alternatives(value)))
         case Op(name="pow" | "**", inputs=(_, Constant(value=int() as power))):
             return power % 2 == 0
     return isinstance(value, Op) and value.name in _NEVER_NEGATIVE

@@ -4,6 +4,7 @@ from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.made_up import is_made_up
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.events.steps import Backward
@@ -37,6 +38,8 @@ def check(training: Training) -> Iterator[Finding]:
         if found is None or training.is_in_test(operation.at) or all(map(is_made_up, op.inputs)):
             continue
         instead, why, maker = found
+        if maker is not None and _is_replaced(training, op, maker) and not _is_learned(training, op):
+            continue
         if maker is None and not (
             _is_meant(op) and (instead not in _FOR_DIGITS or _is_learned(training, op))
         ):
@@ -64,6 +67,17 @@ def _in(op: Op, guards: Guards) -> tuple[str, str, Op | None] | None:
     if op.name in ("/", "div") and len(op.inputs) == 2:
         return _by_hand(*op.inputs)
     return None
+
+
+def _is_replaced(training: Training, op: Op, maker: Op) -> bool:
+    """Whether `torch.where` takes something else by what a probability is: only a gradient would still be NaN."""
+    return any(
+        called.name == "torch.where"
+        and len(called.args) == 3
+        and is_made_of(called.args[0], maker)
+        and any(is_made_of(taken, op) for taken in called.args[1:])
+        for called in training.events(Called)
+    )
 
 
 def _is_learned(training: Training, op: Op) -> bool:

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.noted import CLOCKS, SIZED_BY_DATA, SYNCHRONISES
+from trainlint.facts.api.noted import CLOCKS, LOGS_NUMBERS, SIZED_BY_DATA, SYNCHRONISES
 from trainlint.facts.ask.devices import ways_to_be_on
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.placement import device_of
@@ -18,6 +18,7 @@ from trainlint.rule import rule
 
 WAITS = (
     SYNCHRONISES
+    | LOGS_NUMBERS
     | SIZED_BY_DATA
     | {"nonzero", "masked_select", "unique"}
     | {f"builtins.{name}" for name in ("print", "float", "int", "str", "repr", "format")}

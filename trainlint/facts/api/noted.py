@@ -27,6 +27,10 @@ SIZED_BY_DATA = frozenset(
 """Functions that wait for the device, because the size of what they give depends on what is in a tensor."""
 
 
+LOGS_NUMBERS = frozenset(("wandb.log", "add_scalar", "add_scalars"))
+"""Functions and methods that turn each tensor into a number at once, so that they wait for the device."""
+
+
 EMPTY_CACHES = frozenset(f"torch.{name}.empty_cache" for name in ("cuda", "cuda.memory", "mps", "xpu"))
 
 
@@ -76,6 +80,7 @@ NOTED = (
     | SYNCHRONISES
     | SIZED_BY_DATA
     | COLLECTIVES
+    | LOGS_NUMBERS
     | frozenset(
         (
             "torch.load",
@@ -120,7 +125,8 @@ MAKES_MASK = "generate_square_subsequent_mask"
 
 
 NOTED_METHODS = (
-    frozenset(
+    LOGS_NUMBERS
+    | frozenset(
         (
             "set_epoch",
             "all_gather",

@@ -32,6 +32,14 @@ def depends_on_mode(value: Value | None) -> bool:
     return any(map(depends_on_mode, value.parts()))
 
 
+def ask_what_it_is(guards: Guards, value: Value) -> bool:
+    """Whether conditions ask for an attribute of a value: what follows is for some of what it may be."""
+    return any(
+        isinstance(condition, tuple) and condition[:2] == ("builtins.hasattr", ("value", value.uid))
+        for condition, _ in guards
+    )
+
+
 def are_of_evaluation(guards: Guards) -> bool:
     """Whether something only happens where `self.training` is false."""
     return any(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import LOADER, MODULE, SCHEDULER
 from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
-from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Unknown, Value
+from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Unknown, Value, constant
 from trainlint.program.api import elements
 from trainlint.program.evaluate.values import ClassValue
 from trainlint.program.source import syntax as s
@@ -37,6 +37,10 @@ def value_attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: st
         return value_attribute(ev, value.inputs[0], name, at, text)
     if name == "data" and _is_packed(value):
         return ev.op("getitem", (value,), at, text)
+    if name == "type" and isinstance(value, Op) and value.name == "device":
+        told = constant(value.inputs[0]) if value.inputs else None
+        if isinstance(told, str):
+            return Constant(value=told.partition(":")[0])
     if name in _TENSOR_ATTRIBUTES:
         if name == "grad":
             ev.emit(ParametersRead, at, target=holder_of(value), only_reads=True)
@@ -66,7 +70,7 @@ def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Val
     """An attribute of an object that neither it nor its class in the program defines."""
     if name == "module" and MODULE in value.bases:
         return value
-    if name == "training" and not ev.is_method_of(value):
+    if name == "training" and not (ev.is_method_of(value) or ev.forwarding() is value):
         return Constant(value=True)
     if name == "__class__" and isinstance(value.definition, ClassValue):
         return value.definition

@@ -43,7 +43,9 @@ class Relevance:
         for name, _, names in functions:
             for one in names & known:
                 mentioned_in.setdefault(one, []).append(name)
-        pending = [name for name, _, names in functions if not TRAINING_WORDS.isdisjoint(names)]
+        pending = [
+            name for name, _, names in functions if not TRAINING_WORDS.isdisjoint(names) or _drops(names)
+        ]
         self._trains: set[str] = set()
         while pending:
             name = pending.pop()
@@ -69,6 +71,11 @@ def _speaks(name: str, names: frozenset[str]) -> bool:
         return True
     if "init" in names and not names.isdisjoint(OLD_INITS):
         return True
+    return _drops(names)
+
+
+def _drops(names: frozenset[str]) -> bool:
+    """Whether a function calls a dropout of `torch.nn.functional`: only the forward that calls it says whose mode counts."""
     return not names.isdisjoint(DROPOUTS) and not names.isdisjoint(("F", "functional"))
 
 
