@@ -19,8 +19,6 @@ def is_bounded_above(value: Value, guards: Guards = ()) -> bool:
     """Whether a value certainly has an upper bound, or is the difference of two that were compared before."""
     value = _unscaled(value)
     match value:
-        case Choice():
-            return all(is_bounded_above(one, guards) for one in alternatives(value))
         case Op(name="-" | "neg", inputs=(one,)):
             return _is_never_negative(one)
         case Op(name="-" | "sub", inputs=(_, other)):
