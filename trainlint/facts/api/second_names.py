@@ -49,6 +49,32 @@ ALIASES: dict[str, str] = {
 """Second names of the same thing."""
 
 
+INNER_MODULES: dict[str, str] = {
+    f"{package}.{inner}": package
+    for package, names in {
+        "torch.amp": "autocast_mode grad_scaler",
+        "torch.autograd": "anomaly_mode function grad_mode gradcheck",
+        "torch.cuda.amp": "autocast_mode common",
+        "torch.distributed": "device_mesh distributed_c10d",
+        "torch.distributed.fsdp": "api fully_sharded_data_parallel",
+        "torch.distributions": "bernoulli beta binomial categorical dirichlet distribution gumbel independent kl "
+        "laplace log_normal mixture_same_family multinomial multivariate_normal normal one_hot_categorical poisson "
+        "relaxed_bernoulli relaxed_categorical transformed_distribution transforms uniform",
+        "torch.nn": "parameter",
+        "torch.nn.parallel": "parallel_apply replicate scatter_gather",
+        "torch.nn.utils": "clip_grad convert_parameters fusion memory_format",
+        "torch.optim": "adadelta adagrad adam adamax adamw asgd lbfgs nadam radam rmsprop rprop sgd sparse_adam",
+        "torch.utils.data": "dataloader distributed",
+        "torchvision.datasets": "cifar coco fakedata flickr folder imagenet mnist svhn voc",
+        "torchvision.models": "alexnet convnext densenet efficientnet googlenet inception mnasnet mobilenet "
+        "mobilenetv2 mobilenetv3 regnet resnet shufflenetv2 squeezenet swin_transformer vgg vision_transformer",
+        "torchvision.transforms": "transforms",
+    }.items()
+    for inner in names.split()
+}
+"""Modules whose names their package gives too, under which they are documented: `torch.optim.adam` of `torch.optim`."""
+
+
 AUTOCASTS: dict[str, tuple[str | None, tuple[str, ...]]] = {
     **dict.fromkeys(
         (AUTOCAST, "torch.amp.autocast", "torch.amp.autocast_mode.autocast"),

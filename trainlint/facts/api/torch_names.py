@@ -24,7 +24,7 @@ from trainlint.facts.api.frameworks import TRAINER, TRAINERS
 from trainlint.facts.api.losses import LOSSES
 from trainlint.facts.api.noted import ADDS_HOOKS, NOTED
 from trainlint.facts.api.operations import OWN_NAMES
-from trainlint.facts.api.second_names import ALIASES, NAMESPACES
+from trainlint.facts.api.second_names import ALIASES, INNER_MODULES, NAMESPACES
 
 _NAMES = 4096
 """Names of which it is remembered what they stand for: a program uses the same few again and again."""
@@ -84,7 +84,17 @@ def canonical(name: str) -> str:
     ):
         if name.startswith(inner):
             name = outer + _from_class(name[len(inner) :])
+    name = _as_documented(name)
     return ALIASES.get(name, name)
+
+
+def _as_documented(name: str) -> str:
+    """What a class or a function of an inner module, or a method of such a class, is called by its package."""
+    module, _, last = name.rpartition(".")
+    if module in INNER_MODULES:
+        return f"{INNER_MODULES[module]}.{last}"
+    module, _, owner = module.rpartition(".")
+    return f"{INNER_MODULES[module]}.{owner}.{last}" if module in INNER_MODULES else name
 
 
 _NO_LAYERS = (
