@@ -11,7 +11,7 @@ from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import contained, has_parameters, is_part_of
 from trainlint.facts.ask.modes import may_depend_on_mode
 from trainlint.facts.model.events.event import Escape, Event
-from trainlint.facts.model.events.parameters import ParametersListed, RequiresGrad
+from trainlint.facts.model.events.parameters import ParametersListed, ParametersRead, RequiresGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value, constant
 
@@ -82,10 +82,16 @@ def _layers_left(training: Training, module: Object) -> list[Object]:
 
 def wants_gradients_of_data(training: Training) -> bool:
     """Whether the program asks for gradients of what certainly is no part of a module, or may be none: its inputs."""
-    return any(
+    asked = any(
         constant(event.wanted) is not False and _owners(event.target) is None
         for event in training.events(RequiresGrad)
     )
+    return asked or any(_is_born_with_gradients(event.target) for event in training.events(ParametersRead))
+
+
+def _is_born_with_gradients(value: Value) -> bool:
+    """Whether a tensor is made with `requires_grad=True`, as by `Variable(x, requires_grad=True)`."""
+    return isinstance(value, Op) and constant(value.options.get("requires_grad")) is True
 
 
 def _is_layer(module: Object) -> bool:
