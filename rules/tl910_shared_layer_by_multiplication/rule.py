@@ -1,6 +1,8 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.holding import has_parameters
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object
 from trainlint.finding import Because, Finding, Place
@@ -13,7 +15,7 @@ def check(training: Training) -> Iterator[Finding]:
         if not container.is_a("torch.nn.Sequential", "torch.nn.ModuleList") or container.at is None:
             continue
         found = next(_shared(container), None)
-        if found is not None:
+        if found is not None and not _only_infers(training, container):
             place, layer = found
             yield Finding(
                 container.at,
@@ -22,6 +24,12 @@ def check(training: Training) -> Iterator[Finding]:
                 (Because(place, "it is repeated here"),) if place != container.at else (),
                 evidence=_evidence(container, layer),
             )
+
+
+def _only_infers(training: Training, container: Object) -> bool:
+    """Whether all that is done with a container is inference, as where its speed is measured."""
+    runs = [one for one in training.events(Forward) if one.module is container]
+    return bool(runs) and not any(one.records for one in runs) and not training.events(Backward)
 
 
 def _shared(container: Object) -> Iterator[tuple[Place, Object]]:
