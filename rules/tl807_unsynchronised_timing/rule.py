@@ -25,6 +25,9 @@ WAITS = (
 )
 """Calls that wait for the device, as far as they are of tensors."""
 
+_DETECTORS = "torchvision.models.detection."
+"""Models whose forward picks boxes by their scores, and so waits for the device."""
+
 
 @rule(Training, level="warning", refutable=False, by="S")
 def check(training: Training) -> Iterator[Finding]:
@@ -104,6 +107,8 @@ def _waits(event: Event) -> bool:
     match event:
         case OptimizerStep():
             return event.scaler is not None
+        case Forward(module=Object() as module):
+            return module.type.startswith(_DETECTORS)
         case Moved():
             return event.waits and not isinstance(event.what, Object)
         case Called():
