@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.evidence import seen_optimizer
 from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.ask.stepped import optimizer_of
-from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Unknown, Value, alternatives
@@ -15,7 +15,7 @@ BY_METRIC = "torch.optim.lr_scheduler.ReduceLROnPlateau"
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding]:
-    if not (training.events(Backward) or training.events(Escape)):
+    if not training.events(Backward) and not training.events(Forward):
         return  # nothing is trained: a schedule is only looked at
     early: dict[int, tuple[SchedulerStep, OptimizerStep]] = {}
     set_by = {id(one): optimizer_of(training, one) for one in training.events(SchedulerStep)}
