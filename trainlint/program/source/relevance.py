@@ -29,6 +29,9 @@ _HERE_ALONE = frozenset("eval forward load_state_dict bmm".split())
 """Names that say something of the function that they stand in, and nothing of those that call it; so do the words that
 rules declare."""
 
+_LOADS = "load_state_dict"
+"""What prepares a model: whoever calls the function that does it may use the model then."""
+
 _EVERYWHERE = frozenset("forward __init__ eval get update append extend items to add".split())
 """Names that too many things share to follow them."""
 
@@ -44,7 +47,9 @@ class Relevance:
             for one in names & known:
                 mentioned_in.setdefault(one, []).append(name)
         pending = [
-            name for name, _, names in functions if not TRAINING_WORDS.isdisjoint(names) or _drops(names)
+            name
+            for name, _, names in functions
+            if not TRAINING_WORDS.isdisjoint(names) or _LOADS in names or _drops(names)
         ]
         self._trains: set[str] = set()
         while pending:
