@@ -179,6 +179,102 @@ def test_calls_beyond_the_limit_are_told_of(folder: Path, monkeypatch: pytest.Mo
     assert (told["entry"], told["limit"]) == ("main", "PART_STEPS")
 
 
+CLOSURES = """
+def fit(model, loader):
+    optimizer = torch.optim.LBFGS(model.parameters())
+    LONG
+    for x, y in loader:
+
+        def closure():
+            CLEAR
+            loss = nn.functional.mse_loss(model(x), y)
+            loss.backward()
+            return loss
+
+        closure()
+        nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+"""
+
+TRAINERS = """
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def prepare(self):
+        CLEAR
+
+    def fit(self, loader):
+        LONG
+        for x, y in loader:
+            self.prepare()
+            nn.functional.mse_loss(self.model(x), y).backward()
+            self.optimizer.step()
+"""
+
+HELD = """
+class State:
+    def __init__(self, model):
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+class Trainer:
+    def __init__(self, model):
+        self.model, self.state = model, State(model)
+
+    def prepare(self):
+        CLEAR
+
+    def fit(self, loader):
+        LONG
+        for x, y in loader:
+            self.prepare()
+            nn.functional.mse_loss(self.model(x), y).backward()
+            self.state.optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "clear"),
+    [
+        (CLOSURES, "optimizer.zero_grad()"),
+        (TRAINERS, "self.optimizer.zero_grad()"),
+        (HELD, "self.state.optimizer.zero_grad()"),
+    ],
+)
+def test_what_a_call_that_is_not_followed_may_clear_counts_as_cleared(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, clear: str
+) -> None:
+    def found(clearing: str) -> set[str]:
+        program = text.replace("CLEAR", clearing).replace("LONG", "print([1, 2, 3, 4, 5, 6, 7, 8, 9])")
+        return codes(checked(folder, program, "--no-cache"))
+
+    assert "TL301" not in found(clear)
+    assert "TL301" in found("pass")
+    monkeypatch.setattr(limits, "PART_STEPS", 20)
+    assert "TL301" not in found(clear)
+
+
+def test_a_call_that_is_not_followed_clears_nothing_out_of_its_reach(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+def counted(x):
+    return len(x)
+
+def fit(model, loader):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    print([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    for x, y in loader:
+        print(counted(x))
+        nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+"""
+    monkeypatch.setattr(limits, "PART_STEPS", 20)
+    report = checked(folder, text, "--no-cache")
+    assert report["limits"] and "TL301" in codes(report)
+
+
 def test_limits_are_kept_with_findings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "PART_STEPS", 60)
     text = LATE + "def main():\n" + "    print(a + b)\n" * 50 + "    late(nn.Linear(2, 2), [(x, x)])\n"

@@ -51,6 +51,11 @@ def _given_by(training: Training, first: OptimizerStep, step: OptimizerStep) -> 
         if first not in run or step not in run[run.index(first) :]:
             continue
         start, end = run.index(first), run.index(step, run.index(first))
+        if any(
+            isinstance(one, ZeroGrad) and same_parameters(one.target, step.optimizer)
+            for one in run[start:end]
+        ):
+            continue
         given = [one for one in run[:start] if isinstance(one, Backward)]
         goes_on = any(isinstance(one, Backward) and one.accumulates for one in run[start:end])
         if goes_on and given and _reaches(given[-1].loss, held):

@@ -21,7 +21,7 @@ def is_left_alone(training: Training, step: OptimizerStep) -> bool:
     return computes and any(
         certainly_clears(clear.target, other.optimizer) and not training.is_after(clear, other)
         for other in training.events(OptimizerStep)
-        if True and isinstance(other.optimizer, Object)
+        if isinstance(other.optimizer, Object)
         for clear in clears
     )
 
@@ -34,7 +34,9 @@ def is_taken_in_turn(training: Training, step: OptimizerStep, loop: int) -> bool
         isinstance(over, Op)
         and over.name == "range"
         and any(
-            other.at == step.at and other.optimizer is not step.optimizer
+            other.at == step.at
+            and other.optimizer is not step.optimizer
+            and not training.never_together(other, step)
             for other in training.events(OptimizerStep)
         )
     )

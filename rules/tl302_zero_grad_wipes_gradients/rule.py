@@ -1,8 +1,9 @@
 from collections.abc import Iterator, Sequence
 
 from trainlint.facts.ask.evidence import of_gradients
-from trainlint.facts.ask.stepped import certainly_clears, held_modules
+from trainlint.facts.ask.stepped import certainly_clears, held_modules, same_parameters
 from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.parameters import GradientSet
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.finding import Because, Finding
@@ -16,7 +17,8 @@ def check(training: Training) -> Iterator[Finding]:
     yield from cleared_each_time(training)
     wiped: dict[int, tuple[ZeroGrad, Backward, OptimizerStep]] = {}
     fine: set[int] = set()
-    for run in training.runs(Backward, OptimizerStep, ZeroGrad):
+    replaced = (GradientSet,) if training.events(GradientSet) else ()
+    for run in training.runs(Backward, OptimizerStep, ZeroGrad, *replaced):
         for position, event in enumerate(run):
             if not isinstance(event, OptimizerStep) or not training.is_optimizer(event.optimizer):
                 continue
@@ -46,6 +48,8 @@ def _wiping(before: Sequence[Event], step: OptimizerStep) -> tuple[ZeroGrad, Bac
         match event:
             case ZeroGrad() if step.at in event.calls:
                 continue  # a hook of the step, which has used the gradients by then
+            case GradientSet() if zero is None and same_parameters(event.target, step.optimizer):
+                return None  # what was cleared before is there again
             case ZeroGrad() if certainly_clears(event.target, step.optimizer):
                 zero = event
             case Backward() if _is_older(event, step):

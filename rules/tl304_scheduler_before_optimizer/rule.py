@@ -66,7 +66,7 @@ def _follows(training: Training, step: object, event: SchedulerStep, optimizer: 
     return (
         isinstance(step, OptimizerStep)
         and (event.loops[-1] in step.loops if event.loops else _is_one_iteration(training, event, step))
-        and _same(step.optimizer, optimizer)
+        and _is_one_of(step.optimizer, optimizer)
         and (not isinstance(event.optimizer, Unknown) or _are_near(step, event))
     )
 
@@ -87,8 +87,9 @@ def _are_near(step: OptimizerStep, event: SchedulerStep) -> bool:
     return step.calls[:depth] == event.calls[:depth]
 
 
-def _same(one: Value, other: Value) -> bool:
-    return {value.uid for value in alternatives(one)} == {value.uid for value in alternatives(other)}
+def _is_one_of(one: Value, other: Value) -> bool:
+    """Whether an optimizer is the one of a scheduler, in whichever of several ways that was made."""
+    return {value.uid for value in alternatives(one)} <= {value.uid for value in alternatives(other)}
 
 
 def _may_be_same(one: Value, other: Value) -> bool:

@@ -8,10 +8,10 @@ from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import held_in, is_part_of, module_of
-from trainlint.facts.ask.stepped import modules_held, same_parameters
+from trainlint.facts.ask.stepped import clears_some, modules_held, same_parameters
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import ModuleChanged
-from trainlint.facts.model.events.parameters import ParametersRead
+from trainlint.facts.model.events.parameters import GradientSet, ParametersRead
 from trainlint.facts.model.events.steps import OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
@@ -110,7 +110,22 @@ def is_cleared(training: Training, step: OptimizerStep, loop: int) -> bool | Ope
         same_parameters(one.target, step.optimizer) and not _is_for_another(training, one, step)
         for one in clears
     )
-    return is_so or may_touch(training, step.optimizer, loop)
+    return is_so or may_touch(training, step.optimizer, loop) or _are_replaced(training, step, clears)
+
+
+def _are_replaced(training: Training, step: OptimizerStep, clears: list[ZeroGrad]) -> bool:
+    """Whether the gradients that a step uses are those of other parameters, which replace what was there before, and something
+    clears those others."""
+    replaced = [
+        one
+        for one in training.inside(step.loops[-1], GradientSet)
+        if same_parameters(one.target, step.optimizer)
+    ]
+    sources = [source for one in replaced for source in one.sources]
+    return bool(replaced) and all(
+        any(clears_some(one.target, source) for one in clears) or not isinstance(source, Object)
+        for source in sources
+    )
 
 
 def _is_for_another(training: Training, clear: ZeroGrad, step: OptimizerStep) -> bool:

@@ -155,6 +155,18 @@ def same_parameters(target: Value, optimizer: Value) -> bool:
     return any(contains(one, held) for one in targets) or any(contains(one, numbers) for one in stepped)
 
 
+def clears_some(target: Value, module: Value) -> bool:
+    """Whether clearing `target` may clear gradients of a module: itself, one that it is a part of, or an optimizer that holds
+    some of it."""
+    modules = frozenset(one.uid for one in alternatives(module))
+    return any(
+        one.uid in modules
+        or not isinstance(one, Object)
+        or (_holds_some(one, modules) if one.is_a(OPTIMIZER) else contains(one, modules))
+        for one in alternatives(target)
+    )
+
+
 def _holds_some(optimizer: Value, modules: frozenset[int]) -> bool:
     """Whether an optimizer holds one of these modules, or one that it is a part of."""
     held = (one for module in modules_held(optimizer).modules for one in alternatives(module))

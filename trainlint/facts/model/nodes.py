@@ -41,10 +41,17 @@ class Body:
 
 
 @dataclass(eq=False)
+class Rounds:
+    """A loop that is followed item by item: `continue` leaves one of its rounds, `break` all that are left."""
+
+    rounds: list[list[Node]] = field(default_factory=list)
+
+
+@dataclass(eq=False)
 class Exit:
     """`kind` is "return", "break", "continue" or "raise"."""
 
     kind: str
 
 
-Node = Event | Branch | Loop | Body | Exit
+Node = Event | Branch | Loop | Rounds | Body | Exit

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from trainlint import limits
 from trainlint.facts.model.effort import give_up
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.exclusive import compared, is_among
-from trainlint.facts.model.nodes import Body, Branch, Exit, Loop, Node
+from trainlint.facts.model.nodes import Body, Branch, Exit, Loop, Node, Rounds
 
 
 def events(nodes: list[Node]) -> Iterator[Event]:
@@ -24,6 +25,9 @@ def events(nodes: list[Node]) -> Iterator[Event]:
                 break
             elif isinstance(node, (Loop, Body)):
                 pending.append(iter(node.body))
+                break
+            elif isinstance(node, Rounds):
+                pending.append(chain.from_iterable(node.rounds))
                 break
         else:
             pending.pop()
@@ -40,6 +44,9 @@ def loops(nodes: list[Node]) -> Iterator[Loop]:
             yield from loops(node.otherwise)
         elif isinstance(node, Body):
             yield from loops(node.body)
+        elif isinstance(node, Rounds):
+            for one in node.rounds:
+                yield from loops(one)
 
 
 def branches(nodes: list[Node]) -> Iterator[Branch]:
@@ -51,6 +58,9 @@ def branches(nodes: list[Node]) -> Iterator[Branch]:
             yield from branches(node.otherwise)
         elif isinstance(node, (Loop, Body)):
             yield from branches(node.body)
+        elif isinstance(node, Rounds):
+            for one in node.rounds:
+                yield from branches(one)
 
 
 def runs(nodes: list[Node], kinds: tuple[type[Event], ...]) -> Iterator[list[Event]]:
@@ -60,12 +70,9 @@ def runs(nodes: list[Node], kinds: tuple[type[Event], ...]) -> Iterator[list[Eve
     same way both times, unless what it tests changes in between.
     """
     kept = _pruned(nodes, kinds, {})
-    choices: list[bool] = []
     known: set[tuple[int, ...]] = set()
     steps = 0
-    for _ in range(limits.ORDERS):
-        run = _Run(choices)
-        run.block(kept)
+    for run in _ways(kept):
         order = tuple(map(id, run.events))
         if order not in known:
             known.add(order)
@@ -73,13 +80,33 @@ def runs(nodes: list[Node], kinds: tuple[type[Event], ...]) -> Iterator[list[Eve
         steps += run.steps
         if steps > limits.ORDER_STEPS:
             give_up("runs")
+            yield _gone(kept, [], is_ordinary=True).events
             return
+
+
+def _ways(kept: _Steps) -> Iterator[_Run]:
+    """Ways through, one after the other: those that differ in the last branches first. Where these are too many, the ordinary
+    one as well, and those that depart from it at one branch."""
+    choices: list[bool] = []
+    for _ in range(limits.ORDERS):
+        run = _gone(kept, choices)
+        yield run
         choices = run.choices
         while choices and not choices[-1]:
             choices.pop()
         if not choices:
             return
         choices[-1] = False
+    ordinary = _gone(kept, [], is_ordinary=True)
+    yield ordinary
+    for position, taken in enumerate(ordinary.choices[: limits.ORDERS]):
+        yield _gone(kept, [*ordinary.choices[:position], not taken], is_ordinary=True)
+
+
+def _gone(kept: _Steps, choices: list[bool], *, is_ordinary: bool = False) -> _Run:
+    run = _Run(choices, is_ordinary=is_ordinary)
+    run.block(kept)
+    return run
 
 
 class _Fork(NamedTuple):
@@ -90,16 +117,24 @@ class _Fork(NamedTuple):
     setting: int | None
     constants: frozenset[str]
     varies: tuple[int, ...]
+    stays: bool
+    """The side of the ordinary way: the branch is only taken where its other side leaves the loop or function."""
     then: _Steps
     otherwise: _Steps
 
 
-class _Rounds(NamedTuple):
-    """A loop."""
+class _Again(NamedTuple):
+    """A loop of one iteration that stands for many."""
 
     number: int
     body: _Steps
     times: int
+
+
+class _EachOnce(NamedTuple):
+    """A loop that is followed item by item."""
+
+    rounds: list[_Steps]
 
 
 class _Inner(NamedTuple):
@@ -108,18 +143,20 @@ class _Inner(NamedTuple):
     body: _Steps
 
 
-_Steps = list["list[Event] | _Fork | _Rounds | _Inner | str"]
+_Steps = list["list[Event] | _Fork | _Again | _EachOnce | _Inner | str"]
 """What is left of a tree: events that follow each other, and the kind of an exit as a word."""
 
 
 class _Run:
-    """One way through, steered by `choices`; where they end, branches are taken and that is noted."""
+    """One way through, steered by `choices`; where they end, branches are taken and that is noted. An ordinary
+    one takes those alone that it would leave its loop or function without."""
 
-    def __init__(self, choices: list[bool]) -> None:
+    def __init__(self, choices: list[bool], *, is_ordinary: bool) -> None:
         self.events: list[Event] = []
         self.choices = list(choices)
         self.steps = 0
         self._met = 0
+        self._is_ordinary = is_ordinary
         self._decided: dict[object, bool] = {}
         self._settings: dict[object, list[tuple[frozenset[str], bool]]] = {}
         self._round: dict[int, int] = {}
@@ -135,8 +172,10 @@ class _Run:
             elif isinstance(step, _Fork):
                 side = step.then if self._choose(step) else step.otherwise
                 left = self.block(side) if side else None
-            elif isinstance(step, _Rounds):
+            elif isinstance(step, _Again):
                 left = self._again(step)
+            elif isinstance(step, _EachOnce):
+                left = self._each_once(step)
             elif isinstance(step, _Inner):
                 left = "raise" if self.block(step.body) == "raise" else None
             else:
@@ -145,10 +184,19 @@ class _Run:
                 return left
         return None
 
-    def _again(self, loop: _Rounds) -> str | None:
+    def _again(self, loop: _Again) -> str | None:
         for _ in range(loop.times):
             self._round[loop.number] = self._round.get(loop.number, 0) + 1
             left = self.block(loop.body)
+            if left in ("return", "raise"):
+                return left
+            if left == "break":
+                break
+        return None
+
+    def _each_once(self, loop: _EachOnce) -> str | None:
+        for body in loop.rounds:
+            left = self.block(body)
             if left in ("return", "raise"):
                 return left
             if left == "break":
@@ -163,7 +211,7 @@ class _Run:
         if decided is not None:
             return decided
         if self._met == len(self.choices):
-            self.choices.append(True)
+            self.choices.append(fork.stays if self._is_ordinary else True)
         taken = self.choices[self._met]
         self._met += 1
         if moment is not None:
@@ -194,9 +242,9 @@ def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[obj
             case Loop():
                 body = _pruned(node.body, kinds, numbers)
                 if _matters(body, beside=("break", "continue")):
-                    kept.append(
-                        _Rounds(node.number, body, 2 if _loops_deep(body) < limits.LOOPS_TWICE else 1)
-                    )
+                    kept.append(_Again(node.number, body, 2 if _loops_deep(body) < limits.LOOPS_TWICE else 1))
+            case Rounds():
+                _add_rounds(kept, [_pruned(one, kinds, numbers) for one in node.rounds])
             case Body():
                 body = _pruned(node.body, kinds, numbers)
                 if body and body[-1] == "return":
@@ -213,13 +261,28 @@ def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[obj
     return kept
 
 
+def _add_rounds(kept: _Steps, rounds: list[_Steps]) -> None:
+    """Add a loop that is followed item by item: one after the other where nothing leaves it."""
+    if not any(map(_has_exit, rounds)):
+        for body in rounds:
+            _go_on(kept, body)
+    elif any(_matters(body, beside=("break", "continue")) for body in rounds):
+        kept.append(_EachOnce(rounds))
+
+
 def _fork(node: Branch, then: _Steps, otherwise: _Steps, numbers: dict[object, int]) -> _Fork:
     key = None if node.key is None else numbers.setdefault(node.key, len(numbers))
     asked = compared(node.key)
+    stays = _leaves(otherwise)
     if asked is None:
-        return _Fork(key, None, frozenset(), node.varies, then, otherwise)
+        return _Fork(key, None, frozenset(), node.varies, stays, then, otherwise)
     setting = numbers.setdefault(("setting", asked.subject), len(numbers))
-    return _Fork(key, setting, asked.constants, node.varies, then, otherwise)
+    return _Fork(key, setting, asked.constants, node.varies, stays, then, otherwise)
+
+
+def _leaves(steps: _Steps) -> bool:
+    """Whether steps end with an exit."""
+    return bool(steps) and isinstance(steps[-1], str)
 
 
 def _go_on(steps: _Steps, others: _Steps) -> None:
@@ -237,8 +300,10 @@ def _loops_deep(steps: _Steps) -> int:
     for step in steps:
         if isinstance(step, _Fork):
             deepest = max(deepest, _loops_deep(step.then), _loops_deep(step.otherwise))
-        elif isinstance(step, _Rounds):
+        elif isinstance(step, _Again):
             deepest = max(deepest, 1 + _loops_deep(step.body))
+        elif isinstance(step, _EachOnce):
+            deepest = max(deepest, *map(_loops_deep, step.rounds))
         elif isinstance(step, _Inner):
             deepest = max(deepest, _loops_deep(step.body))
     return deepest
@@ -252,9 +317,16 @@ def _has_exit(steps: _Steps) -> bool:
         if isinstance(step, _Fork):
             if _has_exit(step.then) or _has_exit(step.otherwise):
                 return True
-        elif isinstance(step, _Rounds) and _has_exit(step.body):
+        elif any(map(_has_exit, _bodies(step))):
             return True
     return False
+
+
+def _bodies(step: object) -> list[_Steps]:
+    """What a loop goes through."""
+    if isinstance(step, _EachOnce):
+        return step.rounds
+    return [step.body] if isinstance(step, _Again) else []
 
 
 def _matters(steps: _Steps, beside: tuple[str, ...]) -> bool:

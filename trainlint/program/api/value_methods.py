@@ -164,6 +164,8 @@ def _updated(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Spa
 
 def _written(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:
     attributes.written_by_hand(ev, value, "", at)
+    if name == "copy_" and given.args and isinstance(value, Op) and _is_gradient(value):
+        attributes.gradient_set(ev, value, given.args[0], at)
 
 
 METHODS: dict[str, Callable[[Evaluator, Value, str, Arguments, s.Span, str], Value | None]] = {

@@ -74,6 +74,18 @@ def _note(ev: Evaluator, target: Value, name: str, value: Value, at: s.Span, is_
         ev.emit(PadIsEnd, at, tokenizer=target)
 
 
+def _note_on_tensor(ev: Evaluator, target: Op, name: str, value: Value, at: s.Span) -> None:
+    """Attributes of tensors, and of what is not known."""
+    if name in ("transform", "transforms"):
+        ev.emit(SettingChanged, at, name=name, value=value, target=target)
+    if name in attributes.GRADIENT_FUNCTIONS:
+        ev.store.touch(target)
+        target.hung_on = value
+    attributes.written_by_hand(ev, target, name, at)
+    if name == "grad":
+        attributes.gradient_set(ev, target, value, at)
+
+
 def set_attribute(
     ev: Evaluator, target: Value, name: str, value: Value, at: s.Span, is_certain: bool = True
 ) -> None:
@@ -91,17 +103,14 @@ def set_attribute(
     if isinstance(value, Constant) and ev.loops:  # a value of its own, for when it was set matters
         value = Constant(value=value.value, at=value.at, is_default=value.is_default)
     _note(ev, target, name, value, at, is_certain)
+    if name == "_grad" and isinstance(target, Op):
+        name = "grad"  # what lies behind it
     if name == "grad" and attributes.is_nothing(value):
         ev.emit(ZeroGrad, at, target=attributes.holder_of(target))
     elif name == "requires_grad":
         attributes.set_requires_grad(ev, target, value, at, assignment=True)
     elif isinstance(target, Op):
-        if name in ("transform", "transforms"):
-            ev.emit(SettingChanged, at, name=name, value=value, target=target)
-        if name in attributes.GRADIENT_FUNCTIONS:
-            ev.store.touch(target)
-            target.hung_on = value
-        attributes.written_by_hand(ev, target, name, at)
+        _note_on_tensor(ev, target, name, value, at)
     elif isinstance(target, Object):
         classes.note_registration(ev, target, name, value, at)
         containers.note_part(ev, target, name, value)
@@ -109,5 +118,5 @@ def set_attribute(
         ev.emit(SettingChanged, at, name=f"{target.name}.{name}", value=value)
     if isinstance(target, FileModule):
         names.bind(ev, name, value, ev.module(target.path))
-    else:
+    elif name != "grad" or not isinstance(target, Op):  # which backward() changes
         ev.store.set((target.uid, name), value)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import LOADER, MODULE, SCHEDULER
-from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.model.events.parameters import GradientSet, ParametersRead, RequiresGrad
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Unknown, Value, constant
 from trainlint.program.api import elements
 from trainlint.program.evaluate.values import ClassValue
@@ -41,6 +42,8 @@ def value_attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: st
         told = constant(value.inputs[0]) if value.inputs else None
         if isinstance(told, str):
             return Constant(value=told.partition(":")[0])
+    if name == "_grad" and isinstance(value, Op):
+        name = "grad"  # what lies behind it
     if name in _TENSOR_ATTRIBUTES:
         if name == "grad":
             ev.emit(ParametersRead, at, target=holder_of(value), only_reads=True)
@@ -113,6 +116,15 @@ def written_by_hand(ev: Evaluator, target: Value, name: str, at: s.Span) -> None
     holder = holder_of(target)
     if holder is not target or name in ("data", "grad"):
         ev.emit(ParametersRead, at, target=holder, of_gradients=name == "grad")
+
+
+def gradient_set(ev: Evaluator, target: Value, value: Value, at: s.Span) -> None:
+    """`p.grad = value`. What is made of the gradient itself, as one that is scaled, replaces nothing."""
+    holder = holder_of(target)
+    read = (one for one in reached([value]) if isinstance(one, Op) and one.name == "grad")
+    sources = tuple(dict.fromkeys(holder_of(one) for one in read))
+    if holder not in sources:
+        ev.emit(GradientSet, at, target=holder, sources=sources)
 
 
 def is_nothing(value: Value) -> bool:

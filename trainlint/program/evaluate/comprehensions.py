@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from trainlint.facts.model.values import Items, Object, Op, Table, Value
@@ -45,7 +43,7 @@ def comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
             return Items(
                 kind="list", items=exact, at=ev.place(node.at), repeated=_of_one_object(ev, node, exact)
             )
-        with _inside_loop(ev):
+        with loops.loop(ev, node.at):
             assigning.assign(ev, target, elements.element(ev, iterable, iterable_node.at))
             asked = [ev.expr(test) for test in tests]
             for inner_target, inner_iterable, inner_tests in node.loops[1:]:
@@ -78,9 +76,3 @@ def _of_one_object(
     """The object that each item of a list is, where it was made before: `[layer for _ in range(n)]`."""
     is_same = len(items) > 1 and isinstance(items[0], Object) and all(one is items[0] for one in items)
     return ((ev.place(node.at), items[0]),) if is_same else ()
-
-
-@contextmanager
-def _inside_loop(ev: Evaluator) -> Iterator[None]:
-    with ev.inside(loops=(*ev.loops, next(ev.loop_numbers))):
-        yield

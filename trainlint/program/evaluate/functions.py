@@ -12,6 +12,7 @@ from trainlint.finding import Place
 from trainlint.program.evaluate import blocks, conditions, declared, parameters
 from trainlint.program.evaluate.context import Frame
 from trainlint.program.evaluate.keys import INITIALISED
+from trainlint.program.evaluate.reach import within_reach
 from trainlint.program.evaluate.signatures import lacks_arguments, raises_at_once
 from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
@@ -47,9 +48,10 @@ def call_function(
 ) -> Value:
     """A function of the program: its body, here and now. Beyond the limits, an unknown result."""
     is_constructor = func.origin.code.name == "__init__"
-    if ev.work.active.get(_running(func), 0) >= limits.MAX_SAME_FUNCTION or not ev.follows():
+    is_running = ev.work.active.get(_running(func), 0) >= limits.MAX_SAME_FUNCTION
+    if is_running or not ev.follows():
         _initialised(ev, func, given)
-        ev.emit(Escape, at, values=given.all())
+        ev.emit(Escape, at, values=given.all() if is_running else within_reach(ev, func, given))
         return ev.op("call", given.all(), at, func.code.name + "(…)")
     if raises_at_once(func, given):
         return _refused(ev, func, given, at)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from trainlint import limits
 from trainlint.facts.model.events.operations import Discarded
-from trainlint.facts.model.nodes import Loop
+from trainlint.facts.model.nodes import Loop, Rounds
 from trainlint.facts.model.values import (
     Carried,
     Items,
@@ -59,9 +59,13 @@ def _note_lost(ev: Evaluator, assign: s.Assign, name: str, before: Value | None)
 
 def _item_by_item(ev: Evaluator, node: s.For, iterable: Items) -> Signal:
     """How the loop was left before its end, if it was."""
+    made = Rounds()
+    ev.nodes.append(made)
     for one in tuple(iterable.items):  # the body may append to it
-        assigning.assign(ev, node.target, one)
-        signal = block(ev, node.body)
+        made.rounds.append([])
+        with ev.inside(nodes=made.rounds[-1]):
+            assigning.assign(ev, node.target, one)
+            signal = block(ev, node.body)
         if signal in ("return", "raise", "break"):
             return signal
     return None

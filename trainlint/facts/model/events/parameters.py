@@ -52,6 +52,19 @@ class ParametersRead(Event):
 
 
 @dataclass(eq=False)
+class GradientSet(Event):
+    """The gradient of a parameter is replaced: `p.grad = other.grad`, or `p.grad.copy_(other.grad)`.
+
+    Args:
+        target: whose gradient: a module whose parameters are gone through, or a tensor.
+        sources: whose gradients it is made of, none of them its own.
+    """
+
+    target: Value = field(default_factory=Value)
+    sources: tuple[Value, ...] = ()
+
+
+@dataclass(eq=False)
 class ParametersListed(Event):
     """The parameters of a module are listed: it hands them on to whoever asked.
 

@@ -1,0 +1,46 @@
+"""What a function of the program could get at that is not followed, as a limit is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api.classes import MODULE, OPTIMIZER
+from trainlint.facts.model.values import Object, Value, alternatives
+from trainlint.program.evaluate.values import Arguments, Env, FunctionValue
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+_LEVELS = 2
+
+
+def within_reach(ev: Evaluator, func: FunctionValue, given: Arguments) -> tuple[Value, ...]:
+    """What a function is given, what it names of the scopes around it, and what these objects hold beside layers: a closure
+    clears the optimizer of the function that it stands in, a method that of its object."""
+    found: dict[Value, None] = dict.fromkeys((*given.all(), *_named(ev, func)))
+    level: list[Value] = list(found)
+    for _ in range(_LEVELS):
+        level = [held for one in level for held in _held(ev, one) if held not in found]
+        found.update(dict.fromkeys(level))
+    return tuple(found)
+
+
+def _named(ev: Evaluator, func: FunctionValue) -> Iterator[Object]:
+    env: Env | None = func.env
+    while env is not None:
+        for name in func.code.names:
+            yield from _objects([ev.store.get((env.uid, name))])
+        env = env.parent
+
+
+def _held(ev: Evaluator, holder: Value) -> Iterator[Object]:
+    for owner in _objects([holder]):
+        is_module = owner.is_a(MODULE)
+        if owner.definition is not None:
+            held = _objects(ev.store.owned(owner.uid).values())
+            yield from (one for one in held if not is_module or one.is_a(OPTIMIZER))
+
+
+def _objects(values: Iterable[Value | None]) -> Iterator[Object]:
+    return (one for value in values for one in alternatives(value) if isinstance(one, Object))
