@@ -9,6 +9,7 @@ from trainlint.facts.model.values import (
     Choice,
     Constant,
     Items,
+    Object,
     Op,
     Table,
     Value,
@@ -40,7 +41,11 @@ def delete_statement(ev: Evaluator, node: s.Delete) -> None:
 
 
 def _delete(ev: Evaluator, target: s.Expr) -> None:
-    """`del table[key]`."""
+    """`del table[key]`, and `del self.name`, after which it is nothing that a module holds."""
+    if isinstance(target, s.Attribute):
+        holder = ev.expr(target.value)
+        if isinstance(holder, Object):
+            ev.set_attribute(holder, target.name, Constant(value=None), target.at)
     if not isinstance(target, s.Subscript):
         return
     table, key = expressions.unseen(ev, target.value), ev.expr(target.index)
