@@ -19,6 +19,7 @@ from trainlint.facts.model.values import (
 from trainlint.program.api import filling, noting, subscripts
 from trainlint.program.evaluate import (
     attributes,
+    best_models,
     called,
     declared,
     discarding,
@@ -67,6 +68,7 @@ def assign_as_written(ev: Evaluator, target: s.Expr, written: s.Expr, value: Val
     running_sums.note_assigned(ev, target, written, value)
     assign(ev, target, standing_in.known(ev, target, value) if isinstance(target, s.Name) else value)
     wrapped_names.note_assigned(ev, target, written, value)
+    best_models.note_assigned(ev, target, written, value)
 
 
 def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:
