@@ -98,7 +98,7 @@ def _holds_spent(value: Value, spent: frozenset[int]) -> bool:
     """Whether a value is one of these losses, or one of them times a number, as of samples in a batch."""
     while isinstance(value, Op) and value.uid not in spent and value.name in _WEIGHS and value.records:
         value = value.inputs[0]
-    return value.uid in spent
+    return all(one.uid in spent for one in alternatives(value))
 
 
 def _is_any_entry(loss: Value) -> bool:

@@ -58,8 +58,11 @@ class Optimizers(NamedTuple):
     """Numbers of those modules, and of all that they held when the optimizer was given them."""
 
     def holds(self, layer: Object, by: list[Object] | None = None) -> bool:
+        """Whether some optimizer holds a layer, as itself or as the value of unknown code that it is known by."""
         chosen = self.held if by is None else by
-        return any(layer.uid in self.inside[one] for one in chosen)
+        known_as = () if layer.stands_for is None else handed_over(layer.stands_for)
+        numbers = {layer.uid}.union(one.uid for one in known_as)
+        return any(not numbers.isdisjoint(self.inside[one]) for one in chosen)
 
 
 def part_left_out(training: Training) -> LeftOut | None:

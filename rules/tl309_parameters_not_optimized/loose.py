@@ -28,7 +28,7 @@ def loose_left_out(training: Training) -> LeftOut | None:
         return None
     losses = [one.loss for one in training.events(Backward) if not one.by_framework]
     together = list(reached((one for one in losses if _learns(one, optimizers)), _recorded))
-    owners = _with_own_parameters(training, together)
+    owners = _with_own_parameters(training, together, optimizers)
     beside = {one.owner for one in together if isinstance(one, Op)}.union(owners)
     left = [one for one in (*trained, *owners) if one in beside and not optimizers.holds(one)]
     layers = [
@@ -56,20 +56,26 @@ def _recorded(value: Value) -> tuple[Value, ...]:
     return () if is_stop else tuple(value.parts())
 
 
-def _with_own_parameters(training: Training, used: list[Value]) -> list[Object]:
-    """The modules of the program's own of which a parameter is among some values."""
-    numbers = {one.uid for one in used if isinstance(one, Op) and one.name == PARAMETER and _may_learn(one)}
-    return [
-        one
-        for one in training.objects
-        if one.is_a(MODULE)
-        and not one.type.startswith("torch.")
-        and not numbers.isdisjoint(part.uid for part in reached(one.attributes.values(), _own_parts))
-    ]
+def _with_own_parameters(training: Training, used: list[Value], optimizers: Optimizers) -> list[Object]:
+    """The modules of the program's own of which a parameter is among some values, but for those that share it with a module
+    that an optimizer holds: a copy of that has values of its own, under the same number."""
+    numbers = {
+        one.uid for one in used if isinstance(one, Op) and one.name == PARAMETER and _learns_for_sure(one)
+    }
+    modules = [one for one in training.objects if one.is_a(MODULE) and not one.type.startswith("torch.")]
+    found = {one: numbers & _own_numbers(one) for one in modules} if numbers else {}
+    shared = {number for one, own in found.items() if optimizers.holds(one) for number in own}
+    return [one for one, own in found.items() if own - shared]
 
 
-def _may_learn(parameter: Op) -> bool:
-    return constant(parameter.option(1, "requires_grad")) is not False
+@question(start=frozenset(), unknown=frozenset())
+def _own_numbers(module: Object) -> frozenset[int]:
+    return frozenset(part.uid for part in reached(module.attributes.values(), _own_parts))
+
+
+def _learns_for_sure(parameter: Op) -> bool:
+    asked = parameter.option(1, "requires_grad")
+    return asked is None or constant(asked) is True
 
 
 def _own_parts(value: Value) -> Iterable[Value]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from trainlint.facts.api.classes import MODULE, SOME_LOSS
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts
-from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.ask.holding import has_parameters, is_part_of
 from trainlint.facts.ask.interference import may_set_gradients
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.ask.unseen_models import made_as
@@ -93,14 +93,17 @@ def _trained(loss: Value) -> Iterator[Value]:
     """The modules that a loss has gradients for, those included of which only the call is seen."""
     for one in reached([loss], _recorded):
         match one:
-            case Op(owner=Object() as owner) if (
-                owner.is_a(MODULE) and _recorded(one) and owner.type != SOME_LOSS
-            ):
+            case Op(owner=Object() as owner) if owner.is_a(MODULE) and _recorded(one) and _may_learn(owner):
                 yield owner
             case Op(name="call", owner=None, inputs=(called, *_)):
                 made = made_as(called)
                 if not isinstance(made, Op) or _is_class(made.name):
                     yield made
+
+
+def _may_learn(module: Object) -> bool:
+    """Whether a module may have parameters: what compares a prediction with its target has none."""
+    return module.type != SOME_LOSS and has_parameters(module) is not False
 
 
 def _is_class(name: str) -> bool:

@@ -23,6 +23,10 @@ def squared(training: Training) -> Iterator[Finding]:
         rates = [one.argument(1, "lr") for one in optimizers if isinstance(one, Object) and not one.is_open]
         if any(constant(rate) in (1, 1.0) for rate in rates):
             continue  # a base of which the factor is the rate itself
+        if any(constant(one) in (1, 1.0) for one in alternatives(event.factor)):
+            continue  # what is 1 at times is a factor, whatever the other numbers are
+        if any(_is_large(rate) for rate in rates):
+            continue
         is_divided = any(
             isinstance(one, Op)
             and one.name == "/"
@@ -34,7 +38,7 @@ def squared(training: Training) -> Iterator[Finding]:
         yield Finding(
             event.at,
             "`LambdaLR` multiplies the optimizer's learning rate by what this function gives, and it gives a learning rate: "
-            "the result is about its square, thousands of times too small. Return a factor, which is 1 at the peak.",
+            "the result is about its square, which is far too small. Return a factor, which is 1 at the peak.",
             level="warning",
             confidence=None if any(rate is not None for rate in rates) else "likely",
             doubt=""
@@ -43,11 +47,20 @@ def squared(training: Training) -> Iterator[Finding]:
         )
 
 
+def _is_large(rate: Value | None) -> bool:
+    """Whether a rate is so near 1 that its square is one too: what a command line gives as default counts."""
+    number = rate.value if isinstance(rate, Constant) else None
+    return isinstance(number, float) and number >= _NEAR_ONE
+
+
+_NEAR_ONE = 0.5
+
+
 def _is_rate(value: Value, rates: list[Value | None]) -> bool:
     """Whether a value is the learning rate of an optimizer, by its identity or its name."""
     for rate in rates:
         number, other = constant(rate), constant(value)
-        if rate is value or (isinstance(number, float) and number == other and number < 0.5):
+        if rate is value or (isinstance(number, float) and number == other and number < _NEAR_ONE):
             return True
     match value:
         case Op(name="getattr", options={"name": Constant(value=str(name))}):

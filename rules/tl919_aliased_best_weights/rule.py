@@ -3,12 +3,14 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events.calls import Called
-from trainlint.facts.model.events.modules import StateKept, StateLoaded, StateTaken
+from trainlint.facts.model.events.modules import ModelKept, StateKept, StateLoaded, StateTaken
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Carried, Choice, Op, Table, Value, alternatives, constant
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
+
+from .kept_models import goes_on
 
 _BEST = re.compile(r"best", re.IGNORECASE)
 
@@ -20,15 +22,32 @@ def check(training: Training) -> Iterator[Finding | Open]:
         for one in taken.values():
             yield Open(one.at, "what becomes of these weights")
     yield from _kept_for_later(training)
+    for kept in training.events(ModelKept):
+        if _BEST.search(kept.name) and goes_on(training, kept):
+            yield Finding(
+                kept.at,
+                f"`{kept.name}` is the model itself, not a copy: later steps change it too, so after the loop it has the "
+                "last weights, not the best. Keep `copy.deepcopy(model)`.",
+                confidence="likely",
+                doubt="code that is not in sight may save the weights when they are the best",
+                is_shown_by_runs=False,
+            )
     for event in training.events(StateLoaded):
         owners = {one.uid for one in alternatives(event.target)}
         for state in _references(event.state):
             if state.owner is not None and state.owner.uid in owners:
                 yield from _used(training, taken.get(state.uid), event, "restored")
-    for call in training.events(Called):
-        if call.name == "torch.save" and call.args:
-            for state in _references(call.args[0]):
-                yield from _used(training, taken.get(state.uid), call, "saved")
+    saves = [
+        (call, taken[state.uid])
+        for call in training.events(Called)
+        if call.name == "torch.save" and call.args
+        for state in _references(call.args[0])
+        if state.uid in taken
+    ]
+    at_once = {one.output.uid for call, one in saves if set(one.loops) <= set(call.loops)}
+    for call, one in saves:
+        if one.output.uid not in at_once:  # else what is written last is meant to hold the last weights
+            yield from _used(training, one, call, "saved")
 
 
 def _kept_for_later(training: Training) -> Iterator[Finding]:

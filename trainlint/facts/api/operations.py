@@ -34,6 +34,10 @@ CREATES = frozenset(
 """Operations that make a fresh tensor with no history."""
 
 
+EXTENDS = ("append", "extend", "insert")
+"""Methods by which a list gets further items."""
+
+
 FRESH = frozenset("zeros ones full empty arange linspace logspace eye rand randn randint randperm".split())
 """Operations that make a tensor on any device that they are told."""
 

@@ -156,6 +156,8 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
         return Attachment(attached=wants_gradient(op))
     if op.name == "output" and op.owner is not None:
         return _of_output(op, op.owner, at_first)
+    if op.name == "grad":  # which has a graph only where `backward` was asked to create one
+        return _UNCERTAIN
     return None
 
 

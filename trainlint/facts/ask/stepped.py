@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from trainlint.facts.api.classes import MODULE, OPTIMIZER, SOME_MODULE
+from trainlint.facts.api.classes import MODULE, OPTIMIZER, PARAMETER, SOME_MODULE
+from trainlint.facts.api.operations import EXTENDS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.flow import made_of
@@ -62,7 +63,20 @@ def numbers_held(training: Training, optimizer: Value) -> frozenset[int]:
 def _given(optimizer: Object) -> Iterator[Value]:
     """What an optimizer was made with, taken apart."""
     named = (held for name, held in optimizer.options.items() if name in ("params", "model"))
-    return (leaf for value in (*optimizer.args[:1], *named) for leaf in leaves(value))
+    every = reached((*optimizer.args[:1], *named), lambda one: reversed(_parts(one)))
+    return (leaf for leaf in every if _is_whole(leaf) or not _parts(leaf))
+
+
+def _parts(value: Value) -> Sequence[Value]:
+    """What a value given to an optimizer is made of, and what was put into the list that it is."""
+    if not isinstance(value, Op):
+        return value.parts()
+    added = [part for one in value.written if one.name in EXTENDS for part in one.inputs[1:]]
+    return added if _is_whole(value) else (*value.inputs, *added)
+
+
+def _is_whole(value: Value) -> bool:
+    return isinstance(value, Op) and value.name in ("parameters", PARAMETER)
 
 
 def _wrapped(optimizer: Value) -> Iterator[Object]:

@@ -9,7 +9,7 @@ from trainlint.facts.api.gradients import CUTS, NO_GRADIENT
 from trainlint.facts.api.losses import ADDITIVE, LOSS_FUNCTIONS, SCALING
 from trainlint.facts.api.meanings import CLAMPS, KEEPS, MAKES, TURNS
 from trainlint.facts.api.noted import FITS
-from trainlint.facts.api.operations import NOT_METHODS
+from trainlint.facts.api.operations import EXTENDS, NOT_METHODS
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.contents import contents
 from trainlint.facts.ask.flow import made_of
@@ -145,6 +145,19 @@ def _parameters(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.
     return ev.op("items", (Table(others=[listed]),), at) if name == "named_parameters" else listed
 
 
+def _extended(
+    ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str
+) -> Value | None:
+    """`params.extend(others.parameters())` of a list of parameters."""
+    listed = value
+    while isinstance(listed, Op) and listed.name in ("+", "filter") and listed.inputs:
+        listed = listed.inputs[0]
+    if not (isinstance(listed, Op) and listed.name == "parameters" and isinstance(value, Op)):
+        return None
+    ev.write(value, ev.op(name, (value, *given.args), at, text))
+    return Constant(value=None)
+
+
 def _scaled(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     """`scaler.scale(loss)` of a scaler that is not known."""
     is_scaler = isinstance(value, Unknown) or (isinstance(value, Op) and value.name in ("getattr", "call"))
@@ -180,6 +193,7 @@ METHODS: dict[str, Callable[[Evaluator, Value, str, Arguments, s.Span, str], Val
     "requires_grad_": _requires_grad,
     **dict.fromkeys(("to", "cuda", "cpu"), _moved),
     **dict.fromkeys(("parameters", "trainable_parameters", "named_parameters"), _parameters),
+    **dict.fromkeys(EXTENDS, _extended),
     "scale": _scaled,
     "update": _updated,
     **dict.fromkeys(("add_", "sub_", "copy_", "mul_", "addcdiv_", "set_"), _written),

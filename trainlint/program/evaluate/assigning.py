@@ -9,6 +9,7 @@ from trainlint.facts.model.values import (
     Choice,
     Constant,
     Items,
+    Object,
     Op,
     Table,
     Value,
@@ -18,6 +19,7 @@ from trainlint.facts.model.values import (
 from trainlint.program.api import filling, noting, subscripts
 from trainlint.program.evaluate import (
     attributes,
+    best_models,
     called,
     declared,
     discarding,
@@ -40,7 +42,11 @@ def delete_statement(ev: Evaluator, node: s.Delete) -> None:
 
 
 def _delete(ev: Evaluator, target: s.Expr) -> None:
-    """`del table[key]`."""
+    """`del table[key]`, and `del self.name`, after which it is nothing that a module holds."""
+    if isinstance(target, s.Attribute):
+        holder = ev.expr(target.value)
+        if isinstance(holder, Object):
+            ev.set_attribute(holder, target.name, Constant(value=None), target.at)
     if not isinstance(target, s.Subscript):
         return
     table, key = expressions.unseen(ev, target.value), ev.expr(target.index)
@@ -62,6 +68,7 @@ def assign_as_written(ev: Evaluator, target: s.Expr, written: s.Expr, value: Val
     running_sums.note_assigned(ev, target, written, value)
     assign(ev, target, standing_in.known(ev, target, value) if isinstance(target, s.Name) else value)
     wrapped_names.note_assigned(ev, target, written, value)
+    best_models.note_assigned(ev, target, written, value)
 
 
 def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:

@@ -22,6 +22,8 @@ def note_assigned(ev: Evaluator, target: s.Expr, expr: s.Expr, value: Value) -> 
     if not isinstance(value, Op) or len(value.inputs) != 2:
         return
     before, added = value.inputs
+    if isinstance(target, s.Subscript) and _is_of_numpy(ev, target):
+        return
     if isinstance(target, s.Subscript) and _gets(expr.operands[0], target):
         made_in = _made_in(ev, target)
         ev.emit(Accumulated, expr.at, total=shape.label(target), value=added, result=value, made_in=made_in)
@@ -46,11 +48,12 @@ def note_augmented(
 
 
 def note_collected(ev: Evaluator, kept: Items, added: Iterable[Value], at: s.Span) -> None:
-    """`losses.append(loss)` in a loop that the list was made before."""
+    """`losses.append(loss)` in a loop that the list was made before, or `rows.append({"loss": loss})`."""
     if len(ev.loops) > len(kept.loops):
-        for one in added:
-            if isinstance(one, Op) and one.records:
-                ev.emit(Collected, at, value=one)
+        for row in added:
+            for one in dict.fromkeys(row.parts()) if isinstance(row, (Items, Table)) else (row,):
+                if isinstance(one, Op) and one.records:
+                    ev.emit(Collected, at, value=one)
 
 
 def _gets(expr: s.Expr, entry: s.Subscript) -> bool:
@@ -72,7 +75,7 @@ def _target_lives_on(ev: Evaluator, target: s.Expr, before: Value) -> bool:
         case s.Attribute():
             return _attribute_lives_on(ev, target)
         case s.Subscript():
-            return not _is_part_of_tensor(ev, target)
+            return not (_is_part_of_tensor(ev, target) or _is_of_numpy(ev, target))
     return _lives_on(ev, before)
 
 
@@ -102,6 +105,12 @@ def _is_made_anew(ev: Evaluator, value: Value) -> bool:
     ):
         value = value.inputs[0]
     return isinstance(value, (Object, Op)) and ev.loops[-1] in value.loops
+
+
+def _is_of_numpy(ev: Evaluator, target: s.Subscript) -> bool:
+    """Whether a subscript is an element of an array of numpy's, which only holds numbers."""
+    held = list(alternatives(ev.expr(target.value)))
+    return all(isinstance(one, Op) and one.name.startswith("numpy.") for one in held)
 
 
 def _is_part_of_tensor(ev: Evaluator, target: s.Subscript) -> bool:

@@ -64,6 +64,14 @@ class StateKept(Event):
 
 
 @dataclass(eq=False)
+class ModelKept(Event):
+    """A model becomes what another name holds, in a loop that goes on, under a condition; the name is read outside of it."""
+
+    name: str = ""
+    module: Object = field(default_factory=Object)
+
+
+@dataclass(eq=False)
 class StateLoaded(Event):
     """`load_state_dict` of a module, an optimizer, or something else that has it.
 

@@ -1,0 +1,53 @@
+"""Models that are kept under another name as the best, and trained further."""
+
+from __future__ import annotations
+
+from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.stepped import modules_stepped
+from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.modules import ModelKept, StateTaken
+from trainlint.facts.model.events.steps import OptimizerStep
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object, Value, alternatives
+
+
+def goes_on(training: Training, kept: ModelKept) -> bool:
+    """Whether a loop that did not make the model goes on to step it, and nothing has saved it by then."""
+    around = [one for one in kept.loops if one not in kept.module.loops]
+    return any(_is_stepped(training, kept.module, loop) for loop in around) and not _is_used_there(
+        training, kept
+    )
+
+
+def _is_stepped(training: Training, model: Object, loop: int) -> bool:
+    """Whether optimizers step a model in a loop, and no other one of its kind: that would be a choice between them."""
+    stepped = {
+        one
+        for step in training.inside(loop, OptimizerStep)
+        for value in modules_stepped(training, step.optimizer)
+        for one in alternatives(value)
+        if isinstance(one, Object)
+    }
+    alike = [one for one in stepped if one.type == model.type and one.definition is model.definition]
+    return model in stepped and len(alike) == 1
+
+
+def _is_used_there(training: Training, kept: ModelKept) -> bool:
+    """Whether the model is saved, or handed to code that is not seen, when it is kept."""
+    return (
+        any(one.output.owner is kept.module and _is_beside(one, kept) for one in training.events(StateTaken))
+        or any(
+            _is_beside(one, kept) and _has(kept.module, (*one.args, *one.options.values()))
+            for one in training.events(Called)
+        )
+        or any(_is_beside(one, kept) and _has(kept.module, one.values) for one in training.events(Escape))
+    )
+
+
+def _is_beside(event: Event, kept: ModelKept) -> bool:
+    return set(kept.guards) <= set(event.guards)
+
+
+def _has(model: Object, values: tuple[Value, ...]) -> bool:
+    return any(one is model for value in values for one in handed_over(value))
