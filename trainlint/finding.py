@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -140,6 +141,11 @@ class Finding:
         because = tuple(Because(Place(*at), message) for at, message in data["because"])
         torch = data["torch"] and Versions(*(one and tuple(one) for one in data["torch"]))
         return cls(**{**data, "at": Place(*data["at"]), "because": because, "torch": torch})
+
+
+def not_shown_by_runs(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Findings of which a run that comes by shows nothing, so it does not refute them either."""
+    return (replace(one, is_shown_by_runs=False) for one in findings)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, not_shown_by_runs
 from trainlint.rule import rule
 
 from .chosen import only_choosing
@@ -20,7 +20,7 @@ _TERM = "this term of the loss depends on the model in no other way: it changes 
 @rule(Training, level="error", words="argmin one_hot")
 def check(training: Training) -> Iterator[Finding]:
     if not isinstance(training, Recorded):
-        yield from _untrained(training)
+        yield from not_shown_by_runs(_untrained(training))
     patched = {event.target.uid for event in training.events(RequiresGrad)}
     backwards = training.events(Backward)
     said: set[object] = set()

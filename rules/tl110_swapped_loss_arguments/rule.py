@@ -4,7 +4,7 @@ from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.meanings import Meaning
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_arguments
-from trainlint.facts.ask.flow import is_data
+from trainlint.facts.ask.flow import is_data, made_of
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.ask.unseen_models import unseen_model
@@ -13,7 +13,11 @@ from trainlint.facts.model.values import Object, Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
-SYMMETRIC = frozenset(("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "cosine_embedding_loss"))
+SYMMETRIC = frozenset(
+    "mse_loss l1_loss smooth_l1_loss huber_loss cosine_embedding_loss margin_ranking_loss triplet_margin_loss "
+    "triplet_margin_with_distance_loss".split()
+)
+"""Losses whose first two tensors are of one kind: any of them may be learned."""
 
 
 @rule(LossCall, level="error", confidence="likely")
@@ -24,7 +28,7 @@ def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function == "kl_div" and _may_be_reversed(loss, second):
         return
     sure = _is_prediction(second)
-    if is_data(first) and (sure or _is_output(second)):
+    if (is_data(first) or _is_seen_without_gradient(first, second)) and (sure or _is_output(second)):
         yield Finding(
             loss.at,
             f"`{loss.output.text}` gets the target first and the prediction second, but {loss.name} expects "
@@ -34,6 +38,15 @@ def check(loss: LossCall) -> Iterator[Finding]:
             confidence=None if sure else "likely",
             doubt="" if sure else "what the model does is not in sight",
         )
+
+
+def _is_seen_without_gradient(first: Value, second: Value) -> bool:
+    """Whether a run has shown that only the second tensor has a gradient, and that no model has made the first."""
+    if not (isinstance(first, Op) and isinstance(second, Op) and first.attached is False and second.attached):
+        return False
+    return attachment(first).is_nothing and not any(
+        isinstance(one, Op) and one.owner is not None for one in made_of(first)
+    )
 
 
 def _is_output(value: Value) -> bool:

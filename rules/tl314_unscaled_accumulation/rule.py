@@ -13,7 +13,7 @@ from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, Ze
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives
-from trainlint.finding import Because, Finding, Open
+from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
 from .shown import divided_to_be_shown, divides_by_size
@@ -24,7 +24,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     if any(one.is_a("accelerate.Accelerator", "deepspeed.DeepSpeedEngine") for one in training.objects):
         return
     if not isinstance(training, Recorded):
-        yield from divided_to_be_shown(training)
+        yield from not_shown_by_runs(divided_to_be_shown(training))
     if not training.events(OptimizerStep):
         yield from (Open(one.at, "how often it runs for one step") for one in training.events(Backward))
     for backward, step, times in _accumulated(training):

@@ -8,7 +8,7 @@ from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op
 from trainlint.facts.seen.layouts import Layout
-from trainlint.finding import Because, Finding, Open
+from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
 from .positions import misplaced
@@ -41,7 +41,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             (Because(operation.at, "the last index of axis 1 is selected here"),),
         )
     if not isinstance(training, Recorded):
-        yield from _misread(training)
+        yield from not_shown_by_runs(_misread(training))
         yield from _misplaced(training)
 
 

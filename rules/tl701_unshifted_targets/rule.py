@@ -66,6 +66,8 @@ def _seen(training: Training) -> Iterator[Finding | Open]:
         if all(loss.at != one.at for one in compared):
             yield Open(loss.at, "which tokens the targets are")
     for one in compared:
+        if one.steps == 0 and one.is_causal is None:
+            yield Open(one.at, "whether the model sees what comes after each position")
         if one.steps == 0 and one.is_causal:
             yield Finding(
                 one.at,

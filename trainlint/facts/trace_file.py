@@ -9,6 +9,7 @@ from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from types import EllipsisType
 from typing import Any
 
 from trainlint.facts import seen
@@ -93,6 +94,8 @@ class _Writer:
         match thing:
             case None | bool() | int() | str():
                 return thing
+            case EllipsisType():
+                return {"rest": "..."}
             case float():
                 return thing if math.isfinite(thing) else {"float": str(thing)}
             case Place():
@@ -175,6 +178,8 @@ class _Reader:
                 return frozenset(self.decode(one) for one in items)
             case {"dict": list(items)}:
                 return {self.decode(key): self.decode(one) for key, one in items}
+            case {"rest": "..."}:
+                return ...
             case {"float": str(text)}:
                 return float(text)
             case {"meaning": str(name)}:

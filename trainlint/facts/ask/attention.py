@@ -329,7 +329,7 @@ def _met_in_call(call: AttentionCall, argument: str, value: Value) -> Iterator[M
     mask = made(value)
     name = "F.scaled_dot_product_attention" if call.name == SDPA else call.name.removeprefix("torch.")
     name = "nn.MultiheadAttention" if name == "multi_head_attention_forward" else name
-    if mask is None:
+    if mask is None or mask.is_unknown:
         yield MaskMet(call.at, name, argument, None)
         return
     attends = call.name == SDPA
@@ -368,7 +368,7 @@ def _met(masking: Masking, softmax: Operation, is_alone: bool) -> Iterator[MaskM
     is_turned = _both(masking.is_turned, is_over_queries(softmax.output))
     if mask is not None and is_turned is not False:
         mask = turned(mask) if is_turned else None
-    if mask is None:
+    if mask is None or mask.is_unknown:
         yield MaskMet(masking.op.at or softmax.at, masking.way, "", None)
         return
     if masking.op.at is None or masking.way == "*":

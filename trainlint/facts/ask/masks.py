@@ -68,6 +68,11 @@ class Mask:
     parts: tuple[Part, ...] = ()
     size: tuple[Value, ...] = ()
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing is known of what it holds."""
+        return self.kept is None and not self.parts
+
     def at(self, part: Part) -> Element:
         """What it holds where a part leaves something out."""
         own = next((one for one in self.parts if one.is_same(part)), None)

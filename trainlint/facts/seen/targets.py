@@ -14,11 +14,11 @@ class Aligned:
     Args:
         at: where the loss is computed.
         called_at: where the model is called.
-        steps: by how many positions the targets are ahead of the inputs.
+        steps: by how many positions the targets are ahead of the inputs at which the outputs stand.
         positions: how many were compared; all of them agree.
         next: how many of them are the next input too.
         is_causal: for targets that are not ahead: whether each output was seen to depend on its own input and on
-            earlier ones, and on no later one.
+            earlier ones, and on no later one; None where that could not be tried.
     """
 
     at: Place
@@ -27,7 +27,7 @@ class Aligned:
     steps: int
     positions: int
     next: int
-    is_causal: bool = False
+    is_causal: bool | None = False
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class Graph:
         """Any argument of a call as a value."""
         if isinstance(argument, torch.Tensor):
             return self.of(argument)
-        if isinstance(argument, _PLAIN):
+        if isinstance(argument, _PLAIN) or argument is ...:
             return Constant(value=argument)
         if isinstance(argument, (tuple, list)) and depth < 3:
             items = [self.value(one, depth + 1) for one in argument[:_MOST_ITEMS]]

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
+from trainlint.facts.model.values import Value
 from trainlint.facts.seen.targets import Padding, Prompts
 from trainlint.finding import Place
 from trainlint.trace.measure.again import arguments, had_again
+from trainlint.trace.watch.first_output import first_output
 from trainlint.trace.watch.padding import Targets, padding_of
 from trainlint.trace.watch.prompts import prompts_of
 
@@ -31,8 +33,9 @@ class Shift(NamedTuple):
     Args:
         name: position or keyword of the input.
         axis: along which it is shifted.
-        first: the first position that counts in the loss, over all samples.
-        steps: by how many positions the targets are ahead; 1 where the model is trained to continue its input.
+        first: the first position of the outputs that counts in the loss, over all samples.
+        steps: by how many positions the targets are ahead of the inputs that stand where the outputs stand; 1 where the
+            model is trained to continue its input.
         positions: how many were compared.
         next: how many of the targets are the next input.
         at: where the loss is computed.
@@ -65,9 +68,11 @@ class Shifts:
             return
         ignored = kwargs.get("ignore_index", -100)
         inputs = self._recorder.models.inputs
+        prediction = kwargs.get("input", args[0] if args else None)
+        compared = self._recorder.graph.value(prediction)
         for model, given in inputs.items():
             known = self.found.get(model)
-            shift = self._found(model, target, ignored, given, at) if known is None else known
+            shift = self._found(model, compared, target, ignored, given, at) if known is None else known
             if shift is not None and shift.steps == 1:
                 self.found[model] = shift
                 if at is not None and _is_plain(args, kwargs):
@@ -76,7 +81,13 @@ class Shifts:
                 self.others.setdefault(model, shift)
 
     def _found(
-        self, model: int, target: torch.Tensor, ignored: Any, given: tuple[Any, Any], at: Place | None
+        self,
+        model: int,
+        compared: Value,
+        target: torch.Tensor,
+        ignored: Any,
+        given: tuple[Any, Any],
+        at: Place | None,
     ) -> Shift | None:
         """How the target is made of a model's inputs; the next input counts for more than others."""
         other = None
@@ -89,7 +100,7 @@ class Shifts:
                 and self._is_worth_it(tensor, target)
             ):
                 with self._recorder.aside():
-                    shift = _shift(name, tensor, target, ignored)
+                    shift = _shift(name, tensor, compared, target, ignored)
                 if shift is not None and shift.steps == 1:
                     return shift._replace(at=at)
                 if shift is not None and not tensor.is_floating_point():
@@ -161,30 +172,34 @@ def _is_plain(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     )
 
 
-def _shift(name: str, tensor: torch.Tensor, target: torch.Tensor, ignored: Any) -> Shift | None:
+def _shift(
+    name: str, tensor: torch.Tensor, compared: Value, target: torch.Tensor, ignored: Any
+) -> Shift | None:
     for axis in (1, 0):
         laid_out = _laid_out(tensor, target, axis)
-        if laid_out is None:
+        dropped = first_output(compared, tensor.shape[axis]) if laid_out is not None else None
+        if laid_out is None or dropped is None:
             continue
         for steps in (1, 0, 2):
-            length = min(laid_out.shape[axis], tensor.shape[axis] - max(steps, 1))
+            length = min(laid_out.shape[axis], tensor.shape[axis] - dropped - max(steps, 1))
             if length < 1:
                 continue
             wanted = laid_out.narrow(axis, 0, length)
             counts = (
                 wanted != ignored if isinstance(ignored, int) else torch.ones_like(wanted, dtype=torch.bool)
             )
-            differ = ((wanted != tensor.narrow(axis, steps, length)) & counts).any()
-            beside = tensor.narrow(axis, 0 if steps else 1, length)
+            differ = ((wanted != tensor.narrow(axis, dropped + steps, length)) & counts).any()
+            beside = tensor.narrow(axis, dropped + (0 if steps else 1), length)
             moves = ((wanted != beside) & counts).sum()
             if bool(differ) or int(moves) < _ENOUGH:
                 continue
-            then = tensor.narrow(axis, 1, length)
+            then = tensor.narrow(axis, dropped + 1, length)
             if steps == 2 and int(((wanted != then) & counts).sum()) < _ENOUGH:
                 continue
             positions = counts.movedim(axis, 0).flatten(1).any(dim=1).nonzero()
             total, equal = int(counts.sum()), int(((wanted == then) & counts).sum())
-            return Shift(name, axis, int(positions[0]), steps, total, equal)
+            first = dropped + int(positions[0])
+            return Shift(name, axis, first, steps, total, equal)
     return None
 
 

@@ -22,10 +22,11 @@ def aligned(recorder: Recorder, given: Given, shift: Shift | None) -> Aligned | 
     """How the targets of a loss are made of a model's inputs."""
     if shift is None or shift.at is None:
         return None
-    axes = ((shift.axis, shift.first), (1 - shift.axis, 0))
-    is_causal = shift.steps == 0 and any(
-        _reads_up_to_itself(given, shift.name, axis, first) for axis, first in axes
-    )
+    is_causal: bool | None = False
+    if shift.steps == 0:
+        is_causal = _reads_up_to_itself(given, shift.name, shift.axis, shift.first)
+        if not is_causal and _reads_up_to_itself(given, shift.name, 1 - shift.axis, 0):
+            is_causal = True
     return Aligned(
         shift.at,
         given.at,
@@ -37,8 +38,9 @@ def aligned(recorder: Recorder, given: Given, shift: Shift | None) -> Aligned | 
     )
 
 
-def _reads_up_to_itself(given: Given, name: str, axis: int, start: int) -> bool:
-    """Whether an output depends on its own input and on earlier ones along an axis, and on no later one."""
+def _reads_up_to_itself(given: Given, name: str, axis: int, start: int) -> bool | None:
+    """Whether an output depends on its own input and on earlier ones along an axis, and on no later one; None where no
+    outputs could be compared."""
     copy = Copy(given.model)
     for call in (as_called, without_targets):
         args, kwargs = call(given.args, given.kwargs, name)
@@ -46,11 +48,11 @@ def _reads_up_to_itself(given: Given, name: str, axis: int, start: int) -> bool:
         shape, length = tuple(tokens.shape[:2]), tokens.shape[axis]
         middle = (start + length) // 2
         if not start < middle < length:
-            return False
+            return None
         later = other_values(tokens, axis, middle)
         earlier = other_values(tokens.flip(axis), axis, length - middle)
         if later is None or earlier is None:
-            return False
+            return None
         try:
             first, again = copy.run(args, kwargs), copy.run(args, kwargs)
             changed_later = copy.run(*replaced(args, kwargs, name, later))
@@ -64,4 +66,4 @@ def _reads_up_to_itself(given: Given, name: str, axis: int, start: int) -> bool:
         looks_back = compared(first, again, changed_earlier, after, after)
         if looks_ahead is not None and looks_back is not None:
             return looks_back.leaked and not looks_ahead.leaked
-    return False
+    return None

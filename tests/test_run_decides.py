@@ -1,0 +1,247 @@
+"""A run refutes what it has decided, and nothing else: bugs that it must not call refuted, and sound twins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.in_process import findings_of_run, recorded
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.values import Constant
+from trainlint.facts.trace_file import dumped, loaded
+
+COPIES = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+torch.manual_seed(0)
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(11, 16)
+        self.rnn = nn.GRU(16, 16, batch_first=True, bidirectional=BOTH)
+        self.head = nn.Linear(32 if BOTH else 16, 11)
+    def forward(self, ids):
+        return self.head(self.rnn(self.words(ids))[0])
+reader = Reader()
+optimizer = torch.optim.Adam(reader.parameters(), 1e-3)
+for _ in range(4):
+    ids = torch.randint(11, (6, 9))
+    scores = reader(ids)
+    loss = F.cross_entropy(SCORES.reshape(-1, 11), ids[:, 1:].reshape(-1))
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+
+def _verdicts(program: str, tmp_path: Path, code: str) -> list[tuple[int, str | None]]:
+    script = tmp_path / "train.py"
+    script.write_text(program, encoding="utf-8")
+    return [(one.at.line, one.verdict) for one in findings_of_run(script) if one.code == code]
+
+
+def _copies(scores: str, *, both: bool) -> str:
+    return COPIES.replace("SCORES", scores).replace("BOTH", str(both))
+
+
+@pytest.mark.parametrize(
+    ("scores", "verdict"),
+    [
+        ("scores[:, 1:]", "confirmed"),
+        ("scores[..., 1:, :]", "confirmed"),
+        ("scores[:, -8:].log_softmax(-1)", "observed"),
+        ("scores.narrow(1, 1, 8)", "observed"),
+    ],
+)
+def test_outputs_and_targets_that_begin_at_the_same_position(
+    scores: str, verdict: str, tmp_path: Path
+) -> None:
+    said = _verdicts(_copies(scores, both=False), tmp_path, "TL701")
+    assert said == [(18, verdict)]
+
+
+@pytest.mark.parametrize("scores", ["scores[:, :-1]", "scores[:, 0:8]", "scores.narrow(1, 0, 8)"])
+def test_outputs_that_begin_one_position_before_their_targets(scores: str, tmp_path: Path) -> None:
+    assert _verdicts(_copies(scores, both=False), tmp_path, "TL701") == []
+    assert _verdicts(_copies(scores, both=True), tmp_path, "TL607") == [(17, "observed")]
+
+
+@pytest.mark.parametrize(
+    "scores", ["scores[:, 1:]", "scores[..., 1:, :]", "scores.narrow(1, 1, 8)", "scores.split([1, 8], 1)[1]"]
+)
+def test_a_model_that_describes_each_word_may_see_all_of_them(scores: str, tmp_path: Path) -> None:
+    program = _copies(scores, both=True)
+    assert _verdicts(program, tmp_path, "TL607") == []
+    assert _verdicts(program, tmp_path, "TL701") == []
+
+
+def test_whether_a_model_looks_ahead_is_open_where_its_outputs_cannot_be_laid_beside_the_words(
+    tmp_path: Path,
+) -> None:
+    program = _copies("scores[:, 1:]", both=False)
+    turned = program.replace("ids))[0])", "ids))[0]).transpose(1, 2)").replace(
+        "scores[:, 1:].reshape(-1, 11), ids[:, 1:].reshape(-1)", "scores, ids"
+    )
+    assert _verdicts(turned, tmp_path, "TL701") == [(18, "undecided")]
+
+
+def test_a_recording_keeps_the_rest_of_an_index(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(_copies("scores[..., 1:, :]", both=False), encoding="utf-8")
+    again = loaded(dumped(recorded(script)))
+    loss = again.events(LossCall)[0].output
+    assert any(isinstance(one, Constant) and one.value is ... for one in reached([loss]))
+
+
+SWAPPED = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+torch.manual_seed(0)
+model, teacher = nn.Linear(5, 3), nn.Linear(5, 3)
+free = nn.Parameter(torch.zeros(12, 3))
+optimizer = torch.optim.Adam([*model.parameters(), free], 1e-3)
+said = torch.rand(40, 3).round()
+said[torch.rand(40, 3) < 0.1] = 0.5
+for _ in range(4):
+    rows = torch.randint(40, (12,))
+    given, wanted = model(torch.randn(12, 5)), said[rows]
+    loss = LOSS
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "F.binary_cross_entropy_with_logits(wanted, given)",
+        "F.binary_cross_entropy(wanted, given.sigmoid())",
+        "nn.BCEWithLogitsLoss()(wanted, given)",
+    ],
+)
+def test_targets_in_the_place_of_the_prediction(loss: str, tmp_path: Path) -> None:
+    said = _verdicts(SWAPPED.replace("LOSS", loss), tmp_path, "TL110")
+    assert [line for line, _ in said] == [13]
+    assert {verdict for _, verdict in said} <= {"confirmed", "observed"}
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "F.binary_cross_entropy_with_logits(given, wanted)",
+        "F.binary_cross_entropy_with_logits(teacher(torch.randn(12, 5)).detach(), free.sigmoid())",
+        "F.binary_cross_entropy_with_logits(teacher.requires_grad_(False)(torch.randn(12, 5)), free.sigmoid())",
+        "F.triplet_margin_loss(wanted, given, free)",
+        "F.margin_ranking_loss(wanted, given, torch.ones(12, 3))",
+    ],
+)
+def test_what_learns_may_stand_in_the_second_place(loss: str, tmp_path: Path) -> None:
+    assert _verdicts(SWAPPED.replace("LOSS", loss), tmp_path, "TL110") == []
+
+
+def test_a_mask_of_numpy_is_not_known_to_a_run(tmp_path: Path) -> None:
+    program = """\
+import numpy as np
+import torch
+from torch import nn
+torch.manual_seed(0)
+attend = nn.MultiheadAttention(8, 2, batch_first=True)
+optimizer = torch.optim.Adam(attend.parameters(), 1e-3)
+for _ in range(4):
+    x = torch.randn(2, 6, 8)
+    mask = torch.from_numpy(np.triu(np.ones((6, 6)), k=1)) == 1
+    out, _ = attend(x, x, x, attn_mask=~mask)
+    optimizer.zero_grad(); out.square().mean().backward(); optimizer.step()
+"""
+    assert _verdicts(program, tmp_path, "TL604") == [(10, "undecided")]
+
+
+UNSCALED_TWICE = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Linear(5, 3)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+scaler = torch.amp.GradScaler("cuda")
+for _ in range(4):
+    loss = model(torch.randn(12, 5)).square().mean()
+    optimizer.zero_grad()
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    scaler.unscale_(optimizer)
+    scaler.step(optimizer)
+    scaler.update()
+"""
+
+POOLED = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(5, 8)
+        self.head = nn.Linear(8, 3)
+    def forward(self, x):
+        out, _ = self.rnn(x.transpose(0, 1))
+        return self.head(out.mean(1))
+reader = Reader()
+optimizer = torch.optim.SGD(reader.parameters(), 0.1)
+for _ in range(4):
+    x, y = torch.randn(7, 7, 5), torch.randint(3, (7,))
+    loss = nn.functional.cross_entropy(reader(x), y)
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+STRAIGHT = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Rounded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.into, self.out = nn.Linear(5, 8), nn.Linear(8, 5)
+    def forward(self, x):
+        scaled = self.into(x)
+        return self.out(scaled + torch.round(scaled) - scaled)
+model = Rounded()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for _ in range(4):
+    x = torch.randn(12, 5)
+    loss = (model(x) - x).square().mean()
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+SHOWN = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Linear(5, 3)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+parts = 4
+for _ in range(3):
+    optimizer.zero_grad()
+    total = 0.0
+    for k in range(parts):
+        loss = model(torch.randn(12, 5)).square().mean()
+        loss.backward()
+        total += loss.item() / parts
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "line"),
+    [
+        pytest.param(UNSCALED_TWICE, "TL405", 12, id="a scaler that is disabled here"),
+        pytest.param(POOLED, "TL609", 11, id="pooling over the batch"),
+        pytest.param(SHOWN, "TL314", 12, id="a loss that is divided to be shown"),
+        pytest.param(STRAIGHT, "TL107", 10, id="what is added is taken away again"),
+    ],
+)
+def test_what_only_the_source_shows_is_not_refuted(
+    program: str, code: str, line: int, tmp_path: Path
+) -> None:
+    verdicts = dict(_verdicts(program, tmp_path, code))
+    assert verdicts[line] != "refuted"
