@@ -74,6 +74,24 @@ def _element_of_object(ev: Evaluator, iterable: Object, at: s.Span, depth: int) 
     batch = ev.op("iterate", (iterable,), at)
     if iterable.is_a(LOADER):
         ev.emit(Drawn, at, loader=iterable, batch=batch)
+        return _parted(ev, batch, ev.batches.get(iterable.uid), at)
+    return batch
+
+
+def _parted(ev: Evaluator, batch: Op, made_of: Value | None, at: s.Span) -> Value:
+    """A batch that is known to be a dict or a list, as one of its parts: what goes over all of them meets each."""
+
+    def part(key: object, value: Value) -> Value:
+        found = ev.op("getitem", (batch,), at, options={"index": Constant(value=key)})
+        return _parted(ev, found, value, at)
+
+    match made_of:
+        case Table(others=[]):
+            entries = {key: part(key, one) for key, one in made_of.entries.items()}
+            return Table(entries=entries, loops=ev.loops, made_under=ev.guards)
+        case Items(exact=True, items=[_, *_]):
+            items = [part(number, one) for number, one in enumerate(made_of.items)]
+            return Items(kind=made_of.kind, items=items, loops=ev.loops)
     return batch
 
 
