@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint import limits
-from trainlint.facts.api.classes import LOADER
+from trainlint.facts.api.classes import DEFAULTDICT, LOADER
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.guards import INDEX
 from trainlint.facts.model.events.batches import Drawn
@@ -121,8 +121,8 @@ def value_of(ev: Evaluator, table: Value, at: s.Span) -> Value:
 
 
 def held(ev: Evaluator, value: Object) -> Items | Table | None:
-    """What a container module (`nn.ModuleList`, `nn.Sequential`, ...) holds."""
-    if value.bases.isdisjoint(CONTAINERS):
+    """What a container module (`nn.ModuleList`, `nn.Sequential`, ...), or a class over `defaultdict`, holds."""
+    if not value.is_a(*CONTAINERS, DEFAULTDICT):
         return None
     found = ev.store.get((value.uid, containers.CONTENTS))
     return found if isinstance(found, (Items, Table)) else None
