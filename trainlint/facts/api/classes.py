@@ -28,6 +28,8 @@ SCHEDULER = "torch.optim.lr_scheduler.LRScheduler"
 LOADER = "torch.utils.data.DataLoader"
 DATASET = "torch.utils.data.Dataset"
 
+DEFAULTDICT = "collections.defaultdict"
+
 
 SAMPLER = "torch.utils.data.Sampler"
 

@@ -178,17 +178,24 @@ def _is_window(value: Value) -> bool:
 
 def drawn_from(value: Value | None, known: Batches) -> Value | None:
     """What a part of a loader's batch was made of, by the dataset and what puts its samples together."""
+    keys = []
+    while isinstance(value, Op) and value.name == "getitem" and value.inputs:
+        keys.append(constant(index_of(value)))
+        value = value.inputs[0]
     match value:
-        case Op(name="getitem", inputs=(Op(name="iterate", inputs=(Object() as loader, *_)), *_)):
-            batch, key = known.get(loader.uid), constant(index_of(value))
-            if isinstance(batch, Items) and batch.exact and isinstance(key, int) and key < len(batch.items):
-                return batch.items[key]
-            if isinstance(batch, Table) and isinstance(key, str):
-                return batch.entries.get(key)
         case Op(name="iterate", inputs=(Object() as loader, *_)):
             found = known.get(loader.uid)
-            return found if not isinstance(found, (Items, Table)) else None
-    return None
+        case _:
+            return None
+    while keys and found is not None:
+        found = _part_of(found, keys.pop())
+    return found if not isinstance(found, (Items, Table)) else None
+
+
+def _part_of(batch: Value, key: object) -> Value | None:
+    if isinstance(batch, Items) and batch.exact and isinstance(key, int) and key < len(batch.items):
+        return batch.items[key]
+    return batch.entries.get(key) if isinstance(batch, Table) and isinstance(key, str) else None
 
 
 def index_of(op: Op) -> Value | None:

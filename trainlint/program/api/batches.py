@@ -41,6 +41,8 @@ def note_batch(ev: Evaluator, loader: Object, at: s.Span) -> None:
         ev.trace.reached.clear()
         ev.trace.reached.update(reached)
     if batch is not None and (collate is None or is_own):
+        is_stacked = collate is None and isinstance(batch, Items)  # by torch, which makes a list of a tuple
+        ev.batches[loader.uid] = Items(items=list(batch.parts())) if is_stacked else batch
         ev.emit(Batched, at, loader=loader, batch=batch)
 
 

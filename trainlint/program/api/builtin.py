@@ -19,9 +19,9 @@ from trainlint.facts.model.values import (
     Table,
     Value,
 )
-from trainlint.program.api import host
-from trainlint.program.api.elements import element, held
-from trainlint.program.api.lists import is_counter
+from trainlint.program.api import filling, host
+from trainlint.program.api.elements import element, held, listed
+from trainlint.program.api.lists import is_counter, is_unrolled, unrolled
 from trainlint.program.evaluate import classes, conditions
 from trainlint.program.evaluate.values import (
     Arguments,
@@ -42,6 +42,16 @@ _NO_MODULES = frozenset((PARAMETER, "torch.Tensor"))
 
 
 _PASSED_THROUGH = frozenset(("list", "tuple", "iter", "reversed", "sorted", "set", "frozenset"))
+
+
+_ABSTRACT = {
+    "dict": ("Mapping", "MutableMapping"),
+    "list": ("Sequence", "MutableSequence"),
+    "tuple": ("Sequence",),
+}
+"""Other names of the types of containers."""
+
+_NO_TENSORS = frozenset((*_ABSTRACT, *(name for names in _ABSTRACT.values() for name in names)))
 
 
 _HARMLESS = frozenset(
@@ -69,13 +79,27 @@ def _dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> 
     if isinstance(first, Table):
         entries = {**first.entries, **given.options}
         return Table(entries=entries, others=list(first.others), loops=ev.loops)
+    if isinstance(first, Items) and first.exact and all(map(_is_pair, first.items)):
+        pairs = [one.items for one in first.items if isinstance(one, Items)]
+        table = filling.tabled([key for key, _ in pairs], [one for _, one in pairs])
+        table.entries.update(given.options)
+        return table
     others = [first] if first is not None else []
     return Table(entries=dict(given.options), others=others, loops=ev.loops)
+
+
+def _is_pair(value: Value) -> bool:
+    return isinstance(value, Items) and value.exact and len(value.items) == 2
 
 
 def _map(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     if len(given.args) < 2:
         return None
+    first = listed(given.args[1])
+    if len(given.args) == 2 and isinstance(first, Items) and is_unrolled(ev, first):
+        with unrolled(ev, first):
+            each = [ev.call(given.args[0], Arguments((one,)), at, text) for one in tuple(first.items)]
+        return Items(kind="generator", items=each)
     items = tuple(element(ev, one, at) for one in given.args[1:])
     mapped = ev.call(given.args[0], Arguments(items), at, text)
     return Items(kind="list", items=[mapped], exact=False)
@@ -199,17 +223,16 @@ def _isinstance(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: st
             return Constant(value=True)
         if wanted.name in _NO_MODULES:
             return Constant(value=False)
-    if isinstance(wanted, Library) and isinstance(value, (Items, Table)):
-        kind = value.kind if isinstance(value, Items) else "dict"
-        return Constant(value=wanted.name == f"builtins.{kind}")
-    if isinstance(wanted, Items) and isinstance(value, Items) and wanted.exact:
-        return Constant(
-            value=any(
-                isinstance(one, Library) and one.name == f"builtins.{value.kind}" for one in wanted.items
-            )
-        )
-    if isinstance(wanted, Library) and wanted.name == "torch.Tensor" and is_tensor(value):
-        return Constant(value=True)
+    types = wanted.items if isinstance(wanted, Items) and wanted.exact else [wanted]
+    if all(isinstance(one, Library) for one in types):
+        kinds = {one.name.rpartition(".")[2] for one in types if isinstance(one, Library)}
+        if isinstance(value, (Items, Table)):
+            kind = value.kind if isinstance(value, Items) else "dict"
+            return Constant(value=kind in kinds or not kinds.isdisjoint(_ABSTRACT.get(kind, ())))
+        if "Tensor" in kinds and is_tensor(value):
+            return Constant(value=True)
+        if kinds <= _NO_TENSORS and is_tensor(value):
+            return Constant(value=False)
     if isinstance(value, Op) and value.name == "output" and isinstance(value.inputs[0], (Items, Table)):
         return _isinstance(ev, name, Arguments((value.inputs[0], wanted)), at, text)
     return ev.op("isinstance", given.args, at, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint import limits
-from trainlint.facts.api.classes import LOADER
+from trainlint.facts.api.classes import DEFAULTDICT, LOADER
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.guards import INDEX
 from trainlint.facts.model.events.batches import Drawn
@@ -74,6 +74,24 @@ def _element_of_object(ev: Evaluator, iterable: Object, at: s.Span, depth: int) 
     batch = ev.op("iterate", (iterable,), at)
     if iterable.is_a(LOADER):
         ev.emit(Drawn, at, loader=iterable, batch=batch)
+        return _parted(ev, batch, ev.batches.get(iterable.uid), at)
+    return batch
+
+
+def _parted(ev: Evaluator, batch: Op, made_of: Value | None, at: s.Span) -> Value:
+    """A batch that is known to be a dict or a list, as one of its parts: what goes over all of them meets each."""
+
+    def part(key: object, value: Value) -> Value:
+        found = ev.op("getitem", (batch,), at, options={"index": Constant(value=key)})
+        return _parted(ev, found, value, at)
+
+    match made_of:
+        case Table(others=[]):
+            entries = {key: part(key, one) for key, one in made_of.entries.items()}
+            return Table(entries=entries, loops=ev.loops, made_under=ev.guards)
+        case Items(exact=True, items=[_, *_]):
+            items = [part(number, one) for number, one in enumerate(made_of.items)]
+            return Items(kind=made_of.kind, items=items, loops=ev.loops)
     return batch
 
 
@@ -103,8 +121,8 @@ def value_of(ev: Evaluator, table: Value, at: s.Span) -> Value:
 
 
 def held(ev: Evaluator, value: Object) -> Items | Table | None:
-    """What a container module (`nn.ModuleList`, `nn.Sequential`, ...) holds."""
-    if value.bases.isdisjoint(CONTAINERS):
+    """What a container module (`nn.ModuleList`, `nn.Sequential`, ...), or a class over `defaultdict`, holds."""
+    if not value.is_a(*CONTAINERS, DEFAULTDICT):
         return None
     found = ev.store.get((value.uid, containers.CONTENTS))
     return found if isinstance(found, (Items, Table)) else None

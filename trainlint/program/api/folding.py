@@ -10,6 +10,7 @@ from trainlint import limits
 from trainlint.facts.ask.numbers import is_whole
 from trainlint.facts.model.values import (
     Constant,
+    Items,
     Op,
     Value,
 )
@@ -39,6 +40,8 @@ def fold(name: str, operands: tuple[Value, ...]) -> Value | None:
         same = False if _are_device_and_text(*operands) else _identical(operands[0], operands[1])
         if same is not None:
             return Constant(value=same == (name in ("is", "==")))
+    if name in ("in", "not in") and isinstance(operands[1], Items):
+        return _held(name, operands[0], operands[1])
     values = [one.value for one in operands if isinstance(one, Constant) and not one.is_default]
     if name == "%" and len(operands) == 2 and values[-1:] == [1] and is_whole(operands[0]):
         return Constant(value=0)
@@ -62,6 +65,15 @@ def fold(name: str, operands: tuple[Value, ...]) -> Value | None:
         return Constant(value=_FOLDED[name](*values))
     except (TypeError, ValueError, ArithmeticError):
         return None
+
+
+def _held(name: str, asked: Value, among: Items) -> Value | None:
+    """Whether a constant is one of those in a list: `key in ("ids", "mask")`."""
+    given = [asked, *among.items]
+    known = [one.value for one in given if isinstance(one, Constant) and not one.is_default]
+    if len(known) != len(given) or not among.exact:
+        return None
+    return Constant(value=(known[0] in known[1:]) == (name == "in"))
 
 
 def _is_large(value: object) -> bool:

@@ -24,6 +24,7 @@ from trainlint.program.api import (
     batches,
     builtin,
     checkpointing,
+    defaults,
     frameworks,
     host,
     methods,
@@ -187,7 +188,7 @@ def _ordered(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
 
 
 def _empty_dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    return Table(loops=ev.loops)
+    return defaults.made(ev, given)
 
 
 def _empty_queue(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:

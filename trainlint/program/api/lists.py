@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from trainlint import limits
@@ -58,3 +59,17 @@ def numbered(over: Value | None) -> Value | None:
             case _:
                 break
     return over
+
+
+def is_unrolled(ev: Evaluator, iterable: Items) -> bool:
+    """Whether a loop over this is followed item by item."""
+    count = len(iterable.items)
+    is_short = iterable.exact and count <= limits.MAX_UNROLLED
+    return is_short and ev.here.unrolled * count <= limits.MAX_UNROLLED_TOGETHER
+
+
+@contextmanager
+def unrolled(ev: Evaluator, iterable: Items) -> Iterator[None]:
+    """What happens inside is gone through for each item."""
+    with ev.inside(unrolled=ev.here.unrolled * max(1, len(iterable.items))):
+        yield

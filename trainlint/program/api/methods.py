@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_names
-from trainlint.facts.api.classes import LOADER, MODULE, OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.api.classes import DEFAULTDICT, LOADER, MODULE, OPTIMIZER, SCALER, SCHEDULER
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.api.losses import LOSSES
 from trainlint.facts.api.noted import NOTED_METHODS
@@ -32,6 +32,7 @@ from trainlint.facts.model.values import (
 )
 from trainlint.program.api import frameworks, noting, old_ways
 from trainlint.program.api.container_methods import container_method
+from trainlint.program.api.elements import held
 from trainlint.program.api.module_methods import module_method, state_loaded
 from trainlint.program.api.value_methods import value_method
 from trainlint.program.evaluate import calling, containers, keys
@@ -61,8 +62,9 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         old_ways.note_method(ev, receiver, name, given, at, text)
     elif receiver.is_a(SCHEDULER):
         old_ways.note_scheduler(ev, receiver, name, given, at, text)
-    if isinstance(receiver, (Items, Table)):
-        found = container_method(ev, receiver, name, given, at)
+    inside = held(ev, receiver) if isinstance(receiver, Object) and receiver.is_a(DEFAULTDICT) else receiver
+    if isinstance(inside, (Items, Table)):
+        found = container_method(ev, inside, name, given, at)
         if found is not None:
             return found
     if isinstance(receiver, Object):
@@ -102,7 +104,7 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         ev.store.set((receiver.uid, keys.INITIALISED), Constant(value=True))
         if isinstance(receiver, Object):
             old_ways.note_constructor(ev, receiver, given, at, text)
-            if not receiver.bases.isdisjoint(CONTAINERS):
+            if receiver.is_a(*CONTAINERS, DEFAULTDICT):
                 containers.fill_container(ev, receiver, given)
             elif receiver.bases & {LOADER, *LOSSES}:
                 receiver.args, receiver.options = given.args, given.options

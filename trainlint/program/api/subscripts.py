@@ -22,7 +22,7 @@ from trainlint.facts.model.values import (
     Value,
     one_of,
 )
-from trainlint.program.api import host, noting
+from trainlint.program.api import defaults, host, noting
 from trainlint.program.api.elements import held, value_of
 from trainlint.program.api.filling import is_hashable, put
 from trainlint.program.evaluate import classes, conditions, containers
@@ -97,6 +97,9 @@ def _item_of_dict(ev: Evaluator, value: Table, index: Value, at: s.Span) -> Valu
     match index:
         case Constant(value=key) if is_hashable(key) and key in value.entries:
             return value.entries[key]
+    if (made := defaults.entry(ev, value, index, at)) is not None:
+        return made
+    match index:
         case Constant() if value.entries and not value.others:
             return None
         case Choice() if all(isinstance(one, Constant) for _, one in index.options):

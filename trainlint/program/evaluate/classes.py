@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainlint import limits
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.api.classes import METRICS, MODULE, OPTIMIZER, PARAMETER
+from trainlint.facts.api.classes import DEFAULTDICT, METRICS, MODULE, OPTIMIZER, PARAMETER
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.event import Escape
@@ -209,7 +209,7 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
         ev.store.set((made.uid, INITIALISED), Constant(value=True))
         if cls.is_dataclass:
             _fill_fields(ev, made, cls, given, at)
-        elif "torch.nn.Sequential" in made.bases:
+        elif made.is_a("torch.nn.Sequential", DEFAULTDICT):
             containers.fill_container(ev, made, given)
     ev.emit(Built, at, object=made, within=ev.building_in())
     return made

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from trainlint.facts.model.values import Items, Object, Op, Table, Value
 from trainlint.finding import Place
 from trainlint.program.api import elements, filling
-from trainlint.program.evaluate import assigning, loops
+from trainlint.program.api.lists import is_unrolled, unrolled
+from trainlint.program.evaluate import assigning, conditions
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -24,16 +25,12 @@ def comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
     iterable = elements.listed(ev.expr(iterable_node))
     frame.env = env
     try:
-        if (
-            len(node.loops) == 1
-            and not tests
-            and isinstance(iterable, Items)
-            and loops.is_unrolled(ev, iterable)
-        ):
+        taken = _taken(ev, node, iterable) if len(node.loops) == 1 else None
+        if isinstance(iterable, Items) and taken is not None:
             exact = []
             keys: list[Value] = []
-            with loops.unrolled(ev, iterable):
-                for one in tuple(iterable.items):
+            with unrolled(ev, iterable):
+                for one in taken:
                     assigning.assign(ev, target, one)
                     if node.key is not None:
                         keys.append(ev.expr(node.key))
@@ -68,6 +65,25 @@ def comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
         repeated=_of_one_object(ev, node, many),
         are_trainable=any(isinstance(one, Op) and one.name == "requires_grad" for one in asked),
     )
+
+
+def _taken(ev: Evaluator, node: s.Comprehension, iterable: Value) -> list[Value] | None:
+    """The items that a comprehension is made of one by one; None where these are many, or not all known."""
+    target, _, tests = node.loops[0]
+    if not isinstance(iterable, Items) or not is_unrolled(ev, iterable):
+        return None
+    if not tests:
+        return list(iterable.items)
+    taken = []
+    with unrolled(ev, iterable):
+        for one in iterable.items:
+            assigning.assign(ev, target, one)
+            outcomes = [conditions.truth(ev.expr(test), ev.known) for test in tests]
+            if None in outcomes:
+                return None
+            if all(outcomes):
+                taken.append(one)
+    return taken
 
 
 def _of_one_object(

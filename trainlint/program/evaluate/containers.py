@@ -1,12 +1,13 @@
-"""What `nn.Sequential`, `nn.ModuleList` and their like hold."""
+"""What `nn.Sequential`, `nn.ModuleList`, `defaultdict` and their like hold."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainlint.facts.api.classes import DEFAULTDICT
 from trainlint.facts.model.values import Items, Object, Table, Value
 from trainlint.finding import Place
-from trainlint.program.api import elements, filling
+from trainlint.program.api import defaults, elements, filling
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.values import Arguments
 
@@ -18,9 +19,11 @@ CONTENTS = "what the container holds"
 
 
 def fill_container(ev: Evaluator, made: Object, given: Arguments) -> None:
-    """Give a container module its items."""
+    """Give a container module, or an instance of a class over `defaultdict`, its items."""
     contents: Value
-    if "torch.nn.Sequential" in made.bases:
+    if made.is_a(DEFAULTDICT):
+        contents = defaults.made(ev, given)
+    elif "torch.nn.Sequential" in made.bases:
         first = given.args[0] if given.args else None
         if len(given.args) == 1 and isinstance(first, Table):
             contents = Items(items=list(first.parts()), exact=not first.others)

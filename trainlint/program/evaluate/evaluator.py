@@ -57,6 +57,8 @@ class Evaluator(Making):
         """What happened in the body of each module that was evaluated."""
         self.contexts: dict[int, tuple[bool | None, tuple[Value, ...]]] = {}
         """What the program's own context managers have inside: whether autograd records, and regions of autocast."""
+        self.batches: dict[int, Value] = {}
+        """What the batches of loaders are made of, by the numbers of these."""
         self.varying: dict[Any, frozenset[int]] = {}
         """The loops in which conditions may change from one iteration to the next."""
         self.loop_numbers = itertools.count()
@@ -124,6 +126,7 @@ class Evaluator(Making):
         self.frames = self.work.frames
         passing: tuple[dict[Any, Any], ...] = (
             self.contexts,
+            self.batches,
             self.varying,
             self.uses.loops,
             self.uses.changed,

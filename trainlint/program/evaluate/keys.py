@@ -19,6 +19,9 @@ OPTIMIZERS = f"{_MARK}the framework's optimizers"
 SCHEDULES = f"{_MARK}the framework's schedules"
 """Its schedules."""
 
+FACTORY = f"{_MARK}factory"
+"""What makes the entries of a dict that are asked for before they are set."""
+
 _OPTION = f"{_MARK}option "
 
 

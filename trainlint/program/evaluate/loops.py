@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from trainlint import limits
 from trainlint.facts.model.events.operations import Discarded
 from trainlint.facts.model.nodes import Loop, Rounds
 from trainlint.facts.model.values import (
@@ -16,7 +15,7 @@ from trainlint.facts.model.values import (
     Value,
 )
 from trainlint.program.api import elements
-from trainlint.program.api.lists import numbered
+from trainlint.program.api.lists import is_unrolled, numbered, unrolled
 from trainlint.program.evaluate import assigning, names
 from trainlint.program.evaluate.blocks import Signal, block, decided
 from trainlint.program.source import rebinding, shape
@@ -69,20 +68,6 @@ def _item_by_item(ev: Evaluator, node: s.For, iterable: Items) -> Signal:
         if signal in ("return", "raise", "break"):
             return signal
     return None
-
-
-def is_unrolled(ev: Evaluator, iterable: Items) -> bool:
-    """Whether a loop over this is followed item by item."""
-    count = len(iterable.items)
-    is_short = iterable.exact and count <= limits.MAX_UNROLLED
-    return is_short and ev.here.unrolled * count <= limits.MAX_UNROLLED_TOGETHER
-
-
-@contextmanager
-def unrolled(ev: Evaluator, iterable: Items) -> Iterator[None]:
-    """What happens inside is gone through for each item."""
-    with ev.inside(unrolled=ev.here.unrolled * max(1, len(iterable.items))):
-        yield
 
 
 def while_statement(ev: Evaluator, node: s.While) -> Signal:
