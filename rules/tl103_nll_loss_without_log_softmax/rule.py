@@ -40,7 +40,7 @@ def _trained(loss: LossCall) -> Iterator[Finding]:
     for meaning, op, at in _wrong(found):
         yield Finding(
             at,
-            f"{loss.name} does not apply log-softmax, but `{op.text}` gives it {meaning.value}: "
+            f"{loss.name} does not apply log-softmax, but `{op.text or '+='}` gives it {meaning.value}: "
             f"{HARM[meaning]}. Apply `log_softmax` to the logits, or use cross-entropy on them.",
             loss.seen_as(f"{meaning.value} reach"),
             evidence=of_loss(loss, op),

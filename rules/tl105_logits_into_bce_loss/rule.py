@@ -18,7 +18,7 @@ def check(loss: LossCall) -> Iterator[Finding]:
         if meaning is not Meaning.PROBABILITIES and op.at is not None:
             yield Finding(
                 op.at,
-                f"{loss.name} expects probabilities in [0, 1], but `{op.text}` gives it {meaning.value}: it "
+                f"{loss.name} expects probabilities in [0, 1], but `{op.text or '+='}` gives it {meaning.value}: it "
                 "raises as soon as a value is outside that range. Use `nn.BCEWithLogitsLoss` on the logits.",
                 loss.seen_as(f"{meaning.value} reach"),
                 evidence=of_loss(loss, op),

@@ -39,6 +39,9 @@ def crossed(attended: Attended) -> Iterator[tuple[Op, int, int]]:
             continue
         ranks = set(map(_rank, scores))
         rank = ranks.pop() if len(ranks) == 1 else None
+        if dim == 0 and over == -1:  # of scores, which have two axes at least
+            yield softmax, dim, over
+            continue
         if dim >= 0 and rank is None:
             continue
         dim = dim - rank if dim >= 0 and rank is not None else dim
@@ -57,8 +60,8 @@ def summed(product: Op, weights: Value) -> int | None:
 
 
 def _summed_in_einsum(product: Op, weights: Value) -> int | None:
-    letters = _letters(product)
-    operands = _operands(product)
+    letters = letters_of(product)
+    operands = operands_of(product)
     if letters is None or len(operands) != 2 or len(letters[0]) != 2:
         return None
     mine = 0 if operands[0] is weights else 1
@@ -69,7 +72,7 @@ def _summed_in_einsum(product: Op, weights: Value) -> int | None:
     return given.index(gone[0]) - len(given) if len(gone) == 1 else None
 
 
-def _letters(product: Op) -> tuple[list[str], str] | None:
+def letters_of(product: Op) -> tuple[list[str], str] | None:
     """The axes of each operand of an `einsum`, and of its result."""
     text = constant(product.inputs[0]) if product.inputs else None
     if not isinstance(text, str) or "->" not in text or "." in text:
@@ -78,7 +81,7 @@ def _letters(product: Op) -> tuple[list[str], str] | None:
     return given.split(","), result
 
 
-def _operands(product: Op) -> tuple[Value, ...]:
+def operands_of(product: Op) -> tuple[Value, ...]:
     rest = product.inputs[1:]
     return tuple(rest[0].items) if len(rest) == 1 and isinstance(rest[0], Items) else rest
 
@@ -120,10 +123,10 @@ def _ways(value: Value) -> list[Value | None]:
 
 def _before_mixing(op: Op, axis: int) -> tuple[Value, int] | None:
     """What an `einsum` with a table of parameters has mixed the heads of, and which axis of that one of its own is."""
-    mixed, letters = mixed_heads(op), _letters(op)
+    mixed, letters = mixed_heads(op), letters_of(op)
     if mixed is None or letters is None or len(letters[0]) != 2 or len(letters[1]) < -axis:
         return None
-    given = letters[0][0 if _operands(op)[0] is mixed else 1]
+    given = letters[0][0 if operands_of(op)[0] is mixed else 1]
     letter = letters[1][axis]
     return (mixed, given.index(letter) - len(given)) if letter in given else None
 
@@ -169,7 +172,7 @@ def _scores(value: Value) -> list[Op]:
 
 def _is_of_queries_and_keys(scores: Op) -> bool:
     """Whether two things that were computed met, and no table of parameters."""
-    operands = _operands(scores) if plain(scores) == "einsum" else scores.inputs[:2]
+    operands = operands_of(scores) if plain(scores) == "einsum" else scores.inputs[:2]
     return len(operands) == 2 and not any(map(_is_parameter, operands)) and _leaves_two(scores)
 
 
@@ -178,7 +181,7 @@ def _leaves_two(scores: Op) -> bool:
     if plain(scores) != "einsum":
         keys = scores.inputs[1]
         return isinstance(keys, Op) and plain(keys) in (*_TURNED, *_FLIPPED, "permute")
-    letters = _letters(scores)
+    letters = letters_of(scores)
     if letters is None or len(letters[0]) != 2:
         return False
     first, second = letters[0]
@@ -204,7 +207,7 @@ def _is_parameter(value: Value) -> bool:
 def _rank(value: Value) -> int | None:
     """How many axes a tensor has."""
     if isinstance(value, Op) and plain(value) == "einsum":
-        letters = _letters(value)
+        letters = letters_of(value)
         return len(letters[1]) if letters is not None else None
     if isinstance(value, Op) and value.name == "bmm":
         return 3

@@ -4,27 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainlint.facts.model.elements import number_of, plain
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, Value, alternatives
+from trainlint.facts.model.values import Items, Op, Value, alternatives
 
 from .layout import axes, begins_with_batch
 
 _SAME = frozenset("output squeeze to cpu float".split())
 
 
-def over_the_batch(training: Training) -> Iterator[tuple[Operation, int]]:
-    """Each softmax over the first axis that is what a function returns for a batch, and how many axes it has. Weights of a
-    sum over samples may be meant so, and are not returned alone."""
-    returned = {one.uid for event in training.handed_out() for one in _ways(event.value)}
-    for event in training.events(Operation):
-        op = event.output
-        dim = op.option(1, "dim") or (op.owner.argument(0, "dim") if op.owner is not None else None)
-        if op.name in ("softmax", "log_softmax") and number_of(dim) == 0 and op.uid in returned and op.inputs:
-            count = axes(op.inputs[0])
-            if count is not None and begins_with_batch(op.inputs[0]):
-                yield event, count
+def over_the_batch(training: Training, over_first: list[Operation]) -> Iterator[tuple[Operation, int | None]]:
+    """Of softmaxes over the first axis, those that are what a function returns for a batch, and how many axes each has, where
+    that is known. Weights of a sum over samples may be meant so, and are not returned without the sum."""
+    found = [one for one in over_first if begins_with_batch(one.output.inputs[0])]
+    if not found:
+        return
+    returned = {one.uid for event in training.handed_out() for one in _given_back(event.value)}
+    for event in found:
+        if event.output.uid in returned:
+            yield event, axes(event.output.inputs[0])
+
+
+def _given_back(value: Value) -> Iterator[Op]:
+    """What a function returns, alone or in a tuple of which nothing else is made of it."""
+    for one in alternatives(value):
+        if not isinstance(one, Items):
+            yield from _ways(one)
+            continue
+        for n, part in enumerate(one.items):
+            others = [other for m, other in enumerate(one.items) if m != n]
+            used = {piece.uid for piece in reached(others)}
+            yield from (way for way in _ways(part) if way.uid not in used)
 
 
 def _ways(value: Value) -> Iterator[Op]:

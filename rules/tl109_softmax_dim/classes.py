@@ -53,7 +53,7 @@ def beside_the_classes(training: Training) -> Iterator[Beside]:
     used += [one.value for one in training.handed_out()]
     for op in reached(used):
         for softmax, axis in _chosen(op) if isinstance(op, Op) and op.at is not None else ():
-            if softmax.uid in dims and not _is_of_pairs(softmax):
+            if softmax.uid in dims and not is_of_pairs(softmax):
                 dim = dims[softmax.uid]
                 is_other = _is_other(softmax, dim, axis)
                 if is_other is not False and isinstance(op, Op):
@@ -146,7 +146,7 @@ def _of_targets(value: Value) -> int | None:
     return None
 
 
-def _is_of_pairs(softmax: Op) -> bool:
+def is_of_pairs(softmax: Op) -> bool:
     """Whether the scores are similarities of pairs, which losses may normalise along either axis."""
     value: Value | None = softmax.inputs[0] if softmax.inputs else None
     while isinstance(value, Op) and value.inputs:

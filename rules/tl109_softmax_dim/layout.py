@@ -17,6 +17,8 @@ _LAYERS_KEEP = re.compile(
     r"torch\.nn\.(\w*ReLU\d?|Tanh|Sigmoid|GELU|ELU|SiLU|SELU|Dropout|AlphaDropout|LayerNorm|BatchNorm1d|Identity|Linear)$"
 )
 _IMAGES = re.compile(r"torch\.nn\.(\w*Conv\w*|\w*Pool|BatchNorm|Upsample\w*)([23])d$")
+_OF_SAMPLES = "torch.nn.BatchNorm1d"
+"""Takes nothing without samples, and has them first."""
 _JOIN = frozenset(("cat", "concat", "concatenate"))
 
 
@@ -54,7 +56,7 @@ def begins_with_batch(value: Value) -> bool:
     if not isinstance(value, Op) or not value.inputs:
         return False
     before, name = value.inputs[0], plain(value)
-    if value.owner is not None and _IMAGES.match(value.owner.type):
+    if value.owner is not None and (_IMAGES.match(value.owner.type) or value.owner.type == _OF_SAMPLES):
         return True
     if _keeps(value):
         return begins_with_batch(before)

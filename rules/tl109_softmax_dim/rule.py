@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.api.operations import SOFTMAXES
 from trainlint.facts.ask.evidence import shape_of, shown
 from trainlint.facts.ask.shapes import shape_read
+from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.operations import Attended, Operation
 from trainlint.facts.model.training import Training
@@ -12,8 +13,10 @@ from trainlint.rule import rule
 
 from .attention_axis import crossed
 from .batch import over_the_batch
+from .chosen import chosen_elsewhere
 from .classes import beside_the_classes
 from .pooled import pooled
+from .samples_stay import samples_stay
 from .single import over_one
 
 WITH_DEFAULT = ("torch.nn.functional.", "torch.nn.")
@@ -65,7 +68,16 @@ def check(training: Training) -> Iterator[Finding]:
                 )
     yield from _of_other_axis(training)
     yield from _of_pooling(training)
-    yield from _of_batch(training)
+    over_first = [
+        one
+        for one in training.events(Operation)
+        if one.output.name in ("softmax", "log_softmax")
+        and one.output.inputs
+        and number_of(_dim(one.output)) == 0
+    ]
+    if over_first:
+        yield from _of_batch(training, over_first)
+        yield from _of_samples(training, [one.output for one in over_first])
     for attended in training.events(Attended):
         for softmax, dim, axis in crossed(attended):
             if softmax.at is not None:
@@ -107,8 +119,8 @@ def _of_pooling(training: Training) -> Iterator[Finding]:
             )
 
 
-def _of_batch(training: Training) -> Iterator[Finding]:
-    for event, count in over_the_batch(training):
+def _of_batch(training: Training, over_first: list[Operation]) -> Iterator[Finding]:
+    for event, count in over_the_batch(training, over_first):
         axis = 1 if count in (2, 4) else -1
         yield Finding(
             event.at,
@@ -118,6 +130,32 @@ def _of_batch(training: Training) -> Iterator[Finding]:
             confidence="likely",
             doubt="to compare samples with each other may be meant",
         )
+
+
+def _of_samples(training: Training, over_first: list[Op]) -> Iterator[Finding]:
+    """What is normalised over the samples, and then used within each."""
+    for softmax, total, axis in samples_stay(training, over_first):
+        if softmax.at is not None:
+            yield Finding(
+                softmax.at,
+                "this normalises over dimension 0, the batch, but the weights are summed within each sample, over dimension "
+                f"{axis}: they do not sum to 1, and depend on the other samples. Pass `dim={axis}`.",
+                (Because(total.at, "the sum is here"),) if total.at is not None else (),
+                evidence=_shape(softmax),
+                confidence="likely",
+                doubt="to share something out among the samples may be meant",
+            )
+    for softmax, choice, axis in chosen_elsewhere(training, over_first):
+        if softmax.at is not None:
+            yield Finding(
+                softmax.at,
+                "this normalises over dimension 0, the batch, but a class is chosen for each sample, along dimension "
+                f"{axis}: what is largest depends on the other samples. Pass `dim={axis}`.",
+                (Because(choice.at, "the class is chosen here"),) if choice.at is not None else (),
+                evidence=_shape(softmax),
+                confidence="likely",
+                doubt="the first axis may be that of the classes",
+            )
 
 
 def _is_over_channels(op: Op) -> bool:

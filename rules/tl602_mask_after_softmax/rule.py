@@ -5,7 +5,7 @@ from trainlint.facts.model.events.operations import Attended
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
-from .called import called_masks, is_product
+from .called import called_masks, is_of_items
 from .graphs import graph_masks
 from .queries import is_of_queries
 
@@ -25,7 +25,7 @@ def check(attended: Attended) -> Iterator[Finding]:
     if not all(one is not None and not one.maskings and not one.addends for one in scores):
         return
     ends = [*weights.ends, *(end for one in scores if one is not None for end in one.ends)]
-    named = list(called_masks(weights)) if all(map(is_product, ends[len(weights.ends) :])) else []
+    named = list(called_masks(weights)) if all(map(is_of_items, ends[len(weights.ends) :])) else []
     for masking in (*weights.maskings, *named):
         is_sure = masking not in named
         if not all(is_given(masking, end) for end in ends):

@@ -24,8 +24,8 @@ def is_born_on_host(value: Value) -> bool:
             return True
         case Items() | Choice() | Carried():
             return all(map(is_born_on_host, value.parts()))
-        case Op(name="to" | "cuda"):
-            return False
+        case Op(name="to" | "cuda" | "torch.nn.Parameter"):
+            return False  # a parameter goes where its module goes
         case Op(name="getattr", options={"name": Constant(value="batch_sizes")}):
             return True  # of a packed sequence, for Python to loop over
         case Op(name="getitem", inputs=(Op(name=noted.PAD_PACKED),), options={"index": Constant(value=1)}):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from trainlint.facts.api.classes import PARAMETER
 from trainlint.facts.api.meanings import CLAMPS, KEEPS, MAKES, TURNS, Meaning
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.guards import ask_for_mode
 from trainlint.facts.ask.tensors import is_tensor
+from trainlint.facts.model.elements import plain
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, Unknown, Value
 
 _SMALL = 1e-2
@@ -37,7 +39,9 @@ def _makers(value: Value) -> tuple[Op, ...] | None:
             return _of_each(value.items)
         case Op() if value.name in MAKES or value.name in TURNS:
             return (value,)
-        case Op(inputs=(first, *_)) if value.name in _TOGETHER or value.name in KEEPS:
+        case Op(inputs=(first, *_)) if (
+            value.name in _TOGETHER or value.name in KEEPS or value.name == "dropout"
+        ):
             return _makers(first)
         case Op(name="iterate", inputs=(first,)) if is_tensor(first):  # its rows
             return _makers(first)
@@ -46,7 +50,25 @@ def _makers(value: Value) -> tuple[Op, ...] | None:
             return None if inner is None or any(meaning(op) is Meaning.LOGITS for op in inner) else inner
         case Op(name="+", inputs=(first, Constant(value=float() | int() as small))) if abs(small) < _SMALL:
             return _makers(first)
+        case Op(name="+", inputs=(_, _)):
+            summands = [one for one in value.inputs if not _is_weight(one)]
+            found = [_makers(one) for one in summands]
+            are_logits = [one is not None and all(map(_is_of_logits, one)) for one in found]
+            return (value,) if are_logits and all(are_logits) else None
+        case Op(inputs=(_, _)) if plain(value) == "@" and any(map(_is_weight, value.inputs)):
+            return (value,)
     return None
+
+
+def _is_of_logits(op: Op) -> bool:
+    return meaning(op) is Meaning.LOGITS
+
+
+def _is_weight(value: Value) -> bool:
+    """Whether a value is a parameter of the program, as it is or turned."""
+    while isinstance(value, Op) and value.name in ("t", "T", "mT", "transpose", "permute") and value.inputs:
+        value = value.inputs[0]
+    return isinstance(value, Op) and value.name == PARAMETER
 
 
 def _of_each(values: Iterable[Value]) -> tuple[Op, ...] | None:
@@ -69,7 +91,8 @@ def meaning(op: Op) -> Meaning | None:
         meanings = {meaning(one) for one in inner} if inner else {None}
         only = meanings.pop() if len(meanings) == 1 else None
         return TURNS[op.name].get(only) if only is not None else None
-    return None
+    is_logits = op.name == "+" or plain(op) == "@"  # `_makers` gives no others
+    return Meaning.LOGITS if is_logits else None
 
 
 def origins(value: Value | None) -> Iterator[tuple[Meaning, Op]]:
