@@ -245,3 +245,37 @@ def test_what_only_the_source_shows_is_not_refuted(
 ) -> None:
     verdicts = dict(_verdicts(program, tmp_path, code))
     assert verdicts[line] != "refuted"
+
+
+HALF_STILL = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Linear(5, 8)
+    def forward(self, x):
+        return self.one(x).relu()
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part, self.head = Part(), nn.Linear(8, 3)
+    @torch.no_grad()
+    def look(self, x):
+        return self.part(x)
+    def forward(self, x):
+        return self.head(self.look(x))
+model = Whole()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for _ in range(4):
+    x, y = torch.randn(12, 5), torch.randint(3, (12,))
+    loss = nn.functional.cross_entropy(model(x), y)
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+
+def test_a_part_that_is_called_without_gradients_was_reached(tmp_path: Path) -> None:
+    assert _verdicts(HALF_STILL, tmp_path, "TL204") == [(16, "undecided")]
+    sound = HALF_STILL.replace("    @torch.no_grad()\n", "")
+    assert _verdicts(sound, tmp_path, "TL204") == []

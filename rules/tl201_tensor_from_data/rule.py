@@ -14,9 +14,8 @@ from trainlint.rule import rule
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding | Open]:
-    for one in perhaps_cut(training):
-        if one.at is not None:
-            yield Open(one.at, "parameters that an optimizer holds got no gradient")
+    for at in perhaps_cut(training):
+        yield Open(at, "parameters that an optimizer holds got no gradient")
     yield from perhaps_of_outputs(training)
     for backward in training.events(Backward):
         for cut in starving(backward.loss):

@@ -23,9 +23,8 @@ from .wasted import wasted_terms
 
 @rule(Training, level="error", confidence="likely", words="grad_outputs")
 def check(training: Training) -> Iterator[Finding | Open]:
-    for one in perhaps_cut(training):
-        if one.at is not None:
-            yield Open(one.at, "parameters that an optimizer holds got no gradient")
+    for at in perhaps_cut(training):
+        yield Open(at, "parameters that an optimizer holds got no gradient")
     leaves = {
         event.target.uid for event in training.events(RequiresGrad) if constant(event.wanted) is not False
     }

@@ -17,9 +17,8 @@ from .left_off import left_off
 
 @rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding | Open]:
-    for one in perhaps_cut(training):
-        if one.at is not None:
-            yield Open(one.at, "parameters that an optimizer holds got no gradient")
+    for at in perhaps_cut(training):
+        yield Open(at, "parameters that an optimizer holds got no gradient")
     for backward in training.events(Backward):
         if ask_for_mode(backward.guards):
             continue  # a method that steps in training mode alone, and is called for validation too

@@ -24,6 +24,8 @@ from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
+from trainlint.facts.seen.modules import Unrecorded
+from trainlint.finding import Place
 
 
 @dataclass(frozen=True)
@@ -62,16 +64,17 @@ def parts_cut(training: Training) -> tuple[PartCut, ...]:
     )
 
 
-def perhaps_cut(training: Training) -> Iterator[Op]:
-    """Where a run has shown that parameters of an optimizer got no gradient, the operations before its losses that may be
-    the reason: they are not refuted."""
+def perhaps_cut(training: Training) -> Iterator[Place]:
+    """Where a run has shown that parameters of an optimizer got no gradient, the places before its losses that may be the
+    reason: they are not refuted."""
     if not isinstance(training, Recorded):
         return
     if any(one.expected and not one.reached and one.gradient is None for one in held(training)):
+        yield from (one.at for one in training.facts(Unrecorded))
         yield from (
-            one
+            one.at
             for one in reached(backward.loss for backward in training.events(Backward))
-            if isinstance(one, Op) and _is_cut(one)
+            if isinstance(one, Op) and one.at is not None and _is_cut(one)
         )
 
 

@@ -42,3 +42,10 @@ class ModuleSeen:
     saturated: float | None = None
     number: int = 0
     seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Unrecorded:
+    """A call of a module without gradients, by a module that is called with gradients."""
+
+    at: Place

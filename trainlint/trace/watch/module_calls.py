@@ -13,6 +13,7 @@ import torch
 from trainlint.facts.api.layers import MODE_DEPENDENT, MODE_DEPENDENT_IF
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.values import Items, Object, Op, Value
+from trainlint.facts.seen.modules import Unrecorded
 from trainlint.finding import Place
 from trainlint.trace.watch.graph import seen, tensors
 from trainlint.trace.watch.hidden import hidden
@@ -186,6 +187,10 @@ class ModuleCalls:
                 recorder.models.call(module, made, frame, args, kwargs)
             else:
                 recorder.steps.unrecorded += 1
+        elif parent is not None and parent.records and not call.records:
+            place = recorder.at(frame)
+            if place is not None:
+                recorder.fact(Unrecorded(place), place)
         note_layout(recorder, module, made, frame, args)
         if not by_container and call.records:
             note_unmasked(recorder, module, frame, args, kwargs)
