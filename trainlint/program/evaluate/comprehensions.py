@@ -8,7 +8,7 @@ from trainlint.facts.model.values import Items, Object, Op, Table, Value
 from trainlint.finding import Place
 from trainlint.program.api import elements, filling
 from trainlint.program.api.lists import is_unrolled, unrolled
-from trainlint.program.evaluate import assigning, conditions
+from trainlint.program.evaluate import assigning, conditions, loops
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
