@@ -10,6 +10,7 @@ from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 from .axes import moved
+from .heads import merges_heads
 from .orders import turned
 from .scores import mixed_in_run, mixed_scores
 from .states import mixed_states
@@ -33,6 +34,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
             )
             continue
         position, axis = moved(view), 1
+        if position is None and merges_heads(view):
+            axis, position = 2, 1
         if position is None:
             axis, position = turned(view) or (axis, None)
         if position is None:
