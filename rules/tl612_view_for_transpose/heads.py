@@ -22,7 +22,7 @@ def merges_heads(view: Op) -> bool:
         return False
     query = given.option(0, "query")
     before, after = leading(query) if query is not None else (), sizes(view)
-    if query is None or len(before) < 3 or len(after) != 3 or _has_one_head(query):
+    if query is None or len(before) < 3 or len(after) < 2 or _has_one_head(query):
         return False
     batch, length = axis_of(after[0]), axis_of(after[1])
     return batch is not None and length is not None and (batch, length) == (before[0], before[2])
