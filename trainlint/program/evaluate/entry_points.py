@@ -114,7 +114,7 @@ class Roots:
                 if cls.needs_instance:
                     yield Turn(entry, cls.init.code if cls.init is not None else None)
         outlines = self._ev.project.outlines
-        relevance = Relevance(outlines.values())
+        relevance = Relevance(outlines)
         called = frozenset(name for path in self._paths for name in outlines[path].called)
         for is_called in (False, True):
             for path in self._paths:
@@ -159,7 +159,7 @@ class Roots:
         yield from self._noted(("program", path, 0), outcome)
 
     def _trains(self, path: str, function: DefinedFunction, relevance: Relevance) -> bool:
-        if relevance.trains(function.name, function.names):
+        if relevance.trains(path, function.name, function.names):
             return True
         owner = self.ledger.defined[path].classes[function.owner] if function.owner is not None else None
         if is_named_loss(function.name, owner.name if owner is not None else None):
@@ -168,7 +168,7 @@ class Roots:
             return False
         if function.name == "forward" and (path, owner.name) in self._handing:
             return True
-        return owner.init is not None and relevance.trains("__init__", owner.init.names)
+        return owner.init is not None and relevance.trains(path, "__init__", owner.init.names)
 
     @cached_property
     def _handing(self) -> frozenset[tuple[str, str]]:

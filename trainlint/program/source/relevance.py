@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from trainlint import words
 from trainlint.facts.api.deprecated import OLD_INITS
@@ -35,12 +35,15 @@ _LOADS = "load_state_dict"
 _EVERYWHERE = frozenset("forward __init__ eval get update append extend items to add".split())
 """Names that too many things share to follow them."""
 
+_FOLLOWED_NEARBY = frozenset("get update append extend items add".split())
+"""Of these, the ones that are followed in files that define or import a function of this name that trains."""
+
 
 class Relevance:
     """Follows calls by name through all functions of a program."""
 
-    def __init__(self, outlines: Iterable[Outline]) -> None:
-        functions = [one for outline in outlines for one in outline.functions]
+    def __init__(self, outlines: Mapping[str, Outline]) -> None:
+        functions = [one for outline in outlines.values() for one in outline.functions]
         known = {name for name, _, _ in functions} - _EVERYWHERE
         mentioned_in: dict[str, list[str]] = {}
         for name, _, names in functions:
@@ -51,6 +54,9 @@ class Relevance:
             for name, _, names in functions
             if not TRAINING_WORDS.isdisjoint(names) or _LOADS in names or _drops(names)
         ]
+        self._nearby = _nearby(outlines)
+        for path, close in self._nearby.items():
+            pending += [name for name, _, names in outlines[path].functions if not close.isdisjoint(names)]
         self._trains: set[str] = set()
         while pending:
             name = pending.pop()
@@ -59,10 +65,27 @@ class Relevance:
                 pending.extend(mentioned_in.get(name, ()))
         self._trains -= _EVERYWHERE
 
-    def trains(self, name: str, names: frozenset[str]) -> bool:
-        """Whether a function of this name with these names in it speaks of training or evaluation, or may call one
-        that trains."""
-        return _speaks(name, names) or not self._trains.isdisjoint(names)
+    def trains(self, path: str, name: str, names: frozenset[str]) -> bool:
+        """Whether a function of this file and name, with these names in it, speaks of training or evaluation, or may call
+        one that trains."""
+        if _speaks(name, names) or not self._trains.isdisjoint(names):
+            return True
+        return not self._nearby.get(path, frozenset()).isdisjoint(names)
+
+
+def _nearby(outlines: Mapping[str, Outline]) -> dict[str, frozenset[str]]:
+    """By file, the names of functions that train and are known to it, where elsewhere too many things share them."""
+    own = {
+        path: frozenset(
+            name
+            for name, _, names in outline.functions
+            if name in _FOLLOWED_NEARBY and not TRAINING_WORDS.isdisjoint(names)
+        )
+        for path, outline in outlines.items()
+    }
+    known: frozenset[str] = frozenset().union(*own.values())
+    found = {path: own[path] | (known & outline.binds) for path, outline in outlines.items()} if known else {}
+    return {path: names for path, names in found.items() if names}
 
 
 def _speaks(name: str, names: frozenset[str]) -> bool:
