@@ -24,6 +24,8 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives
 from trainlint.finding import Place
 
+from .twins import made_apart
+
 _MAX_VALUES = 4000
 
 
@@ -111,16 +113,17 @@ def model_left_out(training: Training) -> LeftOut | None:
             is_part_of(module, other) or is_part_of(other, module) for module in held for other in called
         )
         twins = (
-            other for other in optimizers.stepped[:number] if other.type == one.type and other.at != one.at
+            made_apart(one, other)
+            for other in optimizers.stepped[:number]
+            if other.type == one.type
+            and {id(module) for module in optimizers.held[other]} == {id(module) for module in held}
         )
-        is_twin = any(
-            {id(module) for module in optimizers.held[other]} == {id(module) for module in held}
-            for other in twins
-        )
+        twin = next((at for at in twins if at is not None), None)
         if idle and any(map(_stands_in, left)) and any(map(_stands_in, held)):
             continue  # an attribute that methods set: both may stand for the same module
-        if one.at is not None and (idle or is_twin):
-            return LeftOut(one.at, left, has_twin=is_twin)
+        at = twin or (one.at if idle else None)
+        if at is not None:
+            return LeftOut(at, left, has_twin=twin is not None)
     return None
 
 

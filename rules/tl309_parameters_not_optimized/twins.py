@@ -40,24 +40,27 @@ def mistaken(training: Training) -> Mistaken | None:
     held = {one: _held(one) for step in steps for one in alternatives(step.optimizer)}
     if len(held) < 2 or not all(held.values()):
         return None
-    twins = [(step, one) for step in steps for one in _twins(step, held)]
+    twins = [(step, at) for step in steps for at in _twins(step, held)]
     stepped = [model for models in held.values() for model in models.values()]
     for backward in training.events(Backward) if twins else ():
-        optimizer = next((one for step, one in twins if training.is_after(step, backward)), None)
-        if optimizer is None or optimizer.at is None:
+        made = next((at for step, at in twins if training.is_after(step, backward)), None)
+        if made is None:
             continue
         trained = list(_trained(backward.loss))
         is_left = trained and not any(_may_be_of(one, other) for one in trained for other in stepped)
         if is_left and not _is_trained_by_hand(training, backward, trained):
-            return Mistaken(optimizer.at, backward.at)
+            return Mistaken(made, backward.at)
     return None
 
 
 def _is_trained_by_hand(training: Training, backward: Backward, models: list[Value]) -> bool:
-    """Whether code may write parameters of some models itself where they are trained."""
+    """Whether code may write parameters of some models itself where they are trained. What is not in sight, as a buffer of
+    batches, is no model whose parameters are written in sight. A copy of a model, as a target network is, may still have the
+    same layers here, so only whole models are compared."""
     seen = [one for one in models if isinstance(one, Object)]
+    whole = [one for one in seen if not any(one is not other and is_part_of(one, other) for other in seen)]
     loop = backward.loops[0] if backward.loops else None
-    return may_set_gradients(training, loop, seen if len(seen) == len(models) else None)
+    return may_set_gradients(training, loop, whole or None)
 
 
 def _held(optimizer: Value) -> dict[int, Value]:
@@ -67,20 +70,22 @@ def _held(optimizer: Value) -> dict[int, Value]:
     return {one.uid: one for one in found} if complete else {}
 
 
-def _twins(step: OptimizerStep, held: dict[Value, dict[int, Value]]) -> Iterator[Object]:
-    """The optimizer of a step, if it is made like another one: of the same class, in another place, for the same models."""
+def _twins(step: OptimizerStep, held: dict[Value, dict[int, Value]]) -> Iterator[Place]:
+    """Where the optimizer of a step is made like another one: of the same class, in another place, for the same models."""
     one = step.optimizer
     if not isinstance(one, Object) or not _is_of_all(one):
         return
-    if any(
-        isinstance(other, Object)
-        and _is_of_all(other)
-        and other.type == one.type
-        and other.at != one.at
-        and models.keys() == held[one].keys()
-        for other, models in held.items()
-    ):
-        yield one
+    for other, models in held.items():
+        if isinstance(other, Object) and _is_of_all(other) and other.type == one.type:
+            at = made_apart(one, other)
+            if at is not None and models.keys() == held[one].keys():
+                yield at
+
+
+def made_apart(one: Object, other: Object) -> Place | None:
+    """Where an object is made, or where the helper that makes it is called, if the other one is made elsewhere."""
+    places = zip((*one.calls, one.at), (*other.calls, other.at), strict=False)
+    return next((here for here, there in places if here != there), None)
 
 
 def _is_of_all(optimizer: Object) -> bool:

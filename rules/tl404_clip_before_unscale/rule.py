@@ -26,7 +26,7 @@ def check(training: Training) -> Iterator[Finding]:
                 if clip is not None:
                     wrong.setdefault(id(clip), (clip, event))
     for number, (clip, step) in wrong.items():
-        if number not in right:
+        if number not in right and not _is_among_hooks_that_unscale(training, clip):
             yield Finding(
                 clip.at,
                 "Gradients are clipped while they are still multiplied by the loss scale, so the threshold "
@@ -36,12 +36,22 @@ def check(training: Training) -> Iterator[Finding]:
             )
 
 
+def _is_among_hooks_that_unscale(training: Training, clip: Clip) -> bool:
+    """Whether the loop around a clipping has no backward pass and unscales too: it is over hooks, in an order that their
+    list has."""
+    if not clip.loops or training.inside(clip.loops[-1], Backward):
+        return False
+    return bool(training.inside(clip.loops[-1], Unscale))
+
+
 def _clips(before: list[Event]) -> tuple[Clip | None, list[Clip]]:
     """The first clipping since the last backward, if nothing was unscaled before it, and the others that a step uses."""
     first: Clip | None = None
     others: list[Clip] = []
     for event in reversed(before):
         match event:
+            case Clip() if event is first:
+                continue  # in a loop over hooks
             case Clip():
                 others += [first] if first is not None else []
                 first = event

@@ -20,7 +20,7 @@ def without_update(training: Training, runs: list[Run]) -> Iterator[Finding]:
     for step in training.events(OptimizerStep):
         if step.scaler is None or not may_scale(step.scaler) or escapes(training, step.scaler):
             continue
-        if _is_over_optimizers(training, step):
+        if _is_over_optimizers(training, step) or _is_over_helpers(training, step):
             continue
         again = [_steps_again(run, step) for run in runs]
         if True in again and False not in again:
@@ -44,6 +44,11 @@ def _is_over_optimizers(training: Training, step: OptimizerStep | Unscale) -> bo
         one.uid in inside or (isinstance(one, Op) and loop.number in one.loops)
         for one in alternatives(step.optimizer)
     )
+
+
+def _is_over_helpers(training: Training, one: OptimizerStep | Unscale) -> bool:
+    """Whether the loop around a step has no backward pass of its own: it may be over hooks, of which one does this."""
+    return bool(one.loops) and not training.inside(one.loops[-1], Backward)
 
 
 def _steps_again(run: Run, step: OptimizerStep) -> bool | None:
@@ -73,7 +78,11 @@ def unscaled_twice(training: Training, runs: list[Run]) -> Iterator[Finding]:
                 "iteration.",
                 (Because(before.at, "they are unscaled here"),),
             )
-        elif not training.inside_loop(one) and any(_unscales_again(run, one) for run in runs):
+        elif (
+            not training.inside_loop(one)
+            and not _is_over_helpers(training, one)
+            and any(_unscales_again(run, one) for run in runs)
+        ):
             yield Finding(
                 one.at,
                 "These gradients are unscaled in each iteration, but the scale is only updated in some: the next "

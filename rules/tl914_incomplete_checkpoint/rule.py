@@ -4,11 +4,12 @@ from trainlint.facts.api.classes import MODULE, OPTIMIZER, SCALER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.interference import may_touch
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import Built, StateLoaded
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.nodes import Loop
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, alternatives, compatible, constant
+from trainlint.facts.model.values import Carried, Object, Op, Value, alternatives, compatible, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -25,7 +26,7 @@ def check(training: Training) -> Iterator[Finding]:
         return
     done = set()
     for number, loop in training.loops.items():
-        checkpoint = _start(loop)
+        checkpoint = _start(loop) or _counted_from(training, loop)
         if checkpoint is None or checkpoint.at is None or checkpoint.uid in done:
             continue
         model = next(
@@ -90,10 +91,25 @@ def _start(loop: Loop) -> Op | None:
     begin = loop.test
     if isinstance(loop.over, Op) and loop.over.name == "range" and len(loop.over.inputs) > 1:
         begin = loop.over.inputs[0]
-    if begin is None:
-        return None
-    origins = reached([begin], most=MOST)
-    return next((one for one in origins if isinstance(one, Op) and one.name == "load"), None)
+    return _checkpoint_in(begin) if begin is not None else None
+
+
+def _counted_from(training: Training, loop: Loop) -> Op | None:
+    """The checkpoint that sets the start of a number that a loop counts on, and saves: an endless loop has no `range`."""
+    saves = [one for one in training.inside(loop.number, Called) if one.name == "torch.save" and one.args]
+    for one in reached([save.args[0] for save in saves], most=MOST):
+        if isinstance(one, Carried) and one.loop == loop.number:
+            found = _checkpoint_in(one.start)
+            if found is not None:
+                return found
+    return None
+
+
+def _checkpoint_in(value: Value) -> Op | None:
+    """A checkpoint that something is made of."""
+    return next(
+        (one for one in reached([value], most=MOST) if isinstance(one, Op) and one.name == "load"), None
+    )
 
 
 def _stepping(training: Training, loop: int) -> Iterator[Object]:

@@ -6,12 +6,14 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import ModelKept, StateKept, StateLoaded, StateTaken
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Carried, Choice, Op, Table, Value, alternatives, constant
+from trainlint.facts.model.values import Carried, Choice, Items, Op, Table, Value, alternatives, constant
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .kept_models import goes_on
 
+_OF_THE_SAME = frozenset(("iterate", "getitem", "detach", "data"))
+"""What gives a part of some weights, or shares their memory."""
 _BEST = re.compile(r"best", re.IGNORECASE)
 
 
@@ -72,7 +74,9 @@ def _used(
     """A state is used after a loop that took it and then continues to step the same model."""
     if taken is None or taken.output.owner is None:
         return
-    is_now_and_then = not set(taken.guards) <= set(used.guards)
+    is_now_and_then = not set(taken.guards) <= set(used.guards) or not all(
+        training.is_setting(condition) for condition, _ in training.inside_loop(taken)
+    )
     if any(
         loop not in used.loops
         and loop not in taken.output.owner.loops
@@ -97,10 +101,10 @@ def _references(value: Value) -> Iterator[Op]:
 
 
 def _shared(value: Value) -> list[Value]:
-    """What a value, or a copy that is not deep, holds of other values, the first one last."""
+    """What a value, a part of it, or a copy that is not deep, holds of other values, the first one last."""
     if isinstance(value, Op):
         is_shallow = value.name == "copy" and constant(value.options.get("deep")) is not True
-        return [value.inputs[0]] if is_shallow else []
+        return [value.inputs[0]] if is_shallow or value.name in _OF_THE_SAME else []
     if isinstance(value, Table):
-        return [*reversed(value.entries.values())]
-    return [*reversed(value.parts())] if isinstance(value, (Choice, Carried)) else []
+        return [*reversed(value.others), *reversed(value.entries.values())]
+    return [*reversed(value.parts())] if isinstance(value, (Choice, Carried, Items)) else []

@@ -84,7 +84,7 @@ def _is_of_others(written: ParametersRead, layers: Collection[Object] | None) ->
     module = module_of(written.target)
     if layers is None or module is None:
         return False
-    return not any(is_part_of(one, module) for one in layers)
+    return not any(is_part_of(one, module) or is_part_of(module, one) for one in layers)
 
 
 def may_touch_anything(training: Training, loops: tuple[int, ...]) -> bool:

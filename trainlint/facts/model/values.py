@@ -153,6 +153,8 @@ class Object(Value):
     """What the program calls its dataset where it is made."""
     attributes: dict[str, Value] = field(default_factory=dict)
     """What its attributes held when its entry point was done."""
+    calls: tuple[Place, ...] = ()
+    """The calls that led to where it was made, outermost first."""
     definition: Any = None
     """What the producer of facts needs to find its methods again; not for rules."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from trainlint import limits
 from trainlint.facts.api import torch_names
 from trainlint.facts.api.attention import SDPA
 from trainlint.facts.api.classes import LOADER, MODULE, SCALER
@@ -184,7 +185,10 @@ def _partial(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
 
 def _ordered(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     first = given.args[0] if given.args else None
-    return first if isinstance(first, (Items, Table)) else Table(loops=ev.loops)
+    if isinstance(first, (Items, Table)):
+        return first
+    others: list[Value] = [first] if isinstance(first, Op) and first.name == "state_dict" else []
+    return Table(others=others, loops=ev.loops)
 
 
 def _empty_dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -311,12 +315,25 @@ def _copied(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
                 if not _is_looked_up(held, value):
                     ev.store.set((made.uid, name), held)
             return made
+    return _copy(ev, value, name == "copy.deepcopy", at)
+
+
+def _copy(ev: Evaluator, value: Value, is_deep: bool, at: s.Span, depth: int = 0) -> Value:
+    """A copy of a list, a dict or a tensor; where it is deep, of what these hold too."""
+
+    def inner(held: Value) -> Value:
+        is_copied = is_deep and isinstance(held, (Op, Items, Table)) and depth < limits.ELEMENT_DEPTH
+        return _copy(ev, held, is_deep, at, depth + 1) if is_copied else held
+
+    ev.spend()
+    match value:
         case Items():
-            return Items(kind=value.kind, items=list(value.items), exact=value.exact)
+            return Items(kind=value.kind, items=[inner(one) for one in value.items], exact=value.exact)
         case Table():
-            return Table(entries=dict(value.entries), others=list(value.others))
-    called = name.removeprefix("copy.")
-    return ev.op("copy", (value,), at, f"{called}(…)", {"deep": Constant(value=called == "deepcopy")})
+            entries = {key: inner(one) for key, one in value.entries.items()}
+            return Table(entries=entries, others=[inner(one) for one in value.others])
+    text = "deepcopy(…)" if is_deep else "copy(…)"
+    return ev.op("copy", (value,), at, text, {"deep": Constant(value=is_deep)})
 
 
 def _is_looked_up(held: Value, owner: Object) -> bool:

@@ -126,6 +126,11 @@ def _copied(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span
     return ev.op("copy", (value,), at, text) if is_state else None
 
 
+def _items(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    is_state = isinstance(value, Op) and value.name == "state_dict"
+    return ev.op(name, (value,), at, text) if is_state else None
+
+
 def _requires_grad(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     wanted = given.args[0] if given.args else Constant(value=True)
     attributes.set_requires_grad(ev, value, wanted, at)
@@ -190,6 +195,7 @@ METHODS: dict[str, Callable[[Evaluator, Value, str, Arguments, s.Span, str], Val
     "load_state_dict": _loaded,
     "state_dict": _state,
     "copy": _copied,
+    "items": _items,
     "requires_grad_": _requires_grad,
     **dict.fromkeys(("to", "cuda", "cpu"), _moved),
     **dict.fromkeys(("parameters", "trainable_parameters", "named_parameters"), _parameters),

@@ -68,8 +68,9 @@ def _note(ev: Evaluator, target: Value, name: str, value: Value, at: s.Span, is_
     is_misspelt = is_like_requires_grad(name) and not ev.is_read(name)
     if is_misspelt or (is_layer and is_certain and name == "requires_grad"):
         ev.emit(AttributeSet, at, target=target, name=name, value=value)
-    if isinstance(value, Op) and value.name == "state_dict":
-        ev.emit(StateKept, at, attribute=name, state=value)
+    state = attributes.state_in(value)
+    if state is not None:
+        ev.emit(StateKept, at, attribute=name, state=state)
     if name in ("pad_token", "pad_token_id") and attributes.is_end_token(value):
         ev.emit(PadIsEnd, at, tokenizer=target)
 

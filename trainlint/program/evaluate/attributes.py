@@ -152,3 +152,14 @@ def set_requires_grad(
     if isinstance(target, Op) and not (isinstance(wanted, Constant) and wanted.value is False):
         ev.store.touch(target)
         target.is_leaf = True
+
+
+def state_in(value: Value) -> Op | None:
+    """What `state_dict()` has handed out, as it is or in a dict of the same tensors."""
+    if isinstance(value, Table) and not value.entries and len(value.others) == 1:
+        value = value.others[0]
+        while (
+            isinstance(value, Op) and value.name in ("iterate", "getitem", "detach", "data") and value.inputs
+        ):
+            value = value.inputs[0]
+    return value if isinstance(value, Op) and value.name == "state_dict" else None

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from trainlint import limits
 from trainlint.facts.ask.asking import Answers
 from trainlint.facts.model.nodes import Node
-from trainlint.facts.model.values import Object, Value
+from trainlint.facts.model.values import Constant, Object, Value
 from trainlint.finding import Place
 from trainlint.program.evaluate.conditions import Guard
 from trainlint.program.evaluate.uses import Trace
@@ -92,6 +92,8 @@ class Frame:
     """The loops in which it was called."""
     trying: int = 0
     """How many blocks that wait for an exception the evaluated code stands in."""
+    wrapper: Constant | None = None
+    """The prefix of the keys of what it returns, where that is a wrapper of a module."""
 
 
 class Following(NamedTuple):

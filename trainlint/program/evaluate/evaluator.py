@@ -15,7 +15,8 @@ from typing import Any
 
 from trainlint.facts.ask.asking import answered_by
 from trainlint.facts.model.effort import OutOfSteps
-from trainlint.facts.model.values import Carried, Choice, Object, Value
+from trainlint.facts.model.values import Carried, Choice, Constant, Object, Value
+from trainlint.finding import Place
 from trainlint.program.api import builtin, library, methods
 from trainlint.program.evaluate import (
     attribute_access,
@@ -61,6 +62,8 @@ class Evaluator(Making):
         """What the batches of loaders are made of, by the numbers of these."""
         self.varying: dict[Any, frozenset[int]] = {}
         """The loops in which conditions may change from one iteration to the next."""
+        self.last_wrapper: tuple[Place | None, Constant] | None = None
+        """Where a function was called last that returned a wrapper of a module, and the prefix of its keys."""
         self.loop_numbers = itertools.count()
         self.uses = lived.Uses()
         self.roles = standing_in.Roles()

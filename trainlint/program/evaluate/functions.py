@@ -69,7 +69,9 @@ def call_function(
         loops=ev.loops,
     )
     body = Body()
-    signal = _run(ev, func, frame, body, given, ev.place(at) if ev.frames else None)
+    call = ev.place(at) if ev.frames else None
+    signal = _run(ev, func, frame, body, given, call)
+    ev.last_wrapper = (call, frame.wrapper) if frame.wrapper is not None else None
     if body.body:
         ev.nodes.append(body)
     if func.code.is_generator:

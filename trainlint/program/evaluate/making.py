@@ -141,6 +141,7 @@ class Making(Here):
             args=given.args,
             options=given.options,
             loops=self.loops,
+            calls=self.here.calls,
             definition=definition,
             is_open=given.open,
         )

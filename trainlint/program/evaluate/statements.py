@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 from trainlint.facts.model.nodes import Exit
 from trainlint.facts.model.values import Constant, Object, Op, alternatives
 from trainlint.program.api import noting
-from trainlint.program.evaluate import called, classes, conditions, decorating, discarding, names, narrowing
+from trainlint.program.evaluate import (
+    called,
+    classes,
+    conditions,
+    decorating,
+    discarding,
+    names,
+    narrowing,
+    wrapped_names,
+)
 from trainlint.program.evaluate.assigning import assign_statement, augmented_statement, delete_statement
 from trainlint.program.evaluate.blocks import Signal
 from trainlint.program.evaluate.branches import if_statement, match_statement, try_statement
@@ -48,6 +57,8 @@ def _return(ev: Evaluator, node: s.Return) -> Signal:
     frame = ev.frames[-1]
     if frame.code is not None:
         called.note(value, frame.code.name)
+        if node.value is not None:
+            wrapped_names.note_returned(ev, node.value, value)
     frame.returns.append((ev.guards[frame.guards :], value))
     ev.nodes.append(Exit("return"))
     return "return"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api.wrappers import PREFIXES
 from trainlint.facts.model.events.modules import StateLoaded, StateTaken
 from trainlint.facts.model.values import Constant, Object, Value
-from trainlint.program.evaluate import keys
+from trainlint.program.evaluate import conditions, keys
 from trainlint.program.evaluate.values import Library
 from trainlint.program.source import syntax as s
 
@@ -22,31 +22,54 @@ def note_assigned(ev: Evaluator, target: s.Expr, node: s.Expr, value: Value) -> 
     key = _key(ev, target)
     if key is None or not isinstance(value, Object):
         return
-    prefix = _prefix_of_call(ev, node)
-    if prefix:
-        ev.store.set(key, Constant(value=prefix, at=ev.place(node.at)))
+    wrapper = _wrapper(ev, node)
+    if wrapper is not None:
+        ev.store.set(key, wrapper)
     elif ev.store.get(key) is not None and not _is_method_of(node, target):
         ev.store.set(key, Constant(value=""))
+
+
+def note_returned(ev: Evaluator, node: s.Expr, value: Value) -> None:
+    """`return torch.compile(model)`, on one way through a function at least."""
+    if isinstance(value, Object):
+        ev.frames[-1].wrapper = _wrapper(ev, node) or ev.frames[-1].wrapper
 
 
 def note_state(ev: Evaluator, node: s.Call) -> None:
     """The event of `model.state_dict()` that has just happened, of a name that holds a wrapper."""
     if not isinstance(node.func, s.Attribute) or node.func.name not in ("state_dict", "load_state_dict"):
         return
-    key = _key(ev, node.func.value)
-    found = ev.store.get(key) if key is not None else None
+    found = _held(ev, node.func.value)
     last = ev.nodes[-1] if ev.nodes else None
-    if isinstance(found, Constant) and found.value and isinstance(last, (StateTaken, StateLoaded)):
+    if found is not None and isinstance(last, (StateTaken, StateLoaded)):
         last.prefix, last.wrapped_at = found.value, found.at
 
 
-def _prefix_of_call(ev: Evaluator, node: s.Expr) -> str:
-    if not isinstance(node, s.Call) or not isinstance(node.func, (s.Name, s.Attribute)):
-        return ""
-    if node.func.name not in _LAST:
-        return ""
-    function = ev.expr(node.func)
-    return PREFIXES.get(function.name, "") if isinstance(function, Library) else ""
+def _wrapper(ev: Evaluator, node: s.Expr) -> Constant | None:
+    """The prefix of what an expression gives, on one of its ways at least, with the place of the wrapper; None for a module
+    as it is."""
+    match node:
+        case s.Conditional():
+            with ev.inside(nodes=[]):  # it was asked before
+                taken = conditions.truth(ev.expr(node.test), ev.known)
+            ways = [node.then] * (taken is not False) + [node.otherwise] * (taken is not True)
+            return next((found for way in ways if (found := _wrapper(ev, way)) is not None), None)
+        case s.Name() | s.Attribute():
+            return _held(ev, node)
+        case s.Call(func=s.Name(name=name) | s.Attribute(name=name)) if name in _LAST:
+            function = ev.expr(node.func)
+            prefix = PREFIXES.get(function.name, "") if isinstance(function, Library) else ""
+            return Constant(value=prefix, at=ev.place(node.at)) if prefix else None
+        case s.Call() if ev.last_wrapper is not None and ev.last_wrapper[0] == ev.place(node.at):
+            return ev.last_wrapper[1]
+    return None
+
+
+def _held(ev: Evaluator, node: s.Expr) -> Constant | None:
+    """The wrapper that a name, or an attribute, holds."""
+    key = _key(ev, node)
+    found = ev.store.get(key) if key is not None else None
+    return found if isinstance(found, Constant) and found.value else None
 
 
 _LAST = frozenset(name.rpartition(".")[2] for name in PREFIXES) | {"DDP", "DP"}
