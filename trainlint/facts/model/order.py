@@ -99,7 +99,7 @@ def _ways(kept: _Steps) -> Iterator[_Run]:
         choices[-1] = False
     ordinary = _gone(kept, [], is_ordinary=True)
     yield ordinary
-    for position, taken in enumerate(ordinary.choices[: limits.ORDERS]):
+    for position, taken in enumerate(ordinary.choices[: limits.DEPARTURES]):
         yield _gone(kept, [*ordinary.choices[:position], not taken], is_ordinary=True)
 
 
