@@ -17,7 +17,7 @@ _ALL = "the loss depends on the model in no other way: no parameter gets a gradi
 _TERM = "this term of the loss depends on the model in no other way: it changes no parameter. Compute it"
 
 
-@rule(Training, level="error", words="argmin one_hot")
+@rule(Training, level="error", confidence="likely", words="argmin one_hot")
 def check(training: Training) -> Iterator[Finding]:
     if not isinstance(training, Recorded):
         yield from not_shown_by_runs(_untrained(training))

@@ -13,7 +13,7 @@ from trainlint.rule import rule
 BY_METRIC = "torch.optim.lr_scheduler.ReduceLROnPlateau"
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     if not training.events(Backward) and not training.events(Forward):
         return  # nothing is trained: a schedule is only looked at

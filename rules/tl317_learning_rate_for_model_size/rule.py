@@ -28,7 +28,7 @@ LIMITS = {
 LOWEST = 1e-7
 
 
-@rule(Training, level="info", words="LambdaLR")
+@rule(Training, level="info", confidence="likely", words="LambdaLR")
 def check(training: Training) -> Iterator[Finding | Open]:
     yield from squared(training)
     scheduled = {

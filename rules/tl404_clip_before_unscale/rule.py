@@ -8,7 +8,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     if not any(step.scaler is not None for step in training.events(OptimizerStep)):
         return

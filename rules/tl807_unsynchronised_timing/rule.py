@@ -29,7 +29,7 @@ _DETECTORS = "torchvision.models.detection."
 """Models whose forward picks boxes by their scores, and so waits for the device."""
 
 
-@rule(Training, level="warning", refutable=False, by="S")
+@rule(Training, level="warning", confidence="likely", refutable=False, by="S")
 def check(training: Training) -> Iterator[Finding]:
     happened = training.events(Event)
     if not any(ways_to_be_on(one.device, "cuda") for one in training.events(Moved)):

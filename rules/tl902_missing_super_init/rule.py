@@ -6,7 +6,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="error", by="S")
+@rule(Training, level="error", confidence="likely", by="S")
 def check(training: Training) -> Iterator[Finding]:
     raised: set[int] = set()
     for early in training.events(RegisteredEarly):

@@ -9,7 +9,7 @@ from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     for container in training.objects:
         if not container.is_a("torch.nn.Sequential", "torch.nn.ModuleList") or container.at is None:
