@@ -1,4 +1,4 @@
-"""Models that are kept under another name as the best, and trained further."""
+"""Models that are kept under another name as the best, while training goes on."""
 
 from __future__ import annotations
 
