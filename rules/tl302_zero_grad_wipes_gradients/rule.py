@@ -52,7 +52,7 @@ def _wiping(before: Sequence[Event], step: OptimizerStep) -> tuple[ZeroGrad, Bac
                 return None  # what was cleared before is there again
             case ZeroGrad() if certainly_clears(event.target, step.optimizer):
                 zero = event
-            case Backward() if _is_older(event, step):
+            case Backward() if event.inputs is not None or _is_older(event, step):
                 return None
             case Backward():
                 return (zero, event) if zero is not None else None

@@ -70,7 +70,8 @@ def _backward(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Sp
         ev.emit(Backward, at, loss=first, by_framework=True)
         ev.emit(Escape, at, values=(value,))
     else:
-        ev.emit(Backward, at, loss=value, retains=given.get(1, "retain_graph"))
+        retains, inputs = given.get(1, "retain_graph"), given.get(3, "inputs")
+        ev.emit(Backward, at, loss=value, retains=retains, inputs=inputs)
     return Constant(value=None)
 
 

@@ -19,6 +19,8 @@ class Backward(Event):
     """What it is told about keeping the graph; None if nothing."""
     by: Object | None = None
     """The helper of a framework that runs it, where the program calls one."""
+    inputs: Value | None = None
+    """What alone gets gradients; None if all that the loss is made of does."""
 
 
 @dataclass(eq=False)
