@@ -135,27 +135,35 @@ def _of_batch(training: Training, over_first: list[Operation]) -> Iterator[Findi
 def _of_samples(training: Training, over_first: list[Op]) -> Iterator[Finding]:
     """What is normalised over the samples, and then used within each."""
     for softmax, total, axis in samples_stay(training, over_first):
-        if softmax.at is not None:
-            yield Finding(
-                softmax.at,
-                "this normalises over dimension 0, the batch, but the weights are summed within each sample, over dimension "
-                f"{axis}: they do not sum to 1, and depend on the other samples. Pass `dim={axis}`.",
-                (Because(total.at, "the sum is here"),) if total.at is not None else (),
-                evidence=_shape(softmax),
-                confidence="likely",
-                doubt="to share something out among the samples may be meant",
-            )
+        yield from _used_within(
+            softmax,
+            f"the weights are summed within each sample, over dimension {axis}: they do not sum to 1, and depend on the other "
+            f"samples. Pass `dim={axis}`.",
+            (total, "the sum is here"),
+            "to share something out among the samples may be meant",
+        )
     for softmax, choice, axis in chosen_elsewhere(training, over_first):
-        if softmax.at is not None:
-            yield Finding(
-                softmax.at,
-                "this normalises over dimension 0, the batch, but a class is chosen for each sample, along dimension "
-                f"{axis}: what is largest depends on the other samples. Pass `dim={axis}`.",
-                (Because(choice.at, "the class is chosen here"),) if choice.at is not None else (),
-                evidence=_shape(softmax),
-                confidence="likely",
-                doubt="the first axis may be that of the classes",
-            )
+        yield from _used_within(
+            softmax,
+            f"a class is chosen for each sample, along dimension {axis}: what is largest depends on the other samples. Pass "
+            f"`dim={axis}`.",
+            (choice, "the class is chosen here"),
+            "the first axis may be that of the classes",
+        )
+
+
+def _used_within(softmax: Op, said: str, use: tuple[Op, str], doubt: str) -> Iterator[Finding]:
+    """What is said of a softmax over the batch whose result is used within each sample."""
+    used, shown = use
+    if softmax.at is not None:
+        yield Finding(
+            softmax.at,
+            f"this normalises over dimension 0, the batch, but {said}",
+            (Because(used.at, shown),) if used.at is not None else (),
+            evidence=_shape(softmax),
+            confidence="likely",
+            doubt=doubt,
+        )
 
 
 def _is_over_channels(op: Op) -> bool:
