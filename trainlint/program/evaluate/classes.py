@@ -11,7 +11,7 @@ from trainlint.facts.api.classes import DEFAULTDICT, METRICS, MODULE, OPTIMIZER,
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.event import Escape
-from trainlint.facts.model.events.modules import Built, RegisteredEarly
+from trainlint.facts.model.events.modules import Built, SetEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, ways
 from trainlint.program.evaluate import attributes, blocks, containers, names
 from trainlint.program.evaluate.keys import INITIALISED
@@ -211,8 +211,14 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
             _fill_fields(ev, made, cls, given, at)
         elif made.is_a("torch.nn.Sequential", DEFAULTDICT):
             containers.fill_container(ev, made, given)
-    ev.emit(Built, at, object=made, within=ev.building_in())
+    ev.emit(Built, at, object=made, within=ev.building_in(), is_raw=_is_raw(ev, made, cls))
     return made
+
+
+def _is_raw(ev: Evaluator, made: Object, cls: ClassValue) -> bool:
+    """Whether a module has been made without the constructor of `nn.Module`, whose `__call__` it has."""
+    is_initialised = MODULE not in made.bases or ev.store.get((made.uid, INITIALISED)) is not None
+    return not is_initialised and not has_method(ev, cls, "__call__")
 
 
 def _parents(given: Arguments) -> Items | None:
@@ -267,16 +273,16 @@ def overridable(ev: Evaluator, default: Value | None, name: str) -> Value:
 
 
 def note_registration(ev: Evaluator, target: Object, name: str, value: Value, at: s.Span) -> None:
-    """A module or parameter is set on a module whose base class has not been initialised yet."""
+    """An attribute is set on a module whose base class has not been initialised yet."""
     if MODULE not in target.bases or not isinstance(target.definition, ClassValue):
         return
-    if ev.store.get((target.uid, INITIALISED)) is not None or not is_registered(value):
+    if ev.store.get((target.uid, INITIALISED)) is not None:
         return
     if any(map(_is_made_otherwise, ancestry(target.definition))):
         return
     frame = ev.frames[-1]
     if frame.receiver is target and frame.code is not None and frame.code.name == "__init__":
-        ev.emit(RegisteredEarly, at, module=target, attribute=name)
+        ev.emit(SetEarly, at, module=target, attribute=name, registers=is_registered(value))
 
 
 def _is_made_otherwise(cls: ClassValue) -> bool:

@@ -40,6 +40,8 @@ class Built(Event):
     object: Object = field(default_factory=Object)
     within: Object | None = None
     """The module in whose forward it is made, where it is."""
+    is_raw: bool = False
+    """Whether it is a module whose constructor has ended without that of `nn.Module`."""
 
 
 @dataclass(eq=False)
@@ -113,8 +115,9 @@ class ModuleChanged(Event):
 
 
 @dataclass(eq=False)
-class RegisteredEarly(Event):
-    """A submodule or parameter is set on a module before `nn.Module.__init__` has run."""
+class SetEarly(Event):
+    """An attribute is set on a module before `nn.Module.__init__` has run; torch `registers` layers and parameters."""
 
     module: Object = field(default_factory=Object)
     attribute: str = ""
+    registers: bool = True
