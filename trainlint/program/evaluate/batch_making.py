@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint import words
 from trainlint.facts.api.classes import DATASET
 from trainlint.facts.api.losses import IGNORED
 from trainlint.facts.api.spoken import LEAVES_OUT, SEEDS_WORKERS, WORKERS
@@ -12,7 +11,7 @@ from trainlint.facts.ask.named_parts import is_of_named_parts
 from trainlint.facts.model.events.batches import BatchMade, ItemsMade
 from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.program.evaluate import classes
-from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
+from trainlint.program.evaluate.values import ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
 
 
 def note(ev: Evaluator, result: Value, at: s.Span) -> None:
-    """Note that a function gives a batch, or that it gives a function that does."""
-    if isinstance(result, FunctionValue) and any(map(words.is_declared, result.origin.code.names)):
-        result = ev.call_function(result, Arguments(open=True), at)
+    """Note that a function gives a batch."""
     for one in alternatives(result):
         if is_of_named_parts(one):
             ev.emit(BatchMade, at, batch=one, leaves_out=any(map(ev.is_read, (*LEAVES_OUT, str(IGNORED)))))

@@ -11,7 +11,7 @@ from trainlint.facts.model.events.event import Returned
 from trainlint.facts.model.events.frameworks import Configured, StepMethod
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.values import Constant, Items, Object, Value
-from trainlint.program.evaluate import batch_making, classes, keys, loops, presumed_losses
+from trainlint.program.evaluate import batch_making, classes, handed_back, keys, loops, presumed_losses
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def enter(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> Non
         result = ev.call_function(function, given, function.origin.code.at, receiver)
         owner = receiver if isinstance(receiver, Object) else None
         ev.emit(Returned, function.origin.code.at, value=result, receiver=owner)
-        batch_making.note(ev, result, function.origin.code.at)
+        for made in (result, *handed_back.called(ev, result, function.origin.code.at)):
+            batch_making.note(ev, made, function.origin.code.at)
     elif role == "configures":
         configured(ev, function, given, receiver)
     else:
