@@ -22,10 +22,11 @@ from trainlint.facts.model.values import (
 from trainlint.program.api import filling, host
 from trainlint.program.api.elements import element, held, listed
 from trainlint.program.api.lists import is_counter, is_unrolled, unrolled
-from trainlint.program.evaluate import classes, conditions
+from trainlint.program.evaluate import classes, conditions, picked_by_name
 from trainlint.program.evaluate.values import (
     Arguments,
     ClassValue,
+    FileModule,
     Library,
     Super,
 )
@@ -205,7 +206,22 @@ def _getattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
             return found
         case _ if isinstance(args[0], Library):
             return Library(name=f"{args[0].name}.?")
+        case _ if isinstance(args[0], FileModule):
+            return picked_by_name.picked(ev, args[0], args[1], at)
     return ev.op("call", args, at, text)
+
+
+def _eval(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    return picked_by_name.of_text(ev, given.args[0], at) if given.args else None
+
+
+def _namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    match given.args:
+        case ():
+            return picked_by_name.namespace(ev, ev.env.path) if name == "globals" else None
+        case (FileModule(path=path),) if name == "vars":
+            return picked_by_name.namespace(ev, path)
+    return None
 
 
 def _isinstance(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
@@ -262,7 +278,10 @@ _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value |
     "map": _map,
     "filter": _filter,
     "next": _next,
+    "eval": _eval,
     "getattr": _getattr,
+    "globals": _namespace,
+    "vars": _namespace,
     "setattr": _setattr,
     "float": _number,
     "int": _number,

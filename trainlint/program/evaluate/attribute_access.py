@@ -12,7 +12,7 @@ from trainlint.facts.model.events.calls import AttributeSet, SettingChanged
 from trainlint.facts.model.events.modules import StateKept
 from trainlint.facts.model.events.steps import ZeroGrad
 from trainlint.facts.model.values import Carried, Choice, Constant, Object, Op, Unknown, Value, one_of
-from trainlint.program.evaluate import attributes, classes, containers, lived, names
+from trainlint.program.evaluate import attributes, classes, containers, lived, names, picked_by_name
 from trainlint.program.evaluate.values import ClassValue, FileModule, Library, Super
 from trainlint.program.source import syntax as s
 
@@ -25,6 +25,8 @@ def attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: str = ""
     match value:
         case Library():  # `torch.torch` is torch
             return value if value.name == name == "torch" else Library(name=f"{value.name}.{name}")
+        case FileModule() if name == "__dict__":
+            return picked_by_name.namespace(ev, value.path)
         case FileModule():
             return names.settle(ev, names.imported(ev, value.path, name))
         case Choice():

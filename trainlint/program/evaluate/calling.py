@@ -14,9 +14,10 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward, Normalised
 from trainlint.facts.model.events.operations import AttentionCall
 from trainlint.facts.model.nodes import Branch
-from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, one_of
+from trainlint.facts.model.values import Choice, Constant, Guards, Items, Object, Op, Table, Value, one_of
 from trainlint.program.api import elements, noting
 from trainlint.program.evaluate import classes, decorating, menus, names
+from trainlint.program.evaluate.signatures import lacks_arguments, raises_at_once
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 
@@ -73,7 +74,7 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
 def call_choice(ev: Evaluator, func: Choice, given: Arguments, at: s.Span, text: str) -> Value:
     results = []
     ways = []
-    for guards, one in func.options[: limits.MAX_OPTIONS_CALLED]:
+    for guards, one in _callable(ev, func, given)[: limits.MAX_OPTIONS_CALLED]:
         condition = guards[-1][0] if guards else None
         branch = Branch(condition, tuple(sorted(ev.varying.get(condition, ()))))
         nodes = branch.then if not guards or guards[-1][1] else branch.otherwise
@@ -87,6 +88,26 @@ def call_choice(ev: Evaluator, func: Choice, given: Arguments, at: s.Span, text:
         ev.nodes.append(branch)
     menus.note(ways)
     return results[0][1] if len(results) == 1 else one_of(tuple(results))
+
+
+def _callable(ev: Evaluator, func: Choice, given: Arguments) -> tuple[tuple[Guards, Value], ...]:
+    """The options of a choice that Python does not refuse to call with these arguments: with another one, the program
+    ends here."""
+    left = tuple((guards, one) for guards, one in func.options if not _refuses(ev, one, given))
+    return left or func.options
+
+
+def _refuses(ev: Evaluator, value: Value, given: Arguments) -> bool:
+    match value:
+        case FunctionValue():
+            return lacks_arguments(value, given) or raises_at_once(value, given)
+        case ClassValue():
+            init = classes.class_attribute(ev, value, "__init__")
+            made = Arguments((value, *given.args), given.options, given.open)
+            return isinstance(init, FunctionValue) and (
+                lacks_arguments(init, made) or raises_at_once(init, made)
+            )
+    return False
 
 
 def _settled(ev: Evaluator, given: Arguments) -> Arguments:

@@ -1,0 +1,62 @@
+"""What a program picks by a name that it computes: `getattr(models, args.arch)`, `globals()[name]`, `eval(name)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.model.values import Constant, Op, Table, Value
+from trainlint.program.api import subscripts
+from trainlint.program.evaluate import names
+from trainlint.program.evaluate.values import Arguments, ClassValue, FileModule, FunctionValue
+from trainlint.program.source import syntax as s
+from trainlint.program.source.annotations import written_out
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+
+def namespace(ev: Evaluator, path: str) -> Table:
+    """The classes of models that a file defines or imports, and the functions that make one, by their names: its
+    `__dict__`, as far as a program picks from it by a name."""
+    ev.trace.lists.add(path)
+    held = {
+        name: names.imported(ev, path, name)
+        for name in sorted(filter(str.isidentifier, ev.store.owned(ev.module(path).uid)))
+    }
+    models = {one.code.name for one in held.values() if isinstance(one, ClassValue) and _is_model(one)}
+    found = {name: one for name, one in held.items() if _is_model(one) or _makes(one, models)}
+    return Table(entries=found, loops=ev.loops)
+
+
+def _is_model(value: Value) -> bool:
+    return isinstance(value, ClassValue) and MODULE in value.library_bases
+
+
+def _makes(value: Value, models: set[str]) -> bool:
+    return isinstance(value, FunctionValue) and not models.isdisjoint(value.origin.code.names)
+
+
+def of_text(ev: Evaluator, text: Value, at: s.Span) -> Value | None:
+    """`eval(text)`: what a constant spells, or one of what stands in the file, where the text is a name alone."""
+    match text:
+        case Constant(value=str(spelt)):
+            expression = written_out(spelt, at)
+            return ev.expr(expression) if expression is not None else None
+        case Op(name="+", inputs=(Constant(value=str(holder)), key)) if holder.endswith("."):
+            inside = of_text(ev, Constant(value=holder.rstrip(".")), at)
+            return picked(ev, inside, key, at) if isinstance(inside, FileModule) else None
+        case Op(name="+", inputs=(key, Constant(value="()"))):
+            called = of_text(ev, key, at)
+            return ev.call(called, Arguments(), at, "eval(…)") if called is not None else None
+        case Constant():
+            return None
+    return subscripts.item(ev, namespace(ev, ev.env.path), text, at)
+
+
+def picked(ev: Evaluator, module: FileModule, key: Value, at: s.Span) -> Value:
+    """`getattr(module, key)` and `module.__dict__[key]`."""
+    match key:
+        case Constant(value=str(name)):
+            return ev.attribute(module, name, at)
+    return subscripts.item(ev, namespace(ev, module.path), key, at)
