@@ -112,9 +112,10 @@ def holder_of(value: Value) -> Value:
 
 
 def written_by_hand(ev: Evaluator, target: Value, name: str, at: s.Span) -> None:
-    """`p.data -= ...`, `p.data = ...`, `p -= lr * p.grad`: an update past any optimizer."""
+    """`p.data -= ...`, `p.data = ...`, `p -= lr * p.grad`: an update past any optimizer, and not a sum in a dict."""
     holder = holder_of(target)
-    if holder is not target or name in ("data", "grad"):
+    is_of_parameter = holder is not target and not isinstance(holder, Table)
+    if is_of_parameter or name in ("data", "grad"):
         ev.emit(ParametersRead, at, target=holder, of_gradients=name == "grad")
 
 

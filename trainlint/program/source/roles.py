@@ -217,13 +217,18 @@ class _Uses:
                     pending.extend(sum_up.operands)
 
 
-def spelled(node: s.Expr) -> str | None:
-    """`net`, `self.net` or `parts["net"]`: how a plain name, its attribute, or an entry of a dict is written."""
+def spelled(node: s.Expr, depth: int = 2) -> str | None:
+    """`net`, `self.net`, `self.parts["net"]`: how a plain name, its attribute, or an entry of a dict is written."""
     match node:
         case s.Name(name=name):
             return name
-        case s.Attribute(value=s.Name(name=owner), name=name):
+        case s.Attribute(value=s.Attribute(), name="module"):
+            return None  # of a wrapper
+        case s.Attribute(value=inner, name=name) if (
+            depth and (owner := spelled(inner, depth - 1)) is not None
+        ):
             return f"{owner}.{name}"
-        case s.Subscript(value=s.Name(name=owner), index=s.Constant(value=str(key))):
-            return f"{owner}[{key}]"
+        case s.Subscript(value=inner, index=s.Constant(value=str(key))) if depth:
+            owner = spelled(inner, depth - 1)
+            return f"{owner}[{key}]" if owner is not None else None
     return None
