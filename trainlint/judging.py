@@ -77,7 +77,7 @@ def _said(entry: Entry, training: Training) -> Iterator[Finding | Open]:
                 yield replace(one, code=entry.code)
             else:
                 named = replace(one, code=entry.code, name=entry.name, level=one.level or rule.level)
-                yield weighed(named, rule.confidence, training)
+                yield weighed(named, rule, training)
 
 
 def _each_place_once(said: list[Finding | Open]) -> Iterator[Finding | Open]:

@@ -26,6 +26,7 @@ class Rule(Generic[Fact]):
     confidence: Confidence = "certain"
     words: str = ""
     covered_by: str = ""
+    absence: bool = False
 
 
 def rule(
@@ -38,6 +39,7 @@ def rule(
     confidence: Confidence = "certain",
     words: str = "",
     covered_by: str = "",
+    absence: bool = False,
 ) -> Callable[[Check[Fact]], Rule[Fact]]:
     """Make a generator of findings and openings into a rule that is handed every `fact` of the program.
 
@@ -51,5 +53,9 @@ def rule(
             for a rule that may fire where nothing else speaks of training (`trainlint/words.py`).
         covered_by: codes of other rules, with spaces between: where one of them has a finding at the same place, its mend
             is the mend of this one too, and this one is left out.
+        absence: what it finds follows from something that does not happen, such as a `zero_grad()`: it is only likely where
+            a limit was reached beyond which calls are not followed.
     """
-    return lambda check: Rule(fact, check, level, refutable, by, steps, confidence, words, covered_by)
+    return lambda check: Rule(
+        fact, check, level, refutable, by, steps, confidence, words, covered_by, absence
+    )

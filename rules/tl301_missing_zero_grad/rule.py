@@ -20,7 +20,7 @@ _ALIKE = frozenset(("ones", "zeros", "full"))
 _MOVES = frozenset(("to", "cuda"))
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", absence=True)
 def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _by_hand(training)

@@ -13,7 +13,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", absence=True)
 def check(training: Training) -> Iterator[Finding]:
     early: dict[int, tuple[OptimizerStep, Backward]] = {}
     fine: set[int] = set()

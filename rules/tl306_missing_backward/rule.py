@@ -20,7 +20,7 @@ from trainlint.rule import rule
 E = TypeVar("E", bound=Event)
 
 
-@rule(Training, level="error", confidence="likely")
+@rule(Training, level="error", confidence="likely", absence=True)
 def check(training: Training) -> Iterator[Finding]:
     if any(not one.loops for one in training.events(Backward)):
         return

@@ -16,7 +16,7 @@ from .twins import mistaken
 from .unfrozen import unfrozen
 
 
-@rule(Training, level="error", confidence="likely")
+@rule(Training, level="error", confidence="likely", absence=True)
 def check(training: Training) -> Iterator[Finding | Open]:
     yield from _in_run(training) if isinstance(training, Recorded) else _in_source(training)
 

@@ -17,7 +17,7 @@ from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 
-@rule(Training, level="error", confidence="likely")
+@rule(Training, level="error", confidence="likely", absence=True)
 def check(training: Training) -> Iterator[Finding | Open]:
     trained = _trained(training)
     shown = _after_evaluation(training, trained)

@@ -17,7 +17,7 @@ _CALLED_BY_FRAMEWORKS = ("on_", "validation_", "test_", "predict_", "update")
 """How methods begin that Lightning, torchmetrics and the like call, with gradients switched off."""
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", absence=True)
 def check(training: Training) -> Iterator[Finding]:
     doubt = _doubt(training)
     if doubt is None or wants_gradients_of_data(training):

@@ -13,7 +13,7 @@ LATE = "after the optimizer has used them, so the step is not clipped"
 EARLY = "before `backward()` has computed any, so there is nothing to clip"
 
 
-@rule(Training, level="error", confidence="likely")
+@rule(Training, level="error", confidence="likely", absence=True)
 def check(training: Training) -> Iterator[Finding]:
     doubtful = {
         id(one) for one in training.events(Clip) if _steps(training, one, training.events(OptimizerStep))

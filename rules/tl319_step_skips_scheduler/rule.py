@@ -22,7 +22,7 @@ EPOCHS = {
 """Schedules with an end, and the argument that says when it comes."""
 
 
-@rule(Training, level="info", confidence="likely", refutable=False, by="S")
+@rule(Training, level="info", confidence="likely", refutable=False, by="S", absence=True)
 def check(training: Training) -> Iterator[Finding]:
     yield from _never_stepped(training)
     yield from _stepped_too_often(training)

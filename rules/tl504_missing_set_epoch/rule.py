@@ -12,7 +12,7 @@ from trainlint.rule import rule
 _DISTRIBUTED = "torch.utils.data.DistributedSampler"
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", absence=True)
 def check(training: Training) -> Iterator[Finding | Open]:
     if any(one.name == "set_epoch" for one in training.events(Called)):
         return

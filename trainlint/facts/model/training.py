@@ -38,6 +38,7 @@ class Training:
             hold: the number of the module, and the attribute.
         is_test: a function or class of a file of tests; what it does to a model or a file is over with the test.
         name: the entry point as people name it: `train`, `Net.forward`; empty for a module's own code.
+        is_cut: a limit was reached, and calls after that were not followed: what seems to be missing may be in them.
     """
 
     path: str
@@ -48,6 +49,7 @@ class Training:
     harmless_containers: frozenset[tuple[int, str]] = frozenset()
     is_test: bool = False
     name: str = ""
+    is_cut: bool = False
 
     def facts(self, kind: type[F]) -> list[F]:
         """Everything of one type that happened or was seen: the entry point itself, layers, or events."""

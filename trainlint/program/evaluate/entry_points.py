@@ -32,6 +32,9 @@ from trainlint.program.incremental.results import Ledger
 from trainlint.program.source.relevance import Relevance
 from trainlint.reached import Reached, of_evaluator, of_stranger
 
+_CUTS = frozenset(("PROGRAM_STEPS", "PART_STEPS"))
+"""Limits beyond which later calls are not followed."""
+
 Judge = Callable[[Training, dict[Reached, None]], Iterable[Finding]]
 
 
@@ -223,7 +226,10 @@ class Roots:
                 harmless = harmless_containers(self._ev, root.objects)
             limited = {of_evaluator(path, name, one): None for one in sorted(root.trace.limits)}
             is_test = kind != "program" and _is_test(path)
-            training = Training(path, kind, root.nodes, tuple(root.objects), lost, harmless, is_test, name)
+            is_cut = not _CUTS.isdisjoint(root.trace.limits)
+            training = Training(
+                path, kind, root.nodes, tuple(root.objects), lost, harmless, is_test, name, is_cut
+            )
             findings = tuple(self._judge(training, limited))
             if strangers and not any(any(concerned(one)) for one in training.events(Event)):
                 limited[of_stranger(path, name, strangers)] = None

@@ -12,7 +12,7 @@ from trainlint.finding import Place
 from trainlint.program.evaluate import blocks, conditions, declared, parameters
 from trainlint.program.evaluate.context import Frame
 from trainlint.program.evaluate.keys import INITIALISED
-from trainlint.program.evaluate.reach import within_reach
+from trainlint.program.evaluate.reach import left_out
 from trainlint.program.evaluate.signatures import lacks_arguments, raises_at_once
 from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
@@ -51,7 +51,10 @@ def call_function(
     is_running = ev.work.active.get(_running(func), 0) >= limits.MAX_SAME_FUNCTION
     if is_running or not ev.follows():
         _initialised(ev, func, given)
-        ev.emit(Escape, at, values=given.all() if is_running else within_reach(ev, func, given))
+        if is_running:
+            ev.emit(Escape, at, values=given.all())
+        else:
+            left_out(ev, func, given, at)
         return ev.op("call", given.all(), at, func.code.name + "(…)")
     if raises_at_once(func, given):
         return _refused(ev, func, given, at)

@@ -1,4 +1,4 @@
-"""What a function of the program could get at that is not followed, as a limit is reached."""
+"""What a function of the program could get at that is not followed, as a limit is reached, and what it may do to it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,28 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import MODULE, OPTIMIZER
+from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.program.evaluate.values import Arguments, Env, FunctionValue
+from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
 _LEVELS = 2
+_SWITCHES = frozenset(("train", "eval"))
+
+
+def left_out(ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span) -> None:
+    """Note that a call is not followed: what it can get at is out of sight, and the mode of the modules in that is not
+    known if the function switches any."""
+    values = within_reach(ev, func, given)
+    ev.emit(Escape, at, values=values)
+    if not _SWITCHES.isdisjoint(func.origin.code.names):
+        for one in _objects(values):
+            if one.is_a(MODULE):
+                ev.emit(ModeChange, at, module=one, training=None)
 
 
 def within_reach(ev: Evaluator, func: FunctionValue, given: Arguments) -> tuple[Value, ...]:

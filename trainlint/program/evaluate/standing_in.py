@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import NOT_TORCH, SCALER, SOME_LOSS, SOME_MODULE, SOME_OPTIMIZER
 from trainlint.facts.api.torch_names import library_bases
-from trainlint.facts.model.values import MANY, Choice, Object, Op, Unknown, Value, alternatives
+from trainlint.facts.model.values import MANY, Choice, Constant, Object, Op, Unknown, Value, alternatives
 from trainlint.program.evaluate import siblings
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
@@ -162,7 +162,16 @@ def _as(
             if held is not None and owner is not None:
                 found.is_only_switched_on = siblings.is_only_switched_on(ev, held, owner.env.path, owner)
         ev.store.set(key, found)
+        _hold(ev, value, found)
     return found
+
+
+def _hold(ev: Evaluator, value: Value, found: Value) -> None:
+    """Let an object hold what stands in for its attribute: clearing a module clears that part too."""
+    match value:
+        case Op(name="getattr", inputs=(Object() as holder,), options={"name": Constant(value=str(name))}):
+            if ev.store.get((holder.uid, name)) is value:
+                ev.store.set((holder.uid, name), found)
 
 
 def _made(ev: Evaluator, role: Role, name: str, at: s.Span, told_by: str) -> Value:
