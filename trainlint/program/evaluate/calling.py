@@ -13,7 +13,7 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward, Normalised
 from trainlint.facts.model.events.operations import AttentionCall
-from trainlint.facts.model.nodes import Branch
+from trainlint.facts.model.nodes import Branch, Node
 from trainlint.facts.model.values import Choice, Constant, Guards, Items, Object, Op, Table, Value, one_of
 from trainlint.program.api import elements, noting
 from trainlint.program.evaluate import classes, decorating, menus, names
@@ -23,6 +23,9 @@ from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
+
+
+Options = tuple[tuple[Guards, Value], ...]
 
 
 def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
@@ -72,12 +75,10 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
 
 
 def call_choice(ev: Evaluator, func: Choice, given: Arguments, at: s.Span, text: str) -> Value:
-    results = []
-    ways = []
-    for guards, one in _callable(ev, func, given)[: limits.MAX_OPTIONS_CALLED]:
-        condition = guards[-1][0] if guards else None
-        branch = Branch(condition, tuple(sorted(ev.varying.get(condition, ()))))
-        nodes = branch.then if not guards or guards[-1][1] else branch.otherwise
+    results, ways, left = [], [], ev.nodes
+    options = _rest_last(_callable(ev, func, given)[: limits.MAX_OPTIONS_CALLED])
+    for guards, one in options:
+        nodes, left = _way(ev, guards, left, is_last=one is options[-1][1])
         known = {**ev.known, **dict(guards)}
         with ev.inside(nodes=nodes, guards=(*ev.guards, *guards), known=known):
             results.append((guards, ev.call(one, _settled(ev, given), at, text)))
@@ -85,12 +86,26 @@ def call_choice(ev: Evaluator, func: Choice, given: Arguments, at: s.Span, text:
             if isinstance(node, Called):
                 node.is_chosen = True
         ways.append((guards, nodes))
-        ev.nodes.append(branch)
     menus.note(ways)
     return results[0][1] if len(results) == 1 else one_of(tuple(results))
 
 
-def _callable(ev: Evaluator, func: Choice, given: Arguments) -> tuple[tuple[Guards, Value], ...]:
+def _rest_last(options: Options) -> Options:
+    """The options with those last that stand under no condition: what is left where those of all others fail."""
+    return tuple(sorted(options, key=lambda option: not option[0]))
+
+
+def _way(ev: Evaluator, guards: Guards, left: list[Node], is_last: bool) -> tuple[list[Node], list[Node]]:
+    """Where the events of one option go, and those of the next: beside a condition that leads to this one."""
+    if not guards and is_last:
+        return left, left
+    condition, outcome = guards[-1] if guards else (None, True)
+    branch = Branch(condition, tuple(sorted(ev.varying.get(condition, ()))))
+    left.append(branch)
+    return (branch.then, branch.otherwise) if outcome else (branch.otherwise, branch.then)
+
+
+def _callable(ev: Evaluator, func: Choice, given: Arguments) -> Options:
     """The options of a choice that Python does not refuse to call with these arguments: with another one, the program
     ends here."""
     left = tuple((guards, one) for guards, one in func.options if not _refuses(ev, one, given))
