@@ -6,13 +6,21 @@ from trainlint.facts.ask.meaning import origins
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
+from .widths import is_times_classes
 
-@rule(LossCall, level="error", confidence="likely")
-def check(loss: LossCall) -> Iterator[Finding]:
+
+@rule(Training, level="error", confidence="likely")
+def check(training: Training) -> Iterator[Finding]:
+    for loss in training.events(LossCall):
+        yield from _of_loss(training, loss)
+
+
+def _of_loss(training: Training, loss: LossCall) -> Iterator[Finding]:
     if loss.function != "kl_div" or loss.is_of_menu:
         return
     for meaning, op in origins(loss.input):
@@ -29,6 +37,7 @@ def check(loss: LossCall) -> Iterator[Finding]:
         is_told
         and not _has_no_classes(loss.input)
         and constant(loss.setting("reduction", default="mean")) == "mean"
+        and not is_times_classes(training, loss)
     ):
         yield Finding(
             loss.at,

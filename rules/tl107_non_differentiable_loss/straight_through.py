@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from trainlint.facts.api.gradients import STEPS, WITH_INDICES
 from trainlint.facts.ask.asking import reached
@@ -41,12 +42,19 @@ def _taken_and_given(op: Op) -> Iterator[tuple[Value, Value]]:
     first, second = op.inputs
     if op.name == "+":
         for kept, rest in ((first, second), (second, first)):
-            if isinstance(rest, Op) and rest.name == "-" and len(rest.inputs) == 2 and rest.inputs[1] is kept:
+            if _is_recorded(rest, "-") and rest.inputs[1] is kept:
                 yield kept, rest.inputs[0]
-    elif op.name == "-" and isinstance(first, Op) and first.name == "+" and len(first.inputs) == 2:
+    elif op.name == "-" and _is_recorded(first, "+"):
         for kept, rest in (first.inputs, first.inputs[::-1]):
             if kept is second:
                 yield kept, rest
+
+
+def _is_recorded(value: Value, name: str) -> TypeGuard[Op]:
+    """Whether a value is a sum or a difference through which gradients pass: one made under `no_grad` is a constant."""
+    return (
+        isinstance(value, Op) and value.name == name and len(value.inputs) == 2 and value.records is not False
+    )
 
 
 def _choice(value: Value, of: Value) -> Op | None:

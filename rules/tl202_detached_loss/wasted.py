@@ -37,7 +37,7 @@ def wasted_terms(training: Training) -> Iterator[Wasted]:
         summed = terms(backward.loss)
         for term in summed if len(summed) > 1 else ():
             recorded = list(reached([term], _recorded))
-            found = [one for one in recorded if isinstance(one, Op) and one.name in _DETACHES]
+            found = [one for one in recorded if isinstance(one, Op) and _is_first_cut(one)]
             clear = (
                 _thrown_away(training, backward, recorded)
                 if found and not attachment(term).uncertain
@@ -54,6 +54,11 @@ def wasted_terms(training: Training) -> Iterator[Wasted]:
 def _recorded(value: Value) -> Iterable[Value]:
     """What a value is made of, as far as gradients go."""
     return () if isinstance(value, Op) and cuts(value) else value.parts()
+
+
+def _is_first_cut(op: Op) -> bool:
+    """Whether it detaches what has a graph up to here: labels, and what has been detached before, have none."""
+    return op.name in _DETACHES and attachment(op.inputs[0]).attached
 
 
 def _thrown_away(training: Training, backward: Backward, recorded: list[Value]) -> ZeroGrad | None:

@@ -7,6 +7,7 @@ from trainlint.facts.ask.evidence import of_sum
 from trainlint.facts.ask.flow import is_made_of, is_recurrence, made_of
 from trainlint.facts.ask.holding import contained
 from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import Accumulated, Collected, LossCall
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
@@ -16,6 +17,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 _OF_BATCHES = (Backward, Drawn, LossCall, OptimizerStep)
+_OF_STEPS = (Backward, Drawn, OptimizerStep)
 _OF_DICTS = frozenset(("items", "values", "keys"))
 _ENTRIES = tuple(f".{one}(…)" for one in sorted(_OF_DICTS))
 _WEIGHS = frozenset("* /".split())
@@ -125,6 +127,8 @@ def _is_over_batches(training: Training, event: Accumulated) -> bool:
         )
     if loop.over is None or (isinstance(loop.over, Op) and loop.over.name == "range"):
         return any(training.inside(loop.number, kind) for kind in _OF_BATCHES)
+    if not any(training.inside(loop.number, kind) for kind in (*_OF_STEPS, Forward)) and _begins_with(event):
+        return False
     held = (one for value in reached([loop.over], _gone_through) for one in contained(value))
     return not any(
         one.is_a(MODULE) if isinstance(one, Object) else isinstance(one, Op) and _is_of_parameters(one)
@@ -141,6 +145,12 @@ def _is_of_one_batch(training: Training, event: Accumulated) -> bool:
     drawn = training.events(Drawn)
     draws_inside = any(total.loop in one.loops for one in drawn)
     return not draws_inside and any(one.loops and one.loops[-1] in around for one in drawn)
+
+
+def _begins_with(event: Accumulated) -> bool:
+    """Whether the sum begins anew with the loop that it is made in: what it adds up has been computed before that."""
+    total = next((one for one in event.result.parts() if isinstance(one, Carried)), None)
+    return total is not None and not isinstance(total.start, Carried) and total.loop == event.loops[-1]
 
 
 def _is_of_dict(over: Op) -> bool:

@@ -24,6 +24,7 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives
 from trainlint.finding import Place
 
+from .compared import without_targets
 from .twins import made_apart
 
 _MAX_VALUES = 4000
@@ -107,6 +108,7 @@ def model_left_out(training: Training) -> LeftOut | None:
     if not left or is_made_to_be(training, left):
         return None
     called = [one.module for one in training.events(Forward) if isinstance(one.module, Object)]
+    called += _handed_to_losses(training)
     for number, one in enumerate(optimizers.stepped):
         held = optimizers.held[one]
         idle = not any(
@@ -116,6 +118,7 @@ def model_left_out(training: Training) -> LeftOut | None:
             made_apart(one, other)
             for other in optimizers.stepped[:number]
             if other.type == one.type
+            and not _is_instead(training, one, other)
             and {id(module) for module in optimizers.held[other]} == {id(module) for module in held}
         )
         twin = next((at for at in twins if at is not None), None)
@@ -125,6 +128,25 @@ def model_left_out(training: Training) -> LeftOut | None:
         if at is not None:
             return LeftOut(at, left, has_twin=twin is not None)
     return None
+
+
+def _handed_to_losses(training: Training) -> list[Object]:
+    """The modules that something on the way to a loss is given, as a solver is: it may call them."""
+    losses = (one.loss for one in training.events(Backward))
+    return [one for one in reached(losses) if isinstance(one, Object) and one.is_a(MODULE)]
+
+
+def _is_instead(training: Training, one: Object, other: Object) -> bool:
+    """Whether the same call steps either optimizer: a program made only one of them before."""
+    steps = training.events(OptimizerStep)
+    return any(
+        (first.at, first.calls) == (second.at, second.calls)
+        and any(dict(first.guards).get(condition, holds) is not holds for condition, holds in second.guards)
+        for first in steps
+        if first.optimizer is one
+        for second in steps
+        if second.optimizer is other
+    )
 
 
 def _stands_in(module: Object) -> bool:
@@ -144,6 +166,10 @@ def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
     trained: dict[Object, Op] = {}
     for backward in backwards:
         trained.update(layers_trained(backward.loss))
+    if not all(map(optimizers.holds, trained)):
+        trained = {}
+        for backward in backwards:
+            trained.update(layers_trained(backward.loss, optimizers))
     trained = {one: made for one, made in trained.items() if not may_be_frozen(training, one)}
     own = {id(one) for one in training.objects}
     has_other_hands = _may_be_touched(training, trained, optimizers) or _are_trained_by_hand(
@@ -181,8 +207,12 @@ def _optimizers(training: Training) -> Optimizers | None:
     return Optimizers(held, list(stepped.values()), {one: numbers_held(training, one) for one in held})
 
 
-def layers_trained(loss: Value) -> dict[Object, Op]:
-    """The layers of torch's with parameters that the gradient of a loss certainly reaches, and what they gave."""
+def layers_trained(loss: Value, optimizers: Optimizers | None = None) -> dict[Object, Op]:
+    """The layers of torch's with parameters that the gradient of a loss certainly reaches, and what they gave.
+
+    Args:
+        optimizers: where they are given, those that only make targets for what they hold are left out.
+    """
     found: dict[Object, Op] = {}
     pending = [loss]
     seen: set[int] = set()
@@ -196,9 +226,10 @@ def layers_trained(loss: Value) -> dict[Object, Op]:
             if one.records is not True or one.name in NO_GRADIENT or cuts(one):
                 continue
             layer = one.owner
-            if layer is not None and layer.type.removeprefix("torch.nn.") in WITH_PARAMETERS:
+            is_layer = layer is not None and layer.type.removeprefix("torch.nn.") in WITH_PARAMETERS
+            if layer is not None and is_layer and not layer.may_be_a_function:
                 found.setdefault(layer, one)
-        pending.extend(one.parts())
+        pending.extend(one.parts() if optimizers is None else without_targets(one, optimizers.holds))
     return found
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from trainlint.facts.api.classes import MODULE, PARAMETER
 from trainlint.facts.ask.asking import question, reached
-from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.behind_losses import operations_behind
 from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import is_part_of
@@ -15,6 +14,7 @@ from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 
+from .compared import recorded
 from .left_out import LeftOut, Optimizers, is_behind, is_made_to_be, seen
 
 
@@ -27,7 +27,7 @@ def loose_left_out(training: Training) -> LeftOut | None:
     if PARAMETER not in operations_behind(training) and all(map(optimizers.holds, trained)):
         return None
     losses = [one.loss for one in training.events(Backward) if not one.by_framework]
-    together = list(reached((one for one in losses if _learns(one, optimizers)), _recorded))
+    together = list(reached((one for one in losses if _learns(one, optimizers)), recorded))
     owners = _with_own_parameters(training, together, optimizers)
     beside = {one.owner for one in together if isinstance(one, Op)}.union(owners)
     left = [one for one in (*trained, *owners) if one in beside and not optimizers.holds(one)]
@@ -47,13 +47,8 @@ def _learns(loss: Value, optimizers: Optimizers) -> bool:
     """Whether what an optimizer holds takes part in a loss."""
     return any(
         isinstance(one, Op) and one.owner is not None and optimizers.holds(one.owner, optimizers.stepped)
-        for one in reached([loss], _recorded)
+        for one in reached([loss], recorded)
     )
-
-
-def _recorded(value: Value) -> tuple[Value, ...]:
-    is_stop = isinstance(value, Op) and (value.records is False or cuts(value))
-    return () if is_stop else tuple(value.parts())
 
 
 def _with_own_parameters(training: Training, used: list[Value], optimizers: Optimizers) -> list[Object]:

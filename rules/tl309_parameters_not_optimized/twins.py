@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainlint.facts.api.classes import MODULE, SOME_LOSS
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.holding import has_parameters, is_part_of
 from trainlint.facts.ask.interference import may_set_gradients
 from trainlint.facts.ask.stepped import modules_held
@@ -16,6 +15,8 @@ from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Place
+
+from .compared import recorded
 
 
 class Mistaken(NamedTuple):
@@ -96,9 +97,9 @@ def _is_of_all(optimizer: Object) -> bool:
 
 def _trained(loss: Value) -> Iterator[Value]:
     """The modules that a loss has gradients for, those included of which only the call is seen."""
-    for one in reached([loss], _recorded):
+    for one in reached([loss], recorded):
         match one:
-            case Op(owner=Object() as owner) if owner.is_a(MODULE) and _recorded(one) and _may_learn(owner):
+            case Op(owner=Object() as owner) if owner.is_a(MODULE) and recorded(one) and _may_learn(owner):
                 yield owner
             case Op(name="call", owner=None, inputs=(called, *_)):
                 made = made_as(called)
@@ -115,11 +116,6 @@ def _is_class(name: str) -> bool:
     """Whether a name out of sight is that of a class, and of no loss."""
     last = name.rpartition(".")[2]
     return last[:1].isupper() and not any(word in last.lower() for word in ("loss", "criterion"))
-
-
-def _recorded(value: Value) -> Iterable[Value]:
-    is_stop = isinstance(value, Op) and (value.records is False or cuts(value))
-    return () if is_stop else value.parts()
 
 
 def _may_be_of(module: Value, other: Value) -> bool:

@@ -81,6 +81,8 @@ def _proportional(value: Value) -> tuple[Value, ...]:
             return value.inputs
         case Op(name="/"):
             return value.inputs[:1]
+        case Op(name="max" | "builtins.max"):
+            return tuple(one for one in value.inputs if not isinstance(one, Constant))  # only the least of it
         case Op() if value.name in _PASSES:
             return value.inputs
     return ()

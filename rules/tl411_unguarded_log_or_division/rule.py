@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.model.events.operations import Operation
@@ -26,8 +27,8 @@ def check(training: Training) -> Iterator[Finding]:
         if found is None or op.records is False or not any(is_made_of(loss, op) for loss in losses):
             continue
         maker, why = found
-        if op.name == "sqrt" and maker.name in RELUS:  # which passes no gradient where its output is 0
-            continue
+        if op.name == "sqrt" and (maker.name in RELUS or not attachment(op.inputs[0]).attached):
+            continue  # only its gradient is infinite, and a relu passes none where its output is 0
         if op.name in LOGS and any(_is_unstable_log(one) and _is_beside(one, op) for one in operations):
             continue  # which TL412 reports, and its advice mends both
         because = (Because(maker.at, why),) if maker.at is not None else ()

@@ -2,8 +2,9 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.frameworks import GIVES_LOADER
 from trainlint.facts.ask.asking import question
-from trainlint.facts.ask.loaders import handed_out, uses
+from trainlint.facts.ask.loaders import handed_out, purpose, uses
 from trainlint.facts.model.events.calls import SettingChanged
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding
@@ -27,7 +28,8 @@ def check(training: Training) -> Iterator[Finding]:
     if any(one.name in TRANSFORMS for one in training.events(SettingChanged)):
         return
     for use in uses(training):
-        if use.measures:
+        is_fitted = purpose(use.loader) == "train" and not training.events(Backward)  # to what a model gives
+        if use.measures and not is_fitted:
             place = Because(use.drawn.at, "the model is evaluated on these batches")
             yield from _of(use.loader, place)
     has_other = any(handed_out(training, "train"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainlint.facts.model.elements import number_of
-from trainlint.facts.model.values import Op, Value, constant
+from trainlint.facts.model.values import Constant, Op, Value, constant
 
 from .axes import factors, has_known_sizes, sizes
 
@@ -97,3 +97,11 @@ def convolution(tensor: Value) -> Op | None:
     if not isinstance(made, Op) or made.name not in _CONVOLUTIONS or made.owner is None:
         return None
     return made if constant(made.owner.argument(1, "out_channels")) != 1 and not made.owner.is_open else None
+
+
+def is_flat(view: Op) -> bool:
+    """Whether a view has a single axis, so it is no matter which axes there were: `view(-1)`, `reshape(rows * columns)`."""
+    match view.inputs:
+        case (_, Constant(value=int())) | (_, Op(name="*" | "numel")):
+            return True
+    return False

@@ -11,7 +11,7 @@ from trainlint.rule import rule
 
 from .axes import moved
 from .heads import merges_heads
-from .orders import turned
+from .orders import is_flat, turned
 from .scores import mixed_in_run, mixed_scores
 from .states import mixed_states
 
@@ -21,9 +21,10 @@ def check(training: Training) -> Iterator[Finding | Open]:
     yield from _of_scores(training)
     views = [one for one in training.events(Operation) if one.output.name in ("view", "reshape")]
     shifted = {of.uid for one in views if (of := _cut_from(one.output)) is not None}
+    flattened = {one.output.inputs[0].uid for one in views if is_flat(one.output)}
     for operation in views:
         view = operation.output
-        if view.uid in shifted:
+        if view.uid in shifted or view.uid in flattened:
             continue
         if (states := mixed_states(view)) is not None:
             yield Finding(

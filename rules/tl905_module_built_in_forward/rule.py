@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.classes import MODULE, OPTIMIZER
+from trainlint.facts.api.classes import MODULE, OPTIMIZER, PARAMETER
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.api.noted import MAKES_MASK
 from trainlint.facts.ask.flow import is_made_of
@@ -12,7 +12,7 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Value, constant
+from trainlint.facts.model.values import Object, Op, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -44,21 +44,24 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _is_of_old(training: Training, layer: Object) -> bool:
-    """Whether it is a container, and nothing that was created with it has weights."""
-    if not _is_container(layer):
+    """Whether it only holds others, as a container and an adapter do, and nothing that was created with it has weights."""
+    if not _is_holder(layer):
         return False
     made = {one.object.uid for one in training.events(Built) if one.within is not None}
     return not any(
-        isinstance(one, Object)
-        and one.uid in made
-        and not _is_container(one)
+        (one.name == PARAMETER and one.uid > layer.uid)
+        if isinstance(one, Op)
+        else (one.uid in made or one.uid > layer.uid)
+        and not _is_holder(one)
         and has_parameters(one) is not False
         for one in contained(layer)
+        if isinstance(one, (Object, Op))
     )
 
 
-def _is_container(layer: Value) -> bool:
-    return isinstance(layer, Object) and layer.definition is None and layer.is_a(*CONTAINERS)
+def _is_holder(layer: Object) -> bool:
+    """Whether a module has no weights but those of the modules that it holds."""
+    return layer.bases <= {MODULE, "object"} if layer.definition is not None else layer.is_a(*CONTAINERS)
 
 
 def _is_for_its_mask(training: Training, built: Built) -> bool:

@@ -41,6 +41,13 @@ WITHOUT_PARAMETERS_IF = {
 """Those that hold none where an argument is given that is off: its position and name."""
 
 
+OF_GRAPHS_ALONE = frozenset(
+    "APPNP LGConv LabelPropagation SimpleConv CorrectAndSmooth PairNorm GraphSizeNorm MeanSubtractionNorm SumAggregation "
+    "MeanAggregation MaxAggregation".split()
+)
+"""Classes of `torch_geometric.nn` that hold no parameters."""
+
+
 MODE_DEPENDENT = frozenset(
     "Module? Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout BatchNorm1d BatchNorm2d BatchNorm3d "
     "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.classes import MODULE
-from trainlint.facts.api.layers import CONTAINERS, WITH_PARAMETERS, WITHOUT_PARAMETERS_IF
+from trainlint.facts.api.layers import CONTAINERS, OF_GRAPHS_ALONE, WITH_PARAMETERS, WITHOUT_PARAMETERS_IF
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import contents, taken_apart
 from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, constant
@@ -78,7 +78,10 @@ def has_parameters(module: Object) -> bool | None:
             is_known = name[:1].isupper() and not name.startswith(("Lazy", "InstanceNorm", "Module"))
             return False if is_known else None
     elif module.definition is None:
-        return True if module.is_a(MODULE) else None
+        is_without = (
+            module.type.startswith("torch_geometric.nn.") and name.rpartition(".")[2] in OF_GRAPHS_ALONE
+        )
+        return not is_without if module.is_a(MODULE) else None
     is_seen = True
     for one in (one for value in module.attributes.values() for one in contents(value)):
         found = _is_trainable(one, module)
@@ -99,7 +102,8 @@ def _is_trainable(value: Value, holder: Object) -> bool | None:
     is_module = holder.is_a(MODULE)
     match value:
         case Op(name="torch.nn.Parameter"):
-            return True
+            asked = value.option(1, "requires_grad")
+            return asked is None or constant(asked) is not False
         case Op(name="Tensor"):
             return wants_gradient(value) or not is_module
         case Object() if value is not holder and value.is_a(MODULE):

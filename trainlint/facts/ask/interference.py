@@ -62,14 +62,16 @@ def uses_gradients(training: Training, loop: int) -> bool:
 
 def may_set_gradients(training: Training, loop: int | None, layers: Collection[Object] | None = None) -> bool:
     """Whether code in a loop writes gradients or parameters itself, or hands gradients to code that is not known. One that
-    only looks at them, for a norm that is logged, changes nothing.
+    only looks at them, for a norm that is logged, changes nothing, unless gradients are set: they may be made of these.
 
     Args:
         loop: None asks of the whole program.
         layers: those whose parameters matter, where not all do.
     """
     by_hand = training.events(ParametersRead) if loop is None else training.inside(loop, ParametersRead)
-    if not all(one.only_reads or _is_of_others(one, layers) for one in by_hand):
+    concern = [one for one in by_hand if not _is_of_others(one, layers)]
+    are_set = any(one.of_gradients and not one.only_reads for one in by_hand)
+    if any(are_set or not one.only_reads for one in concern):
         return True
     escapes = (training.events(Escape) if loop is None else training.inside(loop, Escape)) if by_hand else []
     return any(

@@ -144,6 +144,8 @@ class Object(Value):
     """What says that it is there and what it is, where only its use does."""
     stands_for: Value | None = None
     """The value of unknown code that it is, where only its use shows what that is."""
+    may_be_a_function: bool = False
+    """Whether all that its use shows is that it is called: it may hold no parameters, and call what it is given."""
     is_only_switched_on: bool = False
     """Of a model that nobody in sight hands over: other code of the file switches it to training mode, and nothing there
     switches any to evaluation mode."""

@@ -71,9 +71,10 @@ def parameter(
     if part is None:
         return None
     told_by = f"nobody in sight calls `{func.code.name}`: what `{name}` is follows from {part.shown_by}"
-    made = _made(ev, part.role, name, at, "" if declared else told_by)
+    made = _made(ev, part, name, at, "" if declared else told_by)
     if isinstance(made, Object):
         made.is_only_switched_on = siblings.is_only_switched_on(ev, part, func.env.path, func.owner)
+        made.may_be_a_function &= not declared
     return made
 
 
@@ -153,7 +154,7 @@ def _as(
     found = ev.store.get(key)
     if found is None:
         told_by = f"nothing in sight says what `{name}` is made of: what it is follows from {part.shown_by}"
-        found = _made(ev, part.role, "", at, told_by)
+        found = _made(ev, part, "", at, told_by)
         if isinstance(found, Object):
             found.loops = loops_of(value)
             found.stands_for = value
@@ -174,11 +175,12 @@ def _hold(ev: Evaluator, value: Value, found: Value) -> None:
                 ev.store.set((holder.uid, name), found)
 
 
-def _made(ev: Evaluator, role: Role, name: str, at: s.Span, told_by: str) -> Value:
-    if role == "target":
+def _made(ev: Evaluator, part: Part, name: str, at: s.Span, told_by: str) -> Value:
+    if part.role == "target":
         return ev.op("iterate", (ev.unknown(name),), at, name)
-    made = ev.object(TYPES[role], library_bases(TYPES[role]), at, Arguments(open=True))
+    made = ev.object(TYPES[part.role], library_bases(TYPES[part.role]), at, Arguments(open=True))
     made.told_by = told_by
+    made.may_be_a_function = not part.has_methods
     return made
 
 

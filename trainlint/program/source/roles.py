@@ -36,11 +36,12 @@ _LOSS = re.compile(r"(^|_)(criterion|loss_?f(n|unc|unction))$")
 
 class Part(NamedTuple):
     """What a name stands for; `shown_by` are the uses that say so, `switches` are `train` and `eval`, as far as it is
-    switched."""
+    switched. What is only called may be any function, unless it `has_methods` of its role."""
 
     role: Role
     shown_by: str
     switches: frozenset[str] = frozenset()
+    has_methods: bool = True
 
 
 @dataclass
@@ -70,7 +71,7 @@ def roles(block: s.Block) -> Mapping[str, Part]:
     for name, use in uses.by_name.items():
         role = _role(name.rpartition(".")[2].rpartition("[")[2].rstrip("]"), use)
         if role is not None:
-            found[name] = Part(role, _shown(name, role, use), _SWITCHES & use.methods)
+            found[name] = Part(role, _shown(name, role, use), _SWITCHES & use.methods, bool(use.methods))
     return found
 
 
