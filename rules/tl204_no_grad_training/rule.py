@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts, terms
 from trainlint.facts.ask.evidence import of_cut
-from trainlint.facts.ask.guards import ask_for_mode
+from trainlint.facts.ask.guards import ask_for_graph, ask_for_mode
 from trainlint.facts.ask.parts_cut import parts_cut, perhaps_cut
 from trainlint.facts.ask.starving import unrecorded
 from trainlint.facts.model.events.steps import Backward
@@ -20,8 +20,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
     for at in perhaps_cut(training):
         yield Open(at, "parameters that an optimizer holds got no gradient")
     for backward in training.events(Backward):
-        if ask_for_mode(backward.guards):
-            continue  # a method that steps in training mode alone, and is called for validation too
+        if ask_for_mode(backward.guards) or ask_for_graph(backward.guards):
+            continue  # a method that steps in training mode, or with a graph, and is called for validation too
         found = unrecorded(backward.loss)
         if not found or _has_another_way(training, backward):
             continue

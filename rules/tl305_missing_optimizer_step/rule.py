@@ -33,6 +33,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if (
             backward is None
             or optimizer.at is None
+            or optimizer.only_holds
             or not _reaches_any(training, backward.loops[-1], optimizer)
             or any(same_parameters(optimizer, step.optimizer) for step in training.events(OptimizerStep))
             or may_step(training, optimizer, backward.loops[-1])

@@ -79,7 +79,8 @@ def _optimizer(training: Training, built: Built, loop: int) -> Iterator[Finding]
         and not _is_training_of_its_own(training, one, built)
         for one in training.inside(loop, OptimizerStep)
     )
-    if steps and lives_on and _has_state(optimizer) and not _is_for_others(optimizer, loop):
+    is_another = _is_for_others(optimizer, loop) or _is_tried_out(training, optimizer, loop)
+    if steps and lives_on and _has_state(optimizer) and not is_another:
         yield _finding(training, built, "so its momentum and all other state are lost each time")
 
 
@@ -161,6 +162,18 @@ def _is_for_others(optimizer: Object, loop: int) -> bool:
     return given is not None and any(
         _is_drawn(one, loop) for one in reached([given], lambda value: value.parts())
     )
+
+
+def _is_tried_out(training: Training, optimizer: Object, loop: int) -> bool:
+    """Whether the loop goes through settings of the optimizer, such as learning rates, and tries each with a step: `for lr in
+    rates`. One that is computed from the number of an epoch, or that a loop over data follows, is of the same training."""
+    around = training.loops.get(loop)
+    if around is None or _is_counted(around.over):
+        return False
+    if any(one.loops[-1] != loop for one in training.inside(loop, OptimizerStep)):
+        return False
+    settings = [*optimizer.args[1:], *(one for name, one in optimizer.options.items() if name != "params")]
+    return any(_is_drawn(one, loop) for one in reached(settings, lambda value: value.parts()))
 
 
 def _is_the_same(module: Object, built: Built) -> bool:

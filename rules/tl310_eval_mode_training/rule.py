@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint import limits
+from trainlint.facts.api.classes import SOME_MODULE
 from trainlint.facts.ask.evidence import of_mode
 from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.ask.freezing import may_freeze_modes
@@ -54,7 +55,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             )
             yield Finding(
                 forward.at,
-                _said(module, _trains_elsewhere(training, forward, trained)),
+                _said(module, _trains_elsewhere(training, forward, trained), is_known),
                 (
                     Because(switched.at, "switched to evaluation mode here, and not back"),
                     *_calls_to(switched, forward),
@@ -65,17 +66,19 @@ def check(training: Training) -> Iterator[Finding | Open]:
             )
 
 
-def _said(module: Object, trains_elsewhere: bool) -> str:
+def _said(module: Object, trains_elsewhere: bool, is_known: bool) -> str:
     if trains_elsewhere:
         return (
             f"This loop steps on the losses of {module.title} in evaluation mode, and another one trains it in "
             "training mode: a validation loop that trains. For validation, remove `backward()` and `step()` "
             "here; for training, call `train()` before it."
         )
-    return (
-        f"This training step runs {module.title} in evaluation mode: dropout is off and the running statistics "
-        "of batch norm are frozen. Call `train()` before it."
+    does = (
+        "dropout is off and the running statistics of batch norm are frozen"
+        if is_known and module.type != SOME_MODULE
+        else "any dropout in it is off, and the running statistics of any batch norm are frozen"
     )
+    return f"This training step runs {module.title} in evaluation mode: {does}. Call `train()` before it."
 
 
 def _trains_elsewhere(training: Training, forward: Forward, trained: list[Forward]) -> bool:
@@ -146,7 +149,7 @@ def _switched_off(training: Training, module: Object) -> dict[int, ModeChange]:
 
 def _is_other_split(training: Training, switched: ModeChange, forward: Forward) -> bool:
     """Whether `eval()` is called where no step follows, and `train()` where one does: `if split == "train"` twice."""
-    steps = [one for one in training.events(Backward) if one.loops[: len(forward.loops)] == forward.loops]
+    steps = [one for one in training.events(Backward) if _is_step_on(one, forward)]
     trains = [
         set(one.guards)
         for one in training.events(ModeChange)
@@ -156,6 +159,13 @@ def _is_other_split(training: Training, switched: ModeChange, forward: Forward) 
         not compatible(switched.guards, step.guards) and any(one <= set(step.guards) for one in trains)
         for step in steps
     )
+
+
+def _is_step_on(backward: Backward, forward: Forward) -> bool:
+    """Whether a backward pass is in the loop of a forward, or comes after that loop and is for what it has made."""
+    if len(backward.loops) >= len(forward.loops):
+        return backward.loops[: len(forward.loops)] == forward.loops
+    return is_among(forward.output, all_that_makes([backward.loss], with_graph=True))
 
 
 def _is_around_it(training: Training, switched: ModeChange, forward: Forward) -> bool:

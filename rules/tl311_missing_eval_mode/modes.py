@@ -16,6 +16,7 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
+from trainlint.finding import Place
 
 _State = Literal["on", "off", "asked", "open"]
 
@@ -42,10 +43,15 @@ def _states(
 ) -> Iterator[_State]:
     """The states in which one order of events reaches a forward; `asked`: on since a `train()` right before it."""
     whole: ModeChange | None = None
+    before: dict[tuple[Place, ...], _State] = {}
     for event in run:
         if event is forward:
             yield state
+        elif isinstance(event, ModeChange) and event.gives_back and _concerns(event, holder) is True:
+            # what is switched for a part of a forward alone was off there
+            state = "off" if is_inside(event, forward) else before.pop(event.calls, state)
         elif isinstance(event, ModeChange):
+            before[event.calls] = state
             whole = event if _concerns(event, module) else whole
             match _concerns(event, holder):
                 case True if event.training is True:

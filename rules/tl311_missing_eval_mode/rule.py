@@ -103,8 +103,8 @@ def _unseen(forward: Forward, doubt: str, switched_at: Place | None = None) -> F
     shown = "switched to training mode here, and not to evaluation mode"
     return Finding(
         forward.at,
-        f"{title[0].upper()}{title[1:]} is evaluated in training mode: dropout still drops activations, and batch norm "
-        f"normalises with the statistics of each batch. {_ADVICE}",
+        f"{title[0].upper()}{title[1:]} is evaluated in training mode: any dropout in it still drops activations, and any batch "
+        f"norm normalises with the statistics of each batch. {_ADVICE}",
         (Because(switched_at, shown),) if switched_at is not None else (),
         confidence="likely",
         doubt=doubt,

@@ -10,7 +10,7 @@ from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import is_part_of
-from trainlint.facts.ask.modes import drops_by_mode, has_levels
+from trainlint.facts.ask.modes import drops_by_mode, has_levels, is_graph_layer_without_modes
 from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.forwards import Dropped, Forward
 from trainlint.facts.model.training import Training
@@ -94,7 +94,8 @@ def _layers_with_modes(forward: Forward, module: Object) -> list[Object]:
 def has_unseen_layers(module: Object) -> bool:
     """Whether a module has layers of which nothing is known, so that they may depend on the mode."""
     if module.definition is None:
-        return module.type == SOME_MODULE or not module.type.startswith("torch.nn.")
+        is_torchs = module.type.startswith("torch.nn.") and module.type != SOME_MODULE
+        return not is_torchs and not is_graph_layer_without_modes(module)
     held = (one for value in module.attributes.values() for one in leaves(value) if one is not module)
     return any(isinstance(one, Object) and one.is_a(MODULE) and has_unseen_layers(one) for one in held)
 

@@ -6,7 +6,7 @@ from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import Built, StateLoaded
-from trainlint.facts.model.events.steps import OptimizerStep
+from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
 from trainlint.facts.model.nodes import Loop
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Carried, Object, Op, Value, alternatives, compatible, constant
@@ -141,9 +141,15 @@ def _is_restored(training: Training, optimizer: Object) -> bool:
 
 
 def _is_for_a_fresh_start(training: Training, stepping: Object, model: StateLoaded) -> bool:
-    """Whether an optimizer or a scheduler is only created where no checkpoint is loaded."""
+    """Whether an optimizer or a scheduler is only created where no checkpoint is loaded, or only steps there: a helper that
+    loads one has put another in its place."""
     made = [one for one in training.events(Built) if one.object is stepping]
-    return bool(made) and not any(compatible(one.guards, model.guards) for one in made)
+    schedules = [one for one in training.events(SchedulerStep) if one.scheduler is stepping]
+    steps = [one for one in training.events(OptimizerStep) if one.optimizer is stepping]
+    return any(
+        events and not any(compatible(one.guards, model.guards) for one in events)
+        for events in (made, schedules, steps)
+    )
 
 
 def _is_of(event: StateLoaded, kind: str) -> bool:

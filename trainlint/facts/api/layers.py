@@ -67,6 +67,24 @@ MODE_DEPENDENT_IF = {
 """Those that only do where an argument is given that is off by default: its position and name."""
 
 
+GRAPH_LAYERS: dict[str, int | None] = {
+    **dict.fromkeys(
+        "SimpleConv GCNConv ChebConv SAGEConv GraphConv GatedGraphConv ResGatedGraphConv AGNNConv TAGConv GINConv GINEConv "
+        "SGConv SSGConv RGCNConv FastRGCNConv SignedConv PointNetConv GMMConv SplineConv NNConv ECConv EdgeConv "
+        "DynamicEdgeConv PPFConv FeaStConv LEConv ClusterGCNConv GCN2Conv FiLMConv EGConv LGConv MFConv TopKPooling "
+        "GraphNorm PairNorm GraphSizeNorm MessageNorm LayerNorm".split()
+    ),
+    **dict.fromkeys("GATConv GATv2Conv SuperGATConv TransformerConv".split(), 5),
+    "DNAConv": 3,
+    "FAConv": 2,
+    "APPNP": 2,
+    "ARMAConv": 6,
+    "HypergraphConv": 7,
+}
+"""Layers of `torch_geometric.nn` that do the same in both modes, unless a network that they are given does not, or they are
+given a dropout, which is off by default: where that argument stands."""
+
+
 DROPOUTS = {
     **dict.fromkeys(
         "dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split(), (1, "p")

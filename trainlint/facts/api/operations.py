@@ -88,5 +88,9 @@ OUT_OF_PLACE = UNMISTAKABLE | frozenset(
 """Methods and functions of tensors that leave their input as it is."""
 
 
+INPLACE_AT = {"relu": 1, "dropout": 3}
+"""Where functions that usually leave their input as it is take `inplace`."""
+
+
 TO_HOST = frozenset(("item", "tolist", "numpy", "cpu"))
 """Methods of tensors that hand numbers to Python, or bring them to where Python can read them."""

@@ -19,6 +19,14 @@ def ask_for_mode(guards: Guards) -> bool:
     return any(_names_mode(condition) for condition, _ in guards)
 
 
+def ask_for_graph(guards: Guards) -> bool:
+    """Whether something only happens where a tensor has a graph: `if loss.requires_grad`."""
+    return any(
+        outcome and isinstance(condition, tuple) and condition[:1] == ("requires_grad",)
+        for condition, outcome in guards
+    )
+
+
 @question(start=False, unknown=True)
 def depends_on_mode(value: Value | None) -> bool:
     """Whether a value is another in training than in evaluation: it is made of `self.training`, or chosen by it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api.layers import CONTAINERS, MODE_DEPENDENT, MODE_DEPENDENT_IF, RECURRENT
+from trainlint.facts.api.layers import CONTAINERS, GRAPH_LAYERS, MODE_DEPENDENT, MODE_DEPENDENT_IF, RECURRENT
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.guards import depends_on_mode
@@ -41,10 +41,24 @@ def may_depend_on_mode(module: Object) -> bool:
     if is_layer and module.definition is None:
         return _layer_depends_on_mode(module, module.type.removeprefix("torch.nn."))
     if module.definition is None and not module.type.startswith("torch.nn."):
-        return True
+        return not is_graph_layer_without_modes(module)
     held = [one for value in module.attributes.values() for one in leaves(value) if one is not module]
     return any(
         isinstance(one, Unknown) or (isinstance(one, Object) and may_depend_on_mode(one)) for one in held
+    )
+
+
+@question(start=False, unknown=False)
+def is_graph_layer_without_modes(module: Object) -> bool:
+    """Whether a layer for graphs certainly does the same in both modes."""
+    kind = module.type.rpartition(".")[2]
+    if not module.type.startswith("torch_geometric.nn.") or kind not in GRAPH_LAYERS or module.is_open:
+        return False
+    position = GRAPH_LAYERS[kind]
+    dropout = module.argument(position, "dropout") if position is not None else None
+    given = (one for value in (*module.args, *module.options.values()) for one in leaves(value))
+    return (dropout is None or constant(dropout) == 0) and not any(
+        isinstance(one, Object) and may_depend_on_mode(one) for one in given
     )
 
 

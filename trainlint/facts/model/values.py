@@ -149,6 +149,8 @@ class Object(Value):
     is_only_switched_on: bool = False
     """Of a model that nobody in sight hands over: other code of the file switches it to training mode, and nothing there
     switches any to evaluation mode."""
+    only_holds: bool = False
+    """Of an optimizer of the program's own class that has no `step`: it holds parameters for others to use."""
     called: str = ""
     """The name that a data loader got first: of a variable, an attribute, an entry, or of the function that returns it."""
     reads: str = ""

@@ -34,7 +34,7 @@ from trainlint.program.api import (
     streams,
 )
 from trainlint.program.api.autocasting import ASKS_AUTOCAST, autocast_switched, is_autocast_on, region
-from trainlint.program.api.grad_modes import GRAD_MODES, switched
+from trainlint.program.api.grad_modes import GRAD_MODES, SWITCHES, is_recording, switched
 from trainlint.program.api.harmless import is_harmless
 from trainlint.program.api.indexing import looks_at_index
 from trainlint.program.evaluate import attributes, batch_making, classes, containers
@@ -149,7 +149,7 @@ def _operation(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str
     if not is_harmless(name):
         ev.emit(Escape, at, values=given.all())
         for one in given.args:
-            called_back(ev, one, at)
+            called_back(ev, one, at, is_kept=name.rpartition(".")[2][:1].isupper())
     operation = torch_names.operation(name)
     result = noting.noted(ev, ev.op(operation, given.args, at, text, given.options), at, name)
     if operation == SDPA:
@@ -270,15 +270,20 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
         ev.emit(WorkersStart, at, loader=loader, worker=worker, done=done)
 
 
-def called_back(ev: Evaluator, value: Value, at: s.Span) -> None:
-    """A nested function that is handed to a library is called by it, sooner or later."""
+def called_back(ev: Evaluator, value: Value, at: s.Span, is_kept: bool = False) -> None:
+    """A nested function that is handed to a library is called by it, sooner or later; one that a class keeps, perhaps where a
+    function around it has switched gradients off."""
     if (
         isinstance(value, FunctionValue)
         and value.env.parent is not None
         and (value.env.path, value.code.at[0]) not in ev.trace.reached
     ):
         ev.emit(CalledBack, at)
-        ev.call_function(value, Arguments(open=True), at)
+        may_be_off = is_kept and any(
+            one.code is not None and not one.code.names.isdisjoint(SWITCHES) for one in ev.frames
+        )
+        with ev.inside(records=None if may_be_off else ev.records):
+            ev.call_function(value, Arguments(open=True), at)
 
 
 def _passed_through(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -368,6 +373,7 @@ _FUNCTIONS: dict[str, _Call] = {
     "torch.utils.checkpoint.checkpoint_sequential": checkpointing.in_segments,
     **dict.fromkeys(_WRAPPERS, _passed_through),
     **dict.fromkeys((*GRAD_MODES, "torch.set_grad_enabled"), switched),
+    "torch.is_grad_enabled": is_recording,
     **dict.fromkeys(AUTOCASTS, region),
     **dict.fromkeys(("copy.deepcopy", "copy.copy"), _copied),
     **dict.fromkeys(_CASTS, _second),

@@ -160,7 +160,7 @@ def _optimizer_method(
         if closure is not None and not (isinstance(closure, Constant) and closure.value is None):
             result = ev.call(closure, Arguments(), at, "closure(…)")
             if not isinstance(closure, (FunctionValue, Bound, Partial)):
-                ev.emit(Escape, at, values=(value,))
+                ev.emit(Escape, at, values=(value, *given.all()))  # such as the groups of another one
         ev.emit(OptimizerStep, at, optimizer=value)
         return result
     elif name == "load_state_dict":

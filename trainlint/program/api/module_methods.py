@@ -23,7 +23,7 @@ from trainlint.facts.model.events.steps import Backward, Clip, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value
 from trainlint.program.api import elements, filling, noting
 from trainlint.program.api.container_methods import container_method
-from trainlint.program.evaluate import attributes, calling
+from trainlint.program.evaluate import attributes, calling, conditions
 from trainlint.program.evaluate.values import Arguments
 from trainlint.program.source import syntax as s
 
@@ -57,7 +57,8 @@ def _mode(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span,
     mode = given.get(0, "mode")
     known = mode.value if isinstance(mode, Constant) and isinstance(mode.value, bool) else None
     training = name == "train" if mode is None or name == "eval" else known
-    ev.emit(ModeChange, at, module=value, training=training)
+    gives_back = mode is not None and name == "train" and conditions.asks_mode(mode)
+    ev.emit(ModeChange, at, module=value, training=training, gives_back=gives_back)
     return value
 
 

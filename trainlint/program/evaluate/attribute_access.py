@@ -12,6 +12,7 @@ from trainlint.facts.model.events.calls import AttributeSet, SettingChanged
 from trainlint.facts.model.events.modules import StateKept
 from trainlint.facts.model.events.steps import ZeroGrad
 from trainlint.facts.model.values import Carried, Choice, Constant, Object, Op, Unknown, Value, one_of
+from trainlint.program.api import grad_modes
 from trainlint.program.evaluate import attributes, classes, containers, lived, names, picked_by_name
 from trainlint.program.evaluate.values import ClassValue, FileModule, Library, Super
 from trainlint.program.source import syntax as s
@@ -50,12 +51,15 @@ def attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: str = ""
             held = ev.store.get((value.uid, name))
             if held is not None:
                 return held
+            if name in grad_modes.OF_GRAPH:  # of what the last iteration has left, too
+                return attributes.value_attribute(ev, value, name, at, text)
             return attribute(ev, value.start, name, at, text)
         case _:
             held = ev.store.get((value.uid, name))
             if held is not None:
                 return names.settle(ev, held)
-            return attributes.value_attribute(ev, value, name, at, text)
+            known = grad_modes.attribute(value, name)
+            return known or attributes.value_attribute(ev, value, name, at, text)
 
 
 def _unknown_attribute(ev: Evaluator, value: Value, name: str) -> Value:

@@ -9,7 +9,7 @@ from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events.parameters import GradientSet, ParametersRead, RequiresGrad
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Unknown, Value, constant
 from trainlint.program.api import elements
-from trainlint.program.evaluate.values import ClassValue
+from trainlint.program.evaluate.values import ClassValue, ModeBefore
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Val
     if name == "module" and MODULE in value.bases:
         return value
     if name == "training" and not (ev.is_method_of(value) or ev.forwarding() is value):
-        return Constant(value=True)
+        return ModeBefore(value=True)
     if name == "__class__" and isinstance(value.definition, ClassValue):
         return value.definition
     if name in _GIVEN_TO and value.is_a(_GIVEN_TO[name]) and value.argument(0, name) is not None:

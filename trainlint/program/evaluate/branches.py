@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.nodes import Branch, Exit, Node
 from trainlint.facts.model.values import (
     Unknown,
@@ -27,17 +28,24 @@ _NEAREST = ("continue", "break", "return", "raise")
 def if_statement(ev: Evaluator, node: s.If, is_elif: bool = False) -> Signal:
     test = ev.expr(node.test)
     outcome = conditions.truth(test, ev.known)
-    if _sets_mode(node, test) or (outcome is None and shape.is_main_guard(node.test)):
+    if shape.only_sets_mode(node) or (outcome is None and shape.is_main_guard(node.test)):
         outcome = True
+    if shape.restores_mode(node) and conditions.asks_mode(test):
+        return _give_back(ev, node)
     if ev.loops and shape.is_lazy(node):
         with ev.inside(loops=()):  # what it makes is made once, on the first iteration
             return _decide(ev, node, test, None, is_elif)
     return _decide(ev, node, test, outcome, is_elif)
 
 
-def _sets_mode(node: s.If, test: Value) -> bool:
-    """Whether the mode of a module is what the body makes it, whichever way it went: it was so before, or is again."""
-    return shape.only_sets_mode(node) or (shape.restores_mode(node) and conditions.asks_mode(test))
+def _give_back(ev: Evaluator, node: s.If) -> Signal:
+    """`if was_training: model.train()`: a module gets back the mode that it was in, whichever way it goes."""
+    begun = len(ev.nodes)
+    signal = decided(ev, node.body)
+    for one in ev.nodes[begun:]:
+        if isinstance(one, ModeChange):
+            one.gives_back = True
+    return signal
 
 
 def _decide(ev: Evaluator, node: s.If, test: Value, outcome: bool | None, is_elif: bool) -> Signal:

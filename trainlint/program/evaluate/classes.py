@@ -201,6 +201,7 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
         ev.emit(Escape, at, values=given.all())
         return ev.unknown(cls.code.name)
     made = ev.object(cls.code.name, cls.library_bases, at, given, cls)
+    made.only_holds = made.is_a(OPTIMIZER) and _has_no_step(ev, cls)
     if cls.has_unknown_base:
         ev.store.set((made.uid, INITIALISED), Constant(value=True))
     if isinstance(init, FunctionValue):
@@ -213,6 +214,12 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
             containers.fill_container(ev, made, given)
     ev.emit(Built, at, object=made, within=ev.building_in(), is_raw=_is_raw(ev, made, cls))
     return made
+
+
+def _has_no_step(ev: Evaluator, cls: ClassValue) -> bool:
+    """Whether a class takes nothing from torch's optimizers but the base of all, whose `step` does nothing."""
+    is_base = cls.library_bases == bases_of_class("torch.optim.Optimizer")
+    return is_base and class_attribute(ev, cls, "step") is None
 
 
 def _is_raw(ev: Evaluator, made: Object, cls: ClassValue) -> bool:

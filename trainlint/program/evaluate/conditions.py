@@ -11,11 +11,11 @@ from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.exclusive import OFF, outcome_of
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value
-from trainlint.program.evaluate.values import ClassValue, FunctionValue, Library
+from trainlint.program.evaluate.values import ClassValue, FunctionValue, Library, ModeBefore
 
 PURE = frozenset(
     "== != < <= > >= in is not and or + - * / // % ** getattr getitem len isinstance builtins.hasattr "
-    "builtins.isinstance builtins.len size dim".split()
+    "builtins.isinstance builtins.len size dim requires_grad".split()
 )
 """Operations that give the same result for the same inputs."""
 
@@ -29,6 +29,8 @@ _OF_PROCESS = frozenset(
 
 _LINKS = frozenset(("not", "and", "or"))
 _OPPOSITES = {"!=": "==", "is not": "is", "not in": "in"}
+_EQUALS = {"==": True, "is": True, "!=": False, "is not": False}
+"""Comparisons for being equal, and whether they are true of what is."""
 _REVERSED = {"<": ">=", "<=": ">"}
 Guard = tuple[Any, bool]
 
@@ -90,6 +92,8 @@ def guard(test: Value) -> Guard:
             polarity, test = not polarity, test.inputs[0]
         elif test.name == "builtins.bool" and test.inputs:
             test = test.inputs[0]
+        elif (flag := _compared_with_flag(test)) is not None:
+            test, polarity = flag[0], flag[1] == polarity
         elif test.name in _OPPOSITES:
             return ((_OPPOSITES[test.name], *(key(one) for one in test.inputs)), not polarity)
         elif test.name in _REVERSED:
@@ -99,8 +103,20 @@ def guard(test: Value) -> Guard:
     return key(test), polarity
 
 
+def _compared_with_flag(test: Op) -> tuple[Value, bool] | None:
+    """What `train == True` or `train is not False` asks for, and the outcome that makes it true; None of any other test."""
+    if test.name not in _EQUALS or len(test.inputs) != 2:
+        return None
+    one, other = test.inputs
+    if not isinstance(other, Constant) or other.is_default or not isinstance(other.value, bool):
+        return None
+    return one, other.value == _EQUALS[test.name]
+
+
 def asks_mode(test: Value) -> bool:
     """Whether a test is the mode that a module was in: `was_training`, after `was_training = self.training`."""
+    if isinstance(test, ModeBefore):
+        return True
     match guard(test):
         case ("getattr", *_, last), True:
             return bool(last == repr("training"))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainlint.facts.api import torch_names
+from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.layers import EMBEDDING, MAKES_ANOTHER, STATELESS
-from trainlint.facts.api.operations import OUT_OF_PLACE
+from trainlint.facts.api.operations import INPLACE_AT, OUT_OF_PLACE
 from trainlint.facts.model.events.operations import Discarded
-from trainlint.facts.model.values import Items, Op, Value, constant
-from trainlint.program.evaluate import names
+from trainlint.facts.model.values import Items, Object, Op, Value, constant
+from trainlint.program.evaluate import expressions, names
 from trainlint.program.evaluate.values import Library
 from trainlint.program.source import syntax as s
 
@@ -31,18 +33,15 @@ def note(ev: Evaluator, node: s.Call, value: Op) -> None:
         return
     if name == MAKES_ANOTHER and value.owner is not None and value.owner.type == EMBEDDING and not is_trial:
         ev.emit(Discarded, node.at, name=name, tensor=value.owner, text=value.text)
-    if (
-        name in OUT_OF_PLACE
-        and value.inputs
-        and not is_trial
-        and not {"out", "inplace"} & value.options.keys()
-    ):
+    if name in OUT_OF_PLACE and value.inputs and not is_trial and not _is_in_place(value):
         root: s.Expr = node.func
         while isinstance(root, s.Attribute):
             root = root.value
         library = names.lookup(ev, root.name) if isinstance(root, s.Name) else None
         if isinstance(library, Library) and library.name.partition(".")[0] != "torch":
             return  # of numbers, or of arrays
+        if _is_of_module(ev, node.func):
+            return  # whatever it is called, as a layer in `self.relu`: it may work in place
         is_method = not isinstance(library, Library)
         device = value.option(1, "device") if name == "to" else None
         ev.emit(
@@ -54,6 +53,27 @@ def note(ev: Evaluator, node: s.Call, value: Op) -> None:
             text=value.text,
             device=device,
         )
+
+
+def _is_of_module(ev: Evaluator, called: s.Expr) -> bool:
+    """Whether it is an attribute of a module, or of modules' class: `self.clamp(x)`, `nn.Module.to(self, device)`."""
+    if not isinstance(called, s.Attribute) or not isinstance(called.value, (s.Name, s.Attribute)):
+        return False
+    match expressions.unseen(ev, called.value):
+        case Library(name=name):
+            return MODULE in torch_names.bases_of_class(name)
+        case Object() as holder:
+            return holder.is_a(MODULE)
+    return False
+
+
+def _is_in_place(value: Op) -> bool:
+    """Whether a function is told where to write: `out=`, or `inplace`, by its name or after what else it takes."""
+    if {"out", "inplace"} & value.options.keys():
+        return True
+    position = INPLACE_AT.get(value.name)
+    told = value.option(position, "inplace") if position is not None else None
+    return told is not None and constant(told) is not False
 
 
 def _is_of_stateless_layer(value: Op) -> bool:

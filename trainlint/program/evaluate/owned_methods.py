@@ -69,7 +69,9 @@ def _configure_first(ev: Evaluator, receiver: Object) -> None:
     )
     if isinstance(own, FunctionValue) and "optimizers" in _names(ev, receiver):
         at = own.origin.code.at
-        _keep_optimizers(ev, receiver, ev.call_function(own, Arguments((receiver,)), at, receiver))
+        result = ev.call_function(own, Arguments((receiver,)), at, receiver)
+        _keep_optimizers(ev, receiver, result)
+        ev.emit(Returned, at, value=result)  # `self.lr_schedulers()` gives its schedules to any other method
 
 
 def for_each_batch(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from trainlint.facts.model.values import Named, Value
+from trainlint.facts.model.values import Constant, Named, Value
 from trainlint.program.source import syntax as s
 
 
@@ -102,6 +102,11 @@ class Bound(Value):
     receiver: Value = field(default_factory=Value)
     name: str = ""
     function: FunctionValue | None = None
+
+
+@dataclass(eq=False, repr=False)
+class ModeBefore(Constant):
+    """`model.training`, as a program reads it: training mode, as far as it decides anything."""
 
 
 @dataclass(eq=False, repr=False)

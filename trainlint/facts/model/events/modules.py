@@ -31,6 +31,8 @@ class ModeChange(Event):
 
     module: Value = field(default_factory=Value)
     training: bool | None = True
+    gives_back: bool = False
+    """Whether it only gives back the mode that a module was in: `model.train(was_training)`."""
 
 
 @dataclass(eq=False)
