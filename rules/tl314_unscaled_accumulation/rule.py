@@ -37,7 +37,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if (
             not isinstance(optimizer, Object)
             or (divides_by_size(optimizer) and clip is None)
-            or training.inside(step.loops[-1], ParametersRead)
+            or any(one.target is not backward.loss for one in training.inside(step.loops[-1], ParametersRead))
             or may_touch_anything(training, step.loops)
             or not _is_of(training, backward, step)
             or not all(
@@ -53,12 +53,16 @@ def check(training: Training) -> Iterator[Finding | Open]:
             else "the step is too large by the same factor"
         )
         evidence = {"backward passes for one step": times} if times else {}
+        shown = training.inside(step.loops[-1], ParametersRead)
         yield Finding(
             backward.at,
             "Gradients of several batches accumulate here, each of a mean over its batch, so their sum is "
             f"too large by the number of batches: {effect}. Divide the loss by the number of accumulation "
             "steps.",
-            (Because(step.at, "the optimizer only steps here"),),
+            (
+                Because(step.at, "the optimizer only steps here"),
+                *(Because(one.at, "this changes the number alone, not its gradient") for one in shown[:1]),
+            ),
             evidence=evidence,
             confidence="likely" if by_model else None,
             doubt="that the model gives the mean over its labels is only known by how it is called"

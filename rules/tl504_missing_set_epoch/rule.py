@@ -2,20 +2,19 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.loaders import not_used, samplers, uses
-from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+from .told import told_of_epochs
+
 _DISTRIBUTED = "torch.utils.data.DistributedSampler"
 
 
 @rule(Training, level="warning", absence=True)
 def check(training: Training) -> Iterator[Finding | Open]:
-    if any(one.name == "set_epoch" for one in training.events(Called)):
-        return
     yield from not_used(training)
     for use in uses(training):
         loader = use.loader
@@ -32,13 +31,20 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 or _is_handed_over(training, loader, sampler)
             ):
                 continue
+            told = told_of_epochs(training, loader, sampler)
+            if told is None:
+                continue
             made = (Because(sampler.at, "the sampler is created here"),) if sampler.at is not None else ()
             yield Finding(
                 loader.at,
                 "`set_epoch` is never called on the `DistributedSampler` of this loader, so it shuffles with "
                 "the same seed each time: every epoch has the same batches in the same order. Call "
                 "`sampler.set_epoch(epoch)` at the start of each epoch.",
-                (*made, Because(epochs, "each iteration of this loop is an epoch")),
+                (
+                    *made,
+                    Because(epochs, "each iteration of this loop is an epoch"),
+                    *(Because(one.at, "this call is not on the sampler of this loader") for one in told[:1]),
+                ),
             )
 
 

@@ -25,7 +25,8 @@ from trainlint.facts.model.values import (
     constant,
 )
 
-from .splits import SCALERS, last
+from .alike import last
+from .splits import SCALERS
 
 _ENCODERS = frozenset(
     "LabelEncoder OrdinalEncoder LabelBinarizer MultiLabelBinarizer OneHotEncoder KBinsDiscretizer CountVectorizer".split()

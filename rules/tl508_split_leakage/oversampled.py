@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.values import Items, Op, Value, alternatives, constant
 
-from .splits import SAME_ROWS, last
+from .alike import last
+from .splits import SAME_ROWS
 
 _CREATES = ("SMOTE", "ADASYN", "RandomOverSampler", "ROSE")
 _JOINS = frozenset("concat cat concatenate vstack append row_stack stack".split())

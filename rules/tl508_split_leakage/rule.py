@@ -1,6 +1,5 @@
 from collections.abc import Iterator
 
-from trainlint.facts.ask.loaders import learned_from, watched_from
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
@@ -10,8 +9,9 @@ from trainlint.rule import rule
 from .both import fitted_twice, measured_on_training_data, numbers_classes
 from .last_batch import of_training, targets_of_training
 from .oversampled import drawn_again
+from .slices import by_slices
 from .split_twice import SPLITS, split_twice
-from .splits import are_halves, is_cut, scaled_by_itself
+from .splits import scaled_by_itself
 
 
 @rule(Training, level="error", confidence="likely", refutable=False)
@@ -19,7 +19,7 @@ def check(training: Training) -> Iterator[Finding]:
     calls = training.events(Called)
     told: set[int] = set()
     doubled: set[Place] = set()
-    for data, split in (*_by_call(calls), *_by_slices(training)):
+    for data, split in (*_by_call(calls), *by_slices(training)):
         scaled = scaled_by_itself(data, calls)
         if scaled is not None and scaled.uid not in told and scaled.at is not None:
             told.add(scaled.uid)
@@ -124,17 +124,3 @@ def _data(value: Value) -> Iterator[Value]:
             yield from one.inputs
         elif not isinstance(one, Object):
             yield one
-
-
-def _by_slices(training: Training) -> Iterator[tuple[Value, Place]]:
-    """One part of a tensor is trained on, the other is held out."""
-    watched = [one for one in watched_from(training) if is_cut(one)]
-    if not watched:
-        return
-    learned = [one for one in learned_from(training) if is_cut(one)]
-    taught = {one.uid for one in learned}
-    for held_out in watched:
-        if held_out.uid in taught or held_out.at is None:
-            continue
-        if any(are_halves(one, held_out) for one in learned):
-            yield held_out.inputs[0], held_out.at

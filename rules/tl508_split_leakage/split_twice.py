@@ -12,13 +12,13 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Value
 
+from .alike import is_same
 from .both import pairs
-from .splits import cut_at, last
+from .splits import cut_at
 
 SPLITS = ("torch.utils.data.random_split", "sklearn.model_selection.train_test_split")
 _ORDERS = ("randperm", "numpy.random.permutation")
 _CALLED = ("torch.randperm", "numpy.random.permutation")
-_READS = frozenset("load read_csv loadtxt genfromtxt len int_number round * / // + - getitem getattr".split())
 _MOST = 5_000
 
 
@@ -109,58 +109,12 @@ def _ordered(data: Value | None, index: Value | None) -> Iterator[_Part]:
 
 def _overlap(one: _Part, other: _Part) -> bool:
     """Whether both are of the same data, and of slices of an order, one begins where the other ends."""
-    if not _is_same(one.data, other.data):
+    if not is_same(one.data, other.data):
         return False
     first, second = (cut_at(part.cut) if part.cut is not None else None for part in (one, other))
     if first is None or second is None:
         return one.cut is other.cut
-    return _is_same(first[1], second[0]) or _is_same(second[1], first[0])
-
-
-def _is_same(one: Value | None, other: Value | None) -> bool:
-    """Whether two values are one, or are made of the same by the same, but for what is done to each sample."""
-    pending, met = [(one, other)], set()
-    while pending:
-        first, second = pending.pop()
-        if first is None or second is None:
-            return False
-        if first is second or (first.uid, second.uid) in met:
-            continue
-        met.add((first.uid, second.uid))
-        inner = _made_alike(first, second) if len(met) < _MOST else None
-        if inner is None:
-            return False
-        pending += inner
-    return True
-
-
-def _made_alike(one: Value, other: Value) -> list[tuple[Value, Value]] | None:
-    """What has to be the same for two values to be so; None where they differ. Numbers alone, as sizes, do not say that
-    anything is the same: random numbers are made of these."""
-    match one, other:
-        case Constant(), Constant():
-            return [] if type(one.value) is type(other.value) and one.value == other.value else None
-        case Op(), Op():
-            alike = one.name == other.name and _gives_the_same(one)
-        case Object(), Object():
-            alike = one.type == other.type and one.definition is other.definition
-        case _:
-            return None
-    first, second = _arguments(one), _arguments(other)
-    is_told = any(not isinstance(one, Constant) or isinstance(one.value, str) for one in first.values())
-    is_alike = alike and is_told and first.keys() == second.keys()
-    return [(first[key], second[key]) for key in first] if is_alike else None
-
-
-def _gives_the_same(op: Op) -> bool:
-    """Whether an operation gives the same each time: it reads a file, makes a dataset, or computes a size."""
-    return last(op) in _READS or last(op)[:1].isupper()
-
-
-def _arguments(made: Op | Object) -> dict[object, Value]:
-    given = made.inputs if isinstance(made, Op) else made.args
-    named: dict[object, Value] = {name: one for name, one in made.options.items() if "transform" not in name}
-    return {**dict(enumerate(given)), **named}
+    return is_same(first[1], second[0]) or is_same(second[1], first[0])
 
 
 def _may_be_repeated(training: Training, one: Op, other: Op) -> bool:

@@ -9,14 +9,16 @@ from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events.calls import Called
-from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives
+from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives, constant
+
+from .alike import is_same, last
 
 _STATISTICS = frozenset("mean std var min max amin amax median nanmean nanstd".split())
 SCALERS = frozenset(
     "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler QuantileTransformer PowerTransformer PCA TruncatedSVD "
     "SimpleImputer KNNImputer SelectKBest TfidfVectorizer".split()
 )
-SAME_ROWS = (KEEPS | REBUILDS | {"astype", "array", "asarray", "*", "+"}) - {
+SAME_ROWS = (KEEPS | REBUILDS | {"astype", "array", "asarray", "DataFrame", "*", "+"}) - {
     "getitem",
     "narrow",
     "select",
@@ -25,6 +27,7 @@ SAME_ROWS = (KEEPS | REBUILDS | {"astype", "array", "asarray", "*", "+"}) - {
     "unbind",
     "index_select",
 }
+_CUTS = frozenset(("split", "tensor_split"))
 _MOST = 2_000
 _CLOSE = 5
 """Operations on a statistic, itself included, after which what is left is still that statistic."""
@@ -113,17 +116,43 @@ def are_halves(one: Op, other: Op) -> bool:
     order, other_order = _order(one), _order(other)
     if order is not None and other_order is not None:
         return are_halves(order, other_order)
+    if _is_piece(one) and _is_piece(other):
+        return True
     first, second = cut_at(one), cut_at(other)
     if first is None or second is None:
         return False
-    return _same(first[1], second[0]) or _same(second[1], first[0])
+    return _meet(first[1], second[0]) or _meet(second[1], first[0])
 
 
 def is_cut(value: Value) -> TypeGuard[Op]:
-    """Whether a value is a part of some rows: `x[:n]`, or `x[order[:n]]`."""
+    """Whether a value is a part of some rows: `x[:n]`, `x[order[:n]]`, or `split(x, n)[0]`."""
     if not isinstance(value, Op) or value.name != "getitem":
         return False
-    return cut_at(value) is not None or _order(value) is not None
+    return cut_at(value) is not None or _order(value) is not None or _is_piece(value)
+
+
+def whole(cut: Op) -> Value:
+    """What a part of some rows is cut from."""
+    of = cut.inputs[0]
+    is_table = isinstance(of, Op) and of.name == "getattr" and constant(of.options.get("name")) == "iloc"
+    return of.inputs[0] if isinstance(of, Op) and (is_table or _is_piece(cut)) else of
+
+
+def _is_piece(value: Op) -> bool:
+    """Whether a value is one of the parts that a function has cut the first axis into."""
+    split = value.inputs[0] if value.name == "getitem" and value.inputs else None
+    if not isinstance(split, Op) or last(split) not in _CUTS or not split.inputs:
+        return False
+    axis = next((split.options[name] for name in ("dim", "axis") if name in split.options), None)
+    axis = split.inputs[2] if axis is None and len(split.inputs) > 2 else axis
+    return axis is None or constant(axis) == 0
+
+
+def _meet(end: Value | None, start: Value | None) -> bool:
+    """Whether one part ends where the other begins, or a few rows later: `x[:n]`, `x[n - context:]`."""
+    if end is not None and isinstance(start, Op) and start.name == "-":
+        start = start.inputs[0] if is_same(end, start.inputs[0]) else start
+    return is_same(end, start)
 
 
 def _order(op: Op) -> Op | None:
@@ -132,17 +161,5 @@ def _order(op: Op) -> Op | None:
     return index if isinstance(index, Op) and cut_at(index) is not None else None
 
 
-def _same(one: Value | None, other: Value | None) -> bool:
-    if one is None or other is None:
-        return False
-    if isinstance(one, Constant) and isinstance(other, Constant):
-        return bool(one.value == other.value)
-    return one is other
-
-
 def _is_none(value: Value) -> bool:
     return isinstance(value, Constant) and value.value is None
-
-
-def last(op: Op) -> str:
-    return str(op.name).rpartition(".")[2]

@@ -6,14 +6,13 @@ from trainlint.facts.ask.loaders import handed_out, purpose, uses
 from trainlint.facts.model.events.calls import SettingChanged
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives
+from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .own_datasets import own_transform
 from .shared import PARTS, TRANSFORMS, set_for_all
 from .steps import is_transform, random_in
-
-_OFF = ("val", "valid", "validation", "test", "eval", "dev")
 
 
 @rule(Training, level="warning", confidence="likely", refutable=False, by="S", words="random_split")
@@ -31,18 +30,19 @@ def check(training: Training) -> Iterator[Finding]:
         is_fitted = purpose(use.loader) == "train" and not training.events(Backward)  # to what a model gives
         if use.measures and not is_fitted:
             place = Because(use.drawn.at, "the model is evaluated on these batches")
-            yield from _of(use.loader, place)
+            yield from _of(training, use.loader, place)
     has_other = any(handed_out(training, "train"))
     for loader in handed_out(training, "evaluate"):
         if loader.at is not None and (has_other or GIVES_LOADER.search(loader.called)):
             yield from _of(
+                training,
                 loader,
                 Because(loader.at, f"by its name, `{loader.called or loader.reads}` is for evaluation"),
             )
 
 
-def _of(loader: Object, evaluated: Because) -> Iterator[Finding]:
-    found = [_random_step(one) for one in alternatives(loader.argument(0, "dataset"))]
+def _of(training: Training, loader: Object, evaluated: Because) -> Iterator[Finding]:
+    found = [_random_step(one, training, loader) for one in alternatives(loader.argument(0, "dataset"))]
     step = found[0] if found else None
     if step is not None and step.at is not None and None not in found:
         name = step.name.rpartition(".")[2]
@@ -55,14 +55,11 @@ def _of(loader: Object, evaluated: Because) -> Iterator[Finding]:
 
 
 @question(start=None, unknown=None)
-def _random_step(dataset: Value) -> Op | None:
-    """A random transform that is certainly applied to every item of a dataset."""
+def _random_step(dataset: Value, training: Training, loader: Object) -> Op | None:
+    """A random transform that is certainly applied to every item of a dataset that a loader reads."""
     if isinstance(dataset, Object) and dataset.definition is not None:
-        given = (*dataset.args, *dataset.options.values())
-        if any(isinstance(one, Constant) and (one.value is False or one.value in _OFF) for one in given):
-            return None
-        transforms = [one for one in given if isinstance(one, Op) and is_transform(one)]
-        return random_in(transforms[0]) if len(transforms) == 1 else None
+        transform = own_transform(training, loader, dataset)
+        return random_in(transform) if transform is not None else None
     if not isinstance(dataset, Op):
         return None
     if dataset.name.startswith("torchvision.datasets."):
@@ -74,5 +71,5 @@ def _random_step(dataset: Value) -> Op | None:
         return random_in(transforms[0]) if len(transforms) == 1 else None
     if (dataset.name in PARTS or dataset.name == "getitem") and dataset.inputs:
         inner = list(alternatives(dataset.inputs[0]))
-        return _random_step(inner[0]) if len(inner) == 1 else None
+        return _random_step(inner[0], training, loader) if len(inner) == 1 else None
     return None

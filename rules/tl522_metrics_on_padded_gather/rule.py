@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.model.events.batches import Drawn
@@ -7,12 +8,15 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.frameworks import Gathered, Prepared
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, Value, alternatives
+from trainlint.facts.model.values import Items, Op, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 _METRICS = frozenset(("add_batch", "update"))
 """Methods by which metrics are given the samples of a batch."""
+_SAME = frozenset("tolist numpy cpu".split())
+"""What leaves every sample of a tensor where it is."""
+_MOST = 200
 
 
 @rule(Training, level="warning", by="S")
@@ -37,11 +41,14 @@ def check(training: Training) -> Iterator[Finding]:
         used = _used(training, one)
         if evaluates and drawn and used is not None and one.at not in done:
             done.add(one.at)
+            call, is_list = used
             yield Finding(
                 one.at,
                 "The last batch is filled up with samples from the first, so that every process has as many: they count "
                 "twice in this metric. Call `gather_for_metrics`, which drops them.",
-                (Because(used.at, "the metric is given all of them here"),),
+                (Because(call.at, "the metric is given all of them here"),),
+                confidence="likely" if is_list else None,
+                doubt="the list that is made of them may leave out the extra samples" if is_list else "",
             )
 
 
@@ -50,10 +57,30 @@ def leaves_of(output: Value) -> list[Value]:
     return [output] if isinstance(output, Op) else list(output.parts())
 
 
-def _used(training: Training, gathered: Gathered) -> Called | None:
-    """The call of a metric that is given what is gathered, with nothing cut off."""
+def _used(training: Training, gathered: Gathered) -> tuple[Called, bool] | None:
+    """The call of a metric that is given what is gathered, with nothing cut off, and whether a list is made of it before,
+    which may leave out some."""
     wanted = {one.uid for one in leaves_of(gathered.output)}
     for call in training.events(Called):
-        if call.name in _METRICS and any(one.uid in wanted for one in (*call.args, *call.options.values())):
-            return call
+        if call.name in _METRICS:
+            given = [*call.args, *call.options.values()]
+            if any(_is_all_of(one, wanted) for one in given):
+                return call, False
+            if any(_is_list_of(one, wanted) for one in given):
+                return call, True
     return None
+
+
+def _is_all_of(value: Value, wanted: set[int]) -> bool:
+    """Whether a value is one of some tensors, as another type, or on another device."""
+    while isinstance(value, Op) and value.uid not in wanted and value.name in _SAME and value.inputs:
+        value = value.inputs[0]
+    return value.uid in wanted
+
+
+def _is_list_of(value: Value, wanted: set[int]) -> bool:
+    """Whether a comprehension goes through one of some tensors from its first to its last sample."""
+    return isinstance(value, Items) and any(
+        isinstance(one, Op) and one.name == "iterate" and _is_all_of(one.inputs[0], wanted)
+        for one in reached(value.items, lambda each: each.parts(), _MOST)
+    )

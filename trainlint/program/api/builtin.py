@@ -19,7 +19,7 @@ from trainlint.facts.model.values import (
     Table,
     Value,
 )
-from trainlint.program.api import filling, host
+from trainlint.program.api import counted, filling, host
 from trainlint.program.api.elements import element, held, listed
 from trainlint.program.api.lists import is_counter, is_unrolled, unrolled
 from trainlint.program.evaluate import classes, conditions, picked_by_name
@@ -163,7 +163,7 @@ def _collected(ev: Evaluator, name: str, first: Value | None, at: s.Span) -> Val
         case Items():
             return Items(
                 kind=first.kind if name in ("iter", "sorted", "reversed") else name,
-                items=list(first.items),
+                items=first.items[::-1] if name == "reversed" else list(first.items),
                 exact=first.exact,
                 at=ev.place(at),
             )
@@ -171,6 +171,8 @@ def _collected(ev: Evaluator, name: str, first: Value | None, at: s.Span) -> Val
             return Items(kind=name, items=list(inside.items), exact=inside.exact)
         case Object() if name == "iter" and first.is_a(LOADER):
             ev.emit(Begun, at, loader=first)
+        case Op() if name == "reversed" and (turned := counted.backwards(first)) is not None:
+            return ev.op("range", turned, at)
     return first
 
 
@@ -179,6 +181,8 @@ def _paired(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
     if not args:
         return None
     known = [held(ev, one) or one if isinstance(one, Object) else one for one in args]
+    if name == "zip":
+        known = [counted.numbers(one) or one for one in known]
     lists = [one for one in known if isinstance(one, Items) and one.exact]
     if not lists or any(one not in lists and not is_counter(one) for one in known):
         return ev.op(name, args, at, options=given.options if name == "enumerate" else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint.facts.model.values import Constant, Items, Table, Value, one_of
+from trainlint.facts.model.values import Constant, Items, Table, Value, constant, one_of
 from trainlint.program.api import filling, subscripts
 from trainlint.program.api.lists import once
 from trainlint.program.evaluate import running_sums
@@ -59,6 +59,15 @@ def _taken(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value:
 
 def _list_copied(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value:
     return Items(kind=value.kind, items=list(value.items), exact=value.exact)
+
+
+def _place_in(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value | None:
+    """`names.index("<pad>")` of a list of constants."""
+    wanted = constant(given.args[0]) if len(given.args) == 1 else None
+    held = [constant(one) for one in value.items]
+    if not value.exact or wanted is None or wanted not in held:
+        return None
+    return Constant(value=held.index(wanted))
 
 
 def _get(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value | None:
@@ -129,6 +138,7 @@ _OF_LISTS: dict[str, Callable[[Evaluator, Items, Arguments, s.Span], Value | Non
     "insert": _insert,
     "pop": _taken,
     "copy": _list_copied,
+    "index": _place_in,
 }
 _OF_DICTS: dict[str, Callable[[Evaluator, Table, Arguments, s.Span], Value | None]] = {
     "get": _get,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.model.events.modules import ModelKept
-from trainlint.facts.model.values import Object, Value
+from trainlint.facts.model.values import Items, Object, Value
 from trainlint.program.source import shape, walking
 from trainlint.program.source import syntax as s
 
@@ -16,16 +16,26 @@ if TYPE_CHECKING:
 
 
 def note_assigned(ev: Evaluator, target: s.Expr, written: s.Expr, value: Value) -> None:
-    """`best_model = model` in a loop, under a condition, of a name that is read after the loop."""
-    if not (isinstance(value, Object) and value.is_a(MODULE) and isinstance(target, s.Name)):
-        return
-    if not (ev.loops and ev.guards):
+    """`best_model = model` or `best = (model, loss)` in a loop, under a condition, of a name that is read after the loop."""
+    kept = list(_kept(target, value)) if ev.loops and ev.guards else []
+    if not kept:
         return
     code = ev.frames[-1].code or ev.project.modules[ev.env.path]
     around = _around(code.body, written) or []
     loops = [one for one in around if isinstance(one, (s.For, s.While))]
-    if loops and not _leaves(around[-1]) and _is_read_outside(code.body, loops[0], target):
-        ev.emit(ModelKept, written.at, name=target.name, module=value)
+    for name, module in kept:
+        if loops and not _leaves(around[-1]) and _is_read_outside(code.body, loops[0], name):
+            ev.emit(ModelKept, written.at, name=name.name, module=module)
+
+
+def _kept(target: s.Expr, value: Value) -> Iterator[tuple[s.Name, Object]]:
+    """The models that an assignment gives names to, alone or in tuples."""
+    if isinstance(target, s.Collection) and isinstance(value, Items):
+        for name, one in zip(target.items, value.items, strict=False):
+            yield from _kept(name, one)
+    elif isinstance(target, s.Name):
+        held = value.items if isinstance(value, Items) else [value]
+        yield from ((target, one) for one in held if isinstance(one, Object) and one.is_a(MODULE))
 
 
 def _around(block: s.Block, written: s.Expr) -> list[s.Statement] | None:

@@ -17,6 +17,8 @@ from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionVal
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
+_OTHER_LOADERS = frozenset(("val_dataloader", "test_dataloader"))
+
 
 def enter(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> None:
     """Call a function that nothing in the program calls; one that a framework calls, as that would."""
@@ -25,6 +27,7 @@ def enter(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> Non
     if role is None and presumed_losses.is_loss(function, receiver):
         presumed_losses.called(ev, function, receiver)
     elif role is None or not isinstance(receiver, Object):
+        _make_training_loader_first(ev, function, receiver)
         batch_making.note_items(ev, function, receiver)
         result = ev.call_function(function, given, function.origin.code.at, receiver)
         owner = receiver if isinstance(receiver, Object) else None
@@ -35,6 +38,21 @@ def enter(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> Non
         configured(ev, function, given, receiver)
     else:
         for_each_batch(ev, function, given, receiver)
+
+
+def _make_training_loader_first(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> None:
+    """Who is asked for the loader of held-out data has been asked for the other one, of the same data."""
+    is_asked = isinstance(receiver, Object) and receiver.is_a(owners.DATA, owners.LIGHTNING)
+    if not isinstance(receiver, Object) or not is_asked or function.origin.code.name not in _OTHER_LOADERS:
+        return
+    definition = receiver.definition
+    first = (
+        classes.class_attribute(ev, definition, "train_dataloader")
+        if isinstance(definition, ClassValue)
+        else None
+    )
+    if isinstance(first, FunctionValue):
+        ev.call_function(first, Arguments((receiver,)), first.origin.code.at, receiver)
 
 
 def configured(ev: Evaluator, function: FunctionValue, given: Arguments, receiver: Object) -> None:

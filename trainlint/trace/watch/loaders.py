@@ -46,6 +46,7 @@ class Loaders:
         self._recorder = recorder
         self._known: dict[int, _Known] = {}
         self._of_iterator: weakref.WeakKeyDictionary[Any, _Known] = weakref.WeakKeyDictionary()
+        self._samplers: weakref.WeakKeyDictionary[Any, Object] = weakref.WeakKeyDictionary()
 
     def made(self, loader: Any, frame: FrameType | None) -> None:
         """A loader is there: what it has settled on, whatever the program has written."""
@@ -148,7 +149,13 @@ class Loaders:
             for name in ("shuffle",)
             if isinstance(value := getattr(sampler, name, None), bool)
         }
-        return Object(type=kind, bases=frozenset((kind, SAMPLER)), options=options)
+        made = Object(type=kind, bases=frozenset((kind, SAMPLER)), options=options)
+        return self._samplers.setdefault(sampler, made)
+
+    def sampler_of(self, sampler: Any) -> tuple[Value, ...]:
+        """The object of a sampler that a loader was given; none for any other."""
+        known = self._samplers.get(sampler)
+        return () if known is None else (known,)
 
 
 def _sampler_running(loader: Any) -> Any:

@@ -69,8 +69,8 @@ def _drawing(recorder: Recorder) -> Wrap:
     return wrap
 
 
-def _told_of_epoch(recorder: Recorder, _: None, /, *args: Any, **kwargs: Any) -> None:
-    recorder.emit(Called, recorder.frame(), name="set_epoch")
+def _told_of_epoch(recorder: Recorder, _: None, sampler: Any, /, *args: Any, **kwargs: Any) -> None:
+    recorder.emit(Called, recorder.frame(), name="set_epoch", args=recorder.loaders.sampler_of(sampler))
 
 
 def _samples_of(iterator: Any) -> int | None:

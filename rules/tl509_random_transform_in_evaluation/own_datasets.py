@@ -1,0 +1,46 @@
+"""Datasets of the program's own: which transform they are given, and whether their `__getitem__` applies it."""
+
+from __future__ import annotations
+
+from trainlint.facts.ask.asking import question
+from trainlint.facts.model.events.batches import Batched
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Choice, Constant, Guards, Object, Op, Value
+
+from .steps import is_transform
+
+_OFF = ("val", "valid", "validation", "test", "eval", "dev")
+
+
+def own_transform(training: Training, loader: Object, dataset: Object) -> Op | None:
+    """The one transform that a dataset is given, where all items of a loader over it go through that. One that is told
+    that it is not for training may leave it out, so there the items have to show it."""
+    given = (*dataset.args, *dataset.options.values())
+    transforms = [one for one in given if isinstance(one, Op) and is_transform(one)]
+    if len(transforms) != 1:
+        return None
+    is_told = any(isinstance(one, Constant) and (one.value is False or one.value in _OFF) for one in given)
+    batches = [one.batch for one in training.events(Batched) if one.loader is loader] if is_told else []
+    if is_told and not any(_goes_through(one, transforms[0]) for one in batches):
+        return None
+    return transforms[0]
+
+
+@question(start=False, unknown=False)
+def _goes_through(value: Value, transform: Op) -> bool:
+    """Whether a transform is called for a value, on all ways on which there is one."""
+    if isinstance(value, Op) and value.name == "call" and value.inputs[:1] == (transform,):
+        return True
+    if isinstance(value, Choice):
+        possible = [one for guards, one in value.options if not _is_missing(transform, guards)]
+        return all(_goes_through(one, transform) for one in possible)
+    return any(_goes_through(one, transform) for one in value.parts())
+
+
+def _is_missing(transform: Op, guards: Guards) -> bool:
+    """Whether conditions say that there is no transform: `if self.transform`, `is not None`."""
+    itself = ("result", transform.uid)
+    return any(
+        (condition == itself and not holds) or (condition == ("is", itself, ("constant", "None")) and holds)
+        for condition, holds in guards
+    )
