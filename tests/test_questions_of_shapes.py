@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from trainlint.facts.ask.asking import Answers, answered_by
-from trainlint.facts.ask.masks import Mask, made
+from trainlint.facts.ask.mask_parts import Mask
+from trainlint.facts.ask.masks import made
 from trainlint.facts.ask.sequences import lead
 from trainlint.facts.ask.shapes import shape_read
 from trainlint.facts.ask.sizes import is_same_size

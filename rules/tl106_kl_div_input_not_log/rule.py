@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.api.meanings import KEEPS, TURNS, Meaning
 from trainlint.facts.ask.evidence import of_loss
 from trainlint.facts.ask.meaning import origins
+from trainlint.facts.ask.new_axes import new_axis
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events.losses import LossCall
@@ -65,6 +66,5 @@ def _has_no_classes(value: Value | None) -> bool:
 
 def _ends_in_one(op: Op) -> bool:
     """Whether the last axis of a result has one entry: `unsqueeze(-1)`, `sum(-1, keepdim=True)`."""
-    if constant(op.option(1, "dim")) != -1:
-        return False
-    return op.name == "unsqueeze" or constant(op.option(2, "keepdim")) is True
+    is_last = constant(op.option(1, "dim")) == -1
+    return new_axis(op) == -1 or (is_last and constant(op.option(2, "keepdim")) is True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.new_axes import new_axis
 from trainlint.facts.ask.shapes import shape_read
 from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.values import Choice, Constant, Items, Op, Value, constant
@@ -87,8 +88,8 @@ def _reduced(op: Op) -> Kind | None:
 
 def _turned(op: Op, first: Value) -> Kind | None:
     found = kind(first)
-    if op.name == "unsqueeze":
-        return "column" if found == "row" and number_of(op.option(1, "dim")) in _LAST else None
+    if new_axis(op) in _LAST:
+        return "column" if found == "row" else None
     if op.name == "squeeze":
         return "row" if found == "column" else None
     return None
@@ -104,8 +105,8 @@ def _ends_in_one(index: Value) -> bool:
         return _ends_in_one(index.inputs[0])
     if index.name == "numpy.vstack":
         return True  # else it would not fit
-    if index.name == "unsqueeze":
-        return number_of(index.option(1, "dim")) in _LAST
+    if new_axis(index) is not None:
+        return new_axis(index) in _LAST
     if index.name in ("view", "reshape"):
         given = index.inputs[1:]
         sizes = given[0].items if len(given) == 1 and isinstance(given[0], Items) else given

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.attention import MIXES
 from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.new_axes import new_axis
 from trainlint.facts.model.elements import number_of, plain
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.operations import Attended
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Op, Value, alternatives
 
 from .attention_axis import letters_of, operands_of
 from .layout import begins_with_batch
@@ -47,7 +48,7 @@ def samples_stay(training: Training, over_first: list[Op]) -> Iterator[tuple[Op,
         for weights in product.inputs if plain(product) == "*" else ():
             for softmax, by, axis in _followed(weights, place, total, found):
                 # else there may be another axis between the first and that of the scores
-                is_spread = isinstance(weights, Op) and _new_axis(weights) is not None
+                is_spread = isinstance(weights, Op) and new_axis(weights) is not None
                 if is_spread or begins_with_batch(softmax.inputs[0]):
                     yield softmax, by, axis
 
@@ -78,7 +79,7 @@ def _summed(attended: Attended) -> Iterator[int]:
                 yield mine.index(gone[0])
     elif name in MIXES and len(product.inputs) == 2:
         is_left = product.inputs[0] is weights
-        if product.name == "bmm" or (isinstance(weights, Op) and _new_axis(weights) == (1 if is_left else 2)):
+        if product.name == "bmm" or (isinstance(weights, Op) and new_axis(weights) == (1 if is_left else 2)):
             yield 2 if is_left else 1
 
 
@@ -88,7 +89,7 @@ def _followed(weights: Value, axis: int, total: Op, found: set[int]) -> Iterator
         if weights.uid in found:
             yield weights, total, axis
             return
-        new = _new_axis(weights)
+        new = new_axis(weights)
         if new is not None:
             if new in (0, axis):
                 return
@@ -96,24 +97,3 @@ def _followed(weights: Value, axis: int, total: Op, found: set[int]) -> Iterator
         elif weights.name not in _KEEPS:
             return
         weights = weights.inputs[0]
-
-
-def _new_axis(op: Op) -> int | None:
-    """Where an operation puts an axis of length 1: `unsqueeze(1)`, `x[:, None]`; -1 is behind all others."""
-    if op.name == "unsqueeze":
-        place = number_of(op.option(1, "dim"))
-        return place if isinstance(place, int) else None
-    index = op.options.get("index") if op.name == "getitem" else None
-    items = index.items if isinstance(index, Items) else []
-    new = [n for n, one in enumerate(items) if isinstance(one, Constant) and one.value is None]
-    if len(new) != 1 or not all(_is_whole(one) for n, one in enumerate(items) if n != new[0]):
-        return None
-    has_all = any(constant(one) is ... for one in items)
-    return -1 if has_all and new[0] == len(items) - 1 else None if has_all else new[0]
-
-
-def _is_whole(index: Value) -> bool:
-    """`:`, `...`."""
-    if isinstance(index, Op) and index.name == "[:]":
-        return all(isinstance(end, Constant) and end.value is None for end in index.inputs)
-    return constant(index) is ...

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api.attention import ATTENTION_MASKS, MIXES, NOTHING_LEFT, SDPA
 from trainlint.facts.api.classes import PARAMETER
 from trainlint.facts.ask.flow import made_of
-from trainlint.facts.ask.masks import Mask, Part, made, turned
+from trainlint.facts.ask.mask_parts import Mask, Part
+from trainlint.facts.ask.masks import made, turned
 from trainlint.facts.ask.turns import is_over_queries, swaps_last_axes
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import Element, number_of, plain

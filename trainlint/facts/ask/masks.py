@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from trainlint.facts.api.meanings import KEEPS
@@ -17,69 +17,11 @@ from trainlint.facts.api.precision import FLOATS
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.indices import Indices, indices
 from trainlint.facts.ask.mask_names import SAYS_ITSELF, SAYS_TOKENS, is_attention_mask, words_of
+from trainlint.facts.ask.mask_parts import Mask, Part
+from trainlint.facts.ask.row_masks import are_lengths, of_padded_rows, rows_filled
 from trainlint.facts.ask.sizes import is_same_size
 from trainlint.facts.model.elements import BINARY, UNARY, Element, number_of, plain
 from trainlint.facts.model.values import Choice, Constant, Items, Named, Op, Value
-from trainlint.finding import Place
-
-
-@dataclass(frozen=True)
-class Part:
-    """What a mask is meant to leave out, and what it holds there.
-
-    Args:
-        kind: `later` positions, or `padding`.
-        held: what the mask holds at what is to be left out.
-        last: for `later`, the last position after a query's own that does not count as later: 0 as a rule.
-        is_square: whether there certainly are as many queries as keys.
-        is_named: for `padding`, whether the program calls it that.
-        at: where it comes from.
-    """
-
-    kind: str
-    origin: int
-    held: Element
-    last: int | None = 0
-    is_square: bool = False
-    is_named: bool = False
-    at: Place | None = None
-    text: str = ""
-
-    @property
-    def _key(self) -> tuple[Any, ...]:
-        return (self.kind, self.last if self.kind == "later" else self.origin)
-
-    def is_same(self, other: Part) -> bool:
-        """Whether two parts leave out the same."""
-        return self._key == other._key
-
-
-@dataclass(frozen=True)
-class Mask:
-    """What a mask holds.
-
-    Args:
-        kept: at what is to be seen.
-        parts: what it leaves out; none for a tensor that is the same everywhere.
-        size: of a tensor that is the same everywhere.
-    """
-
-    kept: Element
-    parts: tuple[Part, ...] = ()
-    size: tuple[Value, ...] = ()
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether nothing is known of what it holds."""
-        return self.kept is None and not self.parts
-
-    def at(self, part: Part) -> Element:
-        """What it holds where a part leaves something out."""
-        own = next((one for one in self.parts if one.is_same(part)), None)
-        if own is not None:
-            return own.held
-        return None if self.parts else self.kept
-
 
 _UNKNOWN = Mask(None)
 
@@ -123,6 +65,8 @@ def made(value: Value | None) -> Mask | None:
     if value is not None and is_attention_mask(value):
         at = value.at if isinstance(value, Op) else None
         return Mask(1, (Part("padding", value.uid, 0, is_named=True, at=at),))
+    if isinstance(value, Op) and value.drawn is not None:
+        return _written(value, made(value.drawn))
     if isinstance(value, Op):
         return _written(value, _of(value))
     if isinstance(value, Choice):
@@ -140,6 +84,8 @@ def _written(op: Op, mask: Mask | None) -> Mask | None:
         name = write.name.removesuffix("_")
         if name == "masked_fill":
             mask = _filled(mask, write)
+        elif name == "setitem":
+            mask = rows_filled(mask, write)
         elif name in ("detach", "requires_grad"):
             continue
         else:
@@ -172,6 +118,8 @@ def _of(op: Op) -> Mask | None:
         return _transposed(op, made(first))
     if name == "getitem":
         return _sliced(op, made(first))
+    if name == "torch.nn.utils.rnn.pad_sequence":
+        return of_padded_rows(op, first, made)
     if name in ("cat", "pad"):
         return _longer(first.items if isinstance(first, Items) and first.exact else op.inputs[:1])
     return made(first) if name in _KEEPS else None
@@ -365,7 +313,7 @@ def _of_positions(op: Op, name: str, here: Indices, there: Indices) -> Mask | No
 
 def _of_lengths(op: Op, name: str, other: Value) -> Mask | None:
     """`positions < lengths`: the rest is padding."""
-    if isinstance(other, Constant) or "len" not in words_of(op, other):
+    if isinstance(other, Constant) or not ("len" in words_of(op, other) or are_lengths(other)):
         return None
     keeps = name in ("<", "<=")
     return Mask(keeps, (Part("padding", other.uid, not keeps, is_named=True, at=op.at, text=op.text),))

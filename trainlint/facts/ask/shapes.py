@@ -7,6 +7,7 @@ from functools import reduce
 
 from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.new_axes import is_none, is_rest, is_whole, new_axis
 from trainlint.facts.model.values import (
     Carried,
     Choice,
@@ -76,6 +77,8 @@ def _made_of(op: Op) -> Sizes | None:
             return _item(op)
         case "iterate":
             return _each(inputs[0])
+        case "getattr" if constant(op.options.get("name")) in ("values", "indices"):
+            return _best(inputs[0]) if isinstance(inputs[0], Op) else None
         case "where" if len(inputs) == 3:
             return reduce(_together, map(shape_read, inputs))
         case name if name in _JOINS:
@@ -220,6 +223,9 @@ def _item(op: Op) -> Sizes | None:
     if isinstance(whole, Op) and whole.name in _PIECES and isinstance(constant(index), int):
         return _piece(whole)
     before = shape_read(whole)
+    added = new_axis(op)
+    if before is not None and added is not None:
+        return _with_axis(before, added)
     if not before:
         return None
     if isinstance(index, Items):
@@ -231,21 +237,25 @@ def _item(op: Op) -> Sizes | None:
 
 
 def _indexed(before: Sizes, index: Items) -> Sizes | None:
-    """`x[:, None]`, `x[:, 0]` and their like."""
+    """`x[:, None, 0]`, `x[..., 0]` and their like."""
     found: list[int | None] = []
     left = list(before)
+    taken = sum(not is_none(one) and not is_rest(one) for one in index.items)
     for one in index.items:
         number = _int(one)
-        if isinstance(one, Constant) and one.value is None:
+        if is_none(one):
             found.append(1)
+        elif is_rest(one):
+            rest = max(len(before) - taken, 0)
+            found += left[:rest]
+            del left[:rest]
         elif not left:
             return None
         elif number is not None:
             left.pop(0)
         elif isinstance(one, Op) and one.name == "[:]":
             size = left.pop(0)
-            is_whole = all(isinstance(end, Constant) and end.value is None for end in one.inputs)
-            found.append(size if is_whole else None)
+            found.append(size if is_whole(one) else None)
         else:
             return None
     return (*found, *left)

@@ -218,6 +218,8 @@ class Op(Value):
     """The regions of autocast that it is made in, or may be, outermost first."""
     written: tuple[Op, ...] = ()
     """What wrote into it later, oldest first; in a run, each of these gives a value of its own."""
+    drawn: Value | None = None
+    """What the code that puts a batch together made of this part of it, where a loader hands it out."""
     seen: TensorSeen | None = None
     """What its result was in a run."""
 

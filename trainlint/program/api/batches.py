@@ -35,6 +35,8 @@ def note_batch(ev: Evaluator, loader: Object, at: s.Span) -> None:
             if is_own and collate is not None:
                 samples = Items(items=[batch or ev.unknown("sample")], exact=False)
                 batch = ev.call(collate, Arguments((samples,)), at, "collate_fn(…)")
+                if isinstance(batch, Object):
+                    batch.attributes = ev.store.owned(batch.uid)
     finally:
         ev.store.pop()
         ev.nodes.extend(one for one in events(apart) if isinstance(one, Ignored))

@@ -79,10 +79,13 @@ def _element_of_object(ev: Evaluator, iterable: Object, at: s.Span, depth: int) 
 
 
 def _parted(ev: Evaluator, batch: Op, made_of: Value | None, at: s.Span) -> Value:
-    """A batch that is known to be a dict or a list, as one of its parts: what goes over all of them meets each."""
+    """A batch that is known to be a dict or a list, as one of its parts: what goes over all of them meets each.
+
+    Of a batch that is an object of the program's own, the attributes are known.
+    """
 
     def part(key: object, value: Value) -> Value:
-        found = ev.op("getitem", (batch,), at, options={"index": Constant(value=key)})
+        found = ev.op("getitem", (batch,), at, options={"index": Constant(value=key)}, drawn=value)
         return _parted(ev, found, value, at)
 
     match made_of:
@@ -92,6 +95,10 @@ def _parted(ev: Evaluator, batch: Op, made_of: Value | None, at: s.Span) -> Valu
         case Items(exact=True, items=[_, *_]):
             items = [part(number, one) for number, one in enumerate(made_of.items)]
             return Items(kind=made_of.kind, items=items, loops=ev.loops)
+        case Object():
+            for name, one in made_of.attributes.items():
+                held = ev.op("getattr", (batch,), at, name, {"name": Constant(value=name)}, drawn=one)
+                ev.store.set((batch.uid, name), held)
     return batch
 
 

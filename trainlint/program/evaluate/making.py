@@ -87,6 +87,7 @@ class Making(Here):
         text: str = "",
         options: dict[str, Value] | None = None,
         owner: Object | None = None,
+        drawn: Value | None = None,
     ) -> Op:
         """A value that an operation makes here and now."""
         made = Op(
@@ -96,6 +97,7 @@ class Making(Here):
             at=self.place(at),
             text=text,
             owner=owner,
+            drawn=drawn,
             records=self.here.records,
             loops=self.here.loops,
             autocast=self.here.autocast,
