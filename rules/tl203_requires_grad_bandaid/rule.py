@@ -25,11 +25,13 @@ def check(training: Training) -> Iterator[Finding | Open]:
     has_copies = not operations_behind(training).isdisjoint(REBUILDS | CUTS)
     for backward in training.events(Backward):
         start = Because(backward.at, "`backward()` starts here")
-        summands = {term.uid for term in terms(backward.loss)}
+        every = terms(backward.loss)
+        summands = {term.uid for term in every}
         recorded = list(made_of(backward.loss, cuts)) if has_copies else []
         is_all = all(one.uid not in losses for one in recorded)
         of_losses = [one for one in recorded if _is_of_losses(one, losses, _weighed if is_all else _held)]
-        for cut in dict.fromkeys((*starving(backward.loss), *of_losses)):
+        copies = [one for one in every if _is_new_leaf(one) and attachment(one).is_starved]
+        for cut in dict.fromkeys((*starving(backward.loss), *copies, *of_losses)):
             if (
                 cut.uid not in summands
                 and cut not in of_losses
@@ -60,7 +62,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 )
 
 
-def _is_new_leaf(value: Value) -> bool:
+def _is_new_leaf(value: Value) -> TypeGuard[Op]:
     """Whether it is a copy of which the program asks a gradient where it is made."""
     return isinstance(value, Op) and cuts(value) and constant(value.options.get("requires_grad")) is True
 

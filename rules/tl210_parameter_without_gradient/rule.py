@@ -3,12 +3,14 @@ from typing import NamedTuple
 
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.evidence import held
+from trainlint.facts.ask.numbers import made_of_numbers
 from trainlint.facts.ask.paths import Ways, ways
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.modules import ModuleChanged
-from trainlint.facts.model.events.steps import Backward, OptimizerStep
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
-from trainlint.facts.model.values import Op
+from trainlint.facts.model.values import Op, Value
+from trainlint.facts.seen.blind_spots import Numbered
 from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
@@ -54,7 +56,9 @@ def check(run: Recorded) -> Iterator[Finding]:
                     run, starved, at, _cut_by(cut), (Because(cut.at, "the graph is cut here"),), cut
                 )
         elif not _is_routed(starved, judged, modules) and not _is_of_a_library(starved, modules):
-            yield _finding(run, starved, at, _unused(starved, modules, found), (), None)
+            read_out = _read_out(run)
+            why = _OF_NUMBERS if read_out else _unused(starved, modules, found)
+            yield _finding(run, starved, at, why, read_out, None)
 
 
 def _finding(
@@ -88,16 +92,18 @@ def _finding(
 
 def _cut_before_step(run: Recorded, judged: list[ParameterSeen]) -> Iterator[Finding]:
     """Optimizers that step with no gradient at all, because the last loss does not reach their parameters, though
-    another loss does."""
-    events = run.events(Event)
+    another loss does. Where the last loss does reach one, its gradients were there, and were cleared before the step."""
     for optimizer in run.facts(OptimizerSeen):
         mine = [one for one in judged if optimizer.number in one.optimizers]
         if optimizer.idle < optimizer.parameters or not any(one.reached for one in mine):
             continue
-        steps = (number for number, one in enumerate(events) if _is_step_of(one, optimizer))
-        before = [one for one in events[: next(steps, 0)] if isinstance(one, Backward)]
         values = [one.value for one in mine if one.value is not None]
-        cut = Ways([before[-1].loss]).cut(values) if before else None
+        before = _before_step(run, optimizer)
+        backwards = [one for one in before if isinstance(one, Backward)]
+        if not backwards or _was_cleared(before, values):
+            continue
+        last = backwards[-1]
+        cut = Ways([last.loss]).cut(values)
         if cut is not None and cut.at is not None and optimizer.step_at is not None:
             yield Finding(
                 optimizer.step_at,
@@ -105,10 +111,25 @@ def _cut_before_step(run: Recorded, judged: list[ParameterSeen]) -> Iterator[Fin
                 "steps: " + _cut_by(cut),
                 (
                     Because(cut.at, "the graph is cut here"),
-                    Because(before[-1].at, "this backward does not reach them"),
+                    Because(last.at, "this backward does not reach them"),
                 ),
                 evidence={"parameters without a gradient": optimizer.idle, "operation": cut.name},
             )
+
+
+def _before_step(run: Recorded, optimizer: OptimizerSeen) -> list[Event]:
+    """What happened to gradients before an optimizer's first step."""
+    events = run.events(Event)
+    steps = (number for number, one in enumerate(events) if _is_step_of(one, optimizer))
+    return [one for one in events[: next(steps, 0)] if isinstance(one, (Backward, ZeroGrad))]
+
+
+def _was_cleared(before: list[Event], values: list[Value]) -> bool:
+    """Whether the step has no gradients because they were cleared after the last backward, which nothing has cut."""
+    backwards = [one for one in before if isinstance(one, Backward)]
+    if not isinstance(before[-1], ZeroGrad):
+        backwards = backwards[-1:]  # and by other means: `p.grad = None`
+    return any(Ways([one.loss]).reaches(values) for one in backwards)
 
 
 def _is_step_of(event: Event, optimizer: OptimizerSeen) -> bool:
@@ -125,6 +146,21 @@ def _cut_by(cut: Op) -> str:
         f"`{cut.text}` cuts the graph on the way to the loss, so the initial values never change. Keep the "
         "graph there, or do not pass these parameters to the optimizer."
     )
+
+
+_OF_NUMBERS = (
+    "the loss is made of plain numbers, from which no gradient comes back. Make it of the tensors, not of what "
+    "`item()` and the like have read out of them."
+)
+
+
+def _read_out(run: Recorded) -> tuple[Because, ...]:
+    """Where tensors with gradients became plain numbers, if every loss is made of numbers and no parameter is trained."""
+    is_trained = any(one.reached for one in run.facts(ParameterSeen))
+    if is_trained or not all(made_of_numbers(run, one.loss) for one in run.events(Backward)):
+        return ()
+    places = dict.fromkeys(one.at for one in run.facts(Numbered) if not one.detached)
+    return tuple(Because(at, "a tensor with a gradient becomes a plain number here") for at in places)
 
 
 def _unused(starved: Starved, modules: dict[tuple[int, str], ModuleSeen], found: Ways) -> str:

@@ -5,7 +5,7 @@ from trainlint.facts.ask.guards import counting
 from trainlint.facts.model.events.frameworks import Sharded
 from trainlint.facts.model.events.steps import Clip
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, alternatives, compatible
+from trainlint.facts.model.values import Object, Op, Value, alternatives, compatible
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -13,7 +13,7 @@ from trainlint.rule import rule
 @rule(Training, level="warning", by="S")
 def check(training: Training) -> Iterator[Finding]:
     sharded = {
-        one.uid: event
+        _itself(one).uid: event
         for event in training.events(Sharded)
         if event.flat and event.shards
         for one in alternatives(event.module)
@@ -26,7 +26,12 @@ def check(training: Training) -> Iterator[Finding]:
         for leaf in leaves(clip.parameters):
             if isinstance(leaf, Op) and leaf.name == "parameters" and leaf.inputs:
                 found = next(
-                    (sharded[one.uid] for one in alternatives(leaf.inputs[0]) if one.uid in sharded), None
+                    (
+                        sharded[one.uid]
+                        for one in map(_itself, alternatives(leaf.inputs[0]))
+                        if one.uid in sharded
+                    ),
+                    None,
                 )
                 if found is not None and _always(training, found, clip):
                     yield Finding(
@@ -36,6 +41,11 @@ def check(training: Training) -> Iterator[Finding]:
                         (Because(found.at, "the module is sharded here"),),
                     )
                     break
+
+
+def _itself(module: Value) -> Value:
+    """A module, or the value that it stands in for: a constructor may shard what other methods use as a module."""
+    return module.stands_for if isinstance(module, Object) and module.stands_for is not None else module
 
 
 def _always(training: Training, sharded: Sharded, clip: Clip) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Op, Value
@@ -53,6 +54,12 @@ class Ways:
                     pending.append(part)
         return found
 
+    def reaches(self, values: Iterable[Value]) -> bool:
+        """Whether a gradient gets from a loss to one of these values."""
+        wanted = {one.uid for one in values}
+        found = reached(self._losses, lambda one: () if _is_cut(one) else one.parts(), _MOST_VALUES)
+        return any(one.uid in wanted for one in found)
+
     def cut(self, values: Iterable[Value]) -> Op | None:
         """The operation at which the gradient's way to these values ends, nearest the loss; None where none is known."""
         wanted = list(values)
@@ -66,7 +73,7 @@ class Ways:
                 if one.uid in seen or one.uid not in on_the_way:
                     continue
                 seen.add(one.uid)
-                if one.attached is False:
+                if _is_cut(one):
                     ends.add(one.uid)
                 else:
                     carrying.append(one.uid)
@@ -96,6 +103,10 @@ class Ways:
                 break
             op = after[0]
         return op
+
+
+def _is_cut(value: Value) -> bool:
+    return isinstance(value, Op) and value.attached is False
 
 
 def ways(run: Recorded) -> Ways:

@@ -27,6 +27,13 @@ class Numbered:
 
 
 @dataclass(frozen=True)
+class MadeOfNumbers:
+    """A tensor that was made of plain numbers of Python's, after a tensor with a gradient had become such numbers."""
+
+    at: Place
+
+
+@dataclass(frozen=True)
 class Opaque:
     """A module or function that the recorder could not enter, because torch compiles or scripts it."""
 

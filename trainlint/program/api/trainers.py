@@ -85,7 +85,10 @@ def _by_runner(ev: Evaluator, module: Object, loader: Value | None, at: s.Span) 
     with loops.loop(ev, at):  # an epoch
         known = loader is not None and isinstance(loader, Object)
         with loops.loop(ev, at, over=loader):
-            batch = elements.element(ev, loader, at) if known and loader is not None else ev.unknown("batch")
+            if known and loader is not None:
+                batch = elements.element(ev, loader, at)
+            else:
+                batch = owned_methods.batch_of(ev, step) or ev.unknown("batch")
             given = Arguments((module, batch, ev.unknown("batch_idx")))
             owned_methods.for_each_batch(ev, step, given, module, looped=True)
 

@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from trainlint import limits
 from trainlint.facts.api.classes import MODULE
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.frameworks import Sharded
+from trainlint.facts.model.order import events
 from trainlint.facts.model.values import Choice, Items, Object, Table, Value
 from trainlint.program.evaluate import classes, inheriting, owned_methods
 from trainlint.program.evaluate.evaluator import Evaluator
@@ -20,11 +23,13 @@ from trainlint.program.source.roles import unclear
 
 
 class _Prototype(NamedTuple):
-    """An instance of a class, what the things that were made with it hold, and what making it has used."""
+    """An instance of a class, what the things that were made with it hold, what making it has used, and what has been
+    done with them there for good."""
 
     instance: Object | None
     made: Layer
     trace: Trace
+    lasting: tuple[Event, ...] = ()
 
 
 class Entering:
@@ -81,7 +86,7 @@ class Entering:
             self._ev.store.drop(self._prototypes.pop(oldest).made)
         self._prototypes[cls.uid] = _Prototype(None, {}, Trace())
         root = self._ev.run_root(path, make, "PART_STEPS", kept="apart")
-        self._prototypes[cls.uid] = _Prototype(instance, root.made, root.trace)
+        self._prototypes[cls.uid] = _Prototype(instance, root.made, root.trace, _lasting(root))
         return root
 
     def call(self, path: str, number: int) -> Root:
@@ -101,6 +106,8 @@ class Entering:
 
         root = self._ev.run_root(path, call, "PART_STEPS", on=before.made)
         root.trace.add(before.trace)
+        if root.nodes:
+            root.nodes[:0] = before.lasting
         return root
 
     def strangers(self, path: str, number: int) -> tuple[str, ...]:
@@ -132,6 +139,11 @@ class Entering:
     def _enter(self, path: str, function: FunctionValue, receiver: Value | None) -> None:
         with self._ev.module_frame(path):
             owned_methods.enter(self._ev, function, receiver)
+
+
+def _lasting(root: Root) -> tuple[Event, ...]:
+    """What holds of the things that a constructor has made for as long as they are there."""
+    return tuple(one for one in events(root.nodes) if isinstance(one, Sharded))
 
 
 def _own(ev: Evaluator, path: str) -> Iterator[FunctionValue | ClassValue]:

@@ -11,7 +11,15 @@ from trainlint.facts.model.events.event import Returned
 from trainlint.facts.model.events.frameworks import Configured, StepMethod
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.values import Constant, Items, Object, Value
-from trainlint.program.evaluate import batch_making, classes, handed_back, keys, loops, presumed_losses
+from trainlint.program.evaluate import (
+    batch_making,
+    classes,
+    declared,
+    handed_back,
+    keys,
+    loops,
+    presumed_losses,
+)
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 
 if TYPE_CHECKING:
@@ -37,7 +45,24 @@ def enter(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> Non
     elif role == "configures":
         configured(ev, function, given, receiver)
     else:
-        for_each_batch(ev, function, given, receiver)
+        for_each_batch(ev, function, _with_batch(ev, function, given, receiver), receiver)
+
+
+def _with_batch(ev: Evaluator, function: FunctionValue, given: Arguments, receiver: Object) -> Arguments:
+    """What Lightning hands to a method: for each batch, what a loader gives."""
+    batch = batch_of(ev, function) if receiver.is_a(owners.LIGHTNING) else None
+    return given if batch is None else Arguments((receiver, batch), open=True)
+
+
+def batch_of(ev: Evaluator, function: FunctionValue) -> Value | None:
+    """A batch of a loader that is not in sight; None where a method takes none, or declares what it is."""
+    code = function.origin.code
+    if len(code.parameters) < 2:
+        return None
+    batch = code.parameters[1]
+    if batch.star or declared.parameter(ev, function, batch.annotation) is not None:
+        return None
+    return ev.op("iterate", (ev.unknown("loader"),), code.at, batch.name)
 
 
 def _make_training_loader_first(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> None:

@@ -15,6 +15,7 @@ from trainlint.facts.model.values import MANY, Choice, Constant, Object, Op, Unk
 from trainlint.program.evaluate import siblings
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
+from trainlint.program.source.given_models import given_model
 from trainlint.program.source.roles import Part, Role, roles, spelled
 
 if TYPE_CHECKING:
@@ -47,11 +48,17 @@ class Roles:
         found = self._of_code.get(id(code))
         if found is None:
             own = _outside(code.body) if isinstance(code, s.Module) else code.body
-            found = self._of_code[id(code)] = roles(own)
+            found = self._of_code[id(code)] = {**_given(code), **roles(own)}
         return found
 
     def forget_code(self) -> None:
         self._of_code.clear()
+
+
+def _given(code: s.Function | s.Class | s.Module) -> dict[str, Part]:
+    name = given_model(code) if isinstance(code, s.Class) else None
+    shown = f"`{name}(…)`, the one part that may have what `self.parameters()` gives"
+    return {name: Part("module", shown)} if name is not None else {}
 
 
 def _outside(block: s.Block) -> s.Block:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.api.attention import ATTENTION_MASKS, MIXES
+from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.api.layers import DROPOUTS
 from trainlint.facts.api.losses import IGNORED, LOSS_FUNCTIONS
 from trainlint.facts.api.meanings import MAKES
@@ -23,7 +24,7 @@ from trainlint.facts.model.events.losses import Accumulated
 from trainlint.facts.model.events.operations import Attended, AttentionCall, Operation, ToHost
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.values import Constant, Op
-from trainlint.facts.seen.blind_spots import Numbered
+from trainlint.facts.seen.blind_spots import MadeOfNumbers, Numbered
 from trainlint.finding import Place
 from trainlint.trace.watch.graph import seen, tensors
 from trainlint.trace.watch.names import Name
@@ -62,6 +63,7 @@ class Operations:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self.since_backward = 0
+        self._has_numbers = False
 
     def returned(self, name: Name, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
         """A function of torch's gave a result; the program's call of it is two frames up."""
@@ -121,6 +123,8 @@ class Operations:
         recorder = self._recorder
         if isinstance(result, torch.Tensor):
             op.attached, op.seen = result.requires_grad, seen(result)
+            if self._has_numbers and name.text in REBUILDS and op.at is not None and not tensors(list(args)):
+                recorder.fact(MadeOfNumbers(op.at), op.at)
             if not (name.text in _CONVERSIONS and args and result is args[0]):
                 recorder.graph.note(result, op)
             self._look(name.text, op, args, kwargs, result, frame)
@@ -147,6 +151,7 @@ class Operations:
         is_detached = isinstance(cut, Op) and cut.name in ("detach", "data")
         before = cut.inputs[0] if is_detached and isinstance(cut, Op) and cut.inputs else None
         if tensor.requires_grad or (isinstance(before, Op) and before.attached):
+            self._has_numbers = True
             self._recorder.fact(Numbered(at, detached=not tensor.requires_grad), at)
 
     def _overwritten(self, name: str, op: Op, args: Sequence[Any], frame: FrameType | None) -> None:
