@@ -23,13 +23,15 @@ import torch
 def fit(net, loader, opt, crit):
     net.train()
     for x, y in loader:
-        crit(net(x), y).backward()
+        opt.zero_grad()
+        loss = crit(net(x), y)
         opt.step()
+        loss.backward()
 """
 CERTAIN = LIKELY.replace("opt, crit", "crit").replace(
     "    net.train()\n", "    net.train()\n    opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
 )
-DOUBT = "nobody in sight calls `fit`: what `opt` is follows from `opt.step()`"
+DOUBT = "nobody in sight calls `fit`: what `opt` is follows from `opt.step()` and `opt.zero_grad()`"
 
 
 def test_text_says_why(check: Check, tmp_path: Path) -> None:
@@ -42,7 +44,7 @@ def test_what_is_certain_says_nothing(check: Check, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(CERTAIN)
     for form in ("text", "concise", "github", "gitlab", "junit"):
         said = check("--output-format", form, "train.py").stdout.decode()
-        assert "TL301" in said
+        assert "TL303" in said
         assert "likely" not in said
 
 
@@ -81,7 +83,7 @@ def test_sarif_ranks_what_is_certain_higher(check: Check, tmp_path: Path) -> Non
         ("", ["--min-confidence", "certain"], False),
         ('min-confidence = "certain"', [], False),
         ('min-confidence = "certain"', ["--min-confidence", "likely"], True),
-        ('min-confidence = "certain"', ["--select", "TL301"], False),
+        ('min-confidence = "certain"', ["--select", "TL303"], False),
     ],
 )
 def test_min_confidence(setting: str, options: list[str], found: bool, check: Check, tmp_path: Path) -> None:
@@ -102,7 +104,7 @@ def test_a_wrong_confidence(check: Check, tmp_path: Path) -> None:
 
 def test_an_editor_is_told_why() -> None:
     span = types.Range(types.Position(0, 0), types.Position(0, 1))
-    finding = Finding(Place("train.py", 1, 1, 1, 2), "wrong.", code="TL301", level="error")
+    finding = Finding(Place("train.py", 1, 1, 1, 2), "wrong.", code="TL303", level="error")
     unused: Any = None
     likely = diagnostic(replace(finding, confidence="likely", doubt=DOUBT), span, unused)
     assert likely.message == f"wrong.\nLikely: {DOUBT}."

@@ -57,18 +57,15 @@ def main(batches):
         more(more(more(more(more(more(more(more(1))))))))
         method.end()
 """
-CLEARING = """
-def clear(optimizer):
-    optimizer.zero_grad()
-
-
+STEPPING = """
 def main(batches):
     net = Net()
     optimizer = torch.optim.Adam(net.parameters())
     for x in batches:
+        optimizer.zero_grad()
         loss = net(x).pow(2).mean()
-        loss.backward()
         optimizer.step()
+        loss.backward()
     more(1)
 """
 
@@ -100,14 +97,14 @@ def test_a_call_that_switches_nothing_leaves_the_mode(
 def test_what_is_missing_is_only_likely_to_be_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (whole,) = found(CLEARING, "TL301", monkeypatch, tmp_path, limits.PROGRAM_STEPS)
-    (cut,) = found(CLEARING, "TL301", monkeypatch, tmp_path, 30)
+    (whole,) = found(STEPPING, "TL303", monkeypatch, tmp_path, limits.PROGRAM_STEPS)
+    (cut,) = found(STEPPING, "TL303", monkeypatch, tmp_path, 30)
     assert (whole.confidence, cut.confidence) == ("certain", "likely")
     assert "too large" in cut.doubt
 
 
 def test_what_is_there_is_as_certain_as_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    softmax = CLEARING.replace(
+    softmax = STEPPING.replace(
         "net(x).pow(2).mean()", "nn.functional.cross_entropy(net(x).softmax(1), x.argmax(1))"
     )
     (cut,) = found(softmax, "TL101", monkeypatch, tmp_path, 30)

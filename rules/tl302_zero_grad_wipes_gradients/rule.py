@@ -12,7 +12,7 @@ from trainlint.rule import rule
 from .micro_batches import cleared_each_time
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     yield from cleared_each_time(training)
     wiped: dict[int, tuple[ZeroGrad, Backward, OptimizerStep]] = {}

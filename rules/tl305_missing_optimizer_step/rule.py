@@ -22,7 +22,7 @@ ENOUGH = 20
 """Backward passes after which an optimizer that has not stepped will not step."""
 
 
-@rule(Training, level="error", absence=True)
+@rule(Training, level="error", confidence="likely", absence=True)
 def check(training: Training) -> Iterator[Finding | Open]:
     judged: set[int] = set()
     backwards = _backwards_after(training)

@@ -24,7 +24,7 @@ _ADVICE = "Call `eval()` before it, and `train()` before training continues."
 _UNSEEN = "no layer in sight depends on the mode"
 
 
-@rule(Training, level="warning", words="no_grad inference_mode", absence=True)
+@rule(Training, level="warning", confidence="likely", words="no_grad inference_mode", absence=True)
 def check(training: Training) -> Iterator[Finding | Open]:
     if training.entry == "class":
         return

@@ -16,7 +16,7 @@ from .scores import mixed_in_run, mixed_scores
 from .states import mixed_states
 
 
-@rule(Training, level="error", words="LSTM GRU RNN view reshape")
+@rule(Training, level="error", confidence="likely", words="LSTM GRU RNN view reshape")
 def check(training: Training) -> Iterator[Finding | Open]:
     yield from _of_scores(training)
     views = [one for one in training.events(Operation) if one.output.name in ("view", "reshape")]

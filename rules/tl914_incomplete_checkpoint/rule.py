@@ -19,7 +19,7 @@ MOST = 2000
 """How many values are searched for a checkpoint."""
 
 
-@rule(Training, level="warning", confidence="likely", by="S", absence=True)
+@rule(Training, level="warning", by="S", absence=True)
 def check(training: Training) -> Iterator[Finding]:
     loaded = training.events(StateLoaded)
     if any(not isinstance(one, Object) for event in loaded for one in alternatives(event.target)):
