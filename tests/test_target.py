@@ -200,3 +200,28 @@ def test_advice_is_given_where_the_version_can_follow_it(
     root = project({"requirements.txt": f"torch=={pinned}\n", "train.py": _OLD_WAYS})
     found = analyse([Source("train.py")], concerns=find_config(root).concerns()).findings
     assert sorted(one.code for one in found if one.level != "info") == codes
+
+
+@pytest.mark.parametrize(
+    ("needed", "concerned"), [("torch==0.4.0", False), ("torch>=0.4", True), ("torch", True)]
+)
+def test_the_order_of_schedules_is_that_of_torch_1_1(
+    project: Project, needed: str, *, concerned: bool
+) -> None:
+    steps = """\
+import torch
+from torch import nn
+
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 10)
+for _ in range(9):
+    scheduler.step()
+    for _ in range(5):
+        optimizer.zero_grad()
+        net(torch.ones(1, 4)).sum().backward()
+        optimizer.step()
+"""
+    root = project({"requirements.txt": f"{needed}\n", "train.py": steps})
+    found = analyse([Source("train.py")], concerns=find_config(root).concerns()).findings
+    assert ("TL304" in {one.code for one in found}) is concerned

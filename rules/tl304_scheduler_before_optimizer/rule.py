@@ -7,8 +7,11 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Unknown, Value, alternatives
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, Versions
 from trainlint.rule import rule
+
+_OTHER_ORDER = Versions(since=(1, 1), gone=(1, 1))
+"""Before torch 1.1, a schedule was stepped at the start of an epoch."""
 
 BY_METRIC = "torch.optim.lr_scheduler.ReduceLROnPlateau"
 
@@ -52,6 +55,7 @@ def check(training: Training) -> Iterator[Finding]:
                 (Because(step.at, "the optimizer only steps here"),),
                 confidence=None if event.loops else "likely",
                 doubt="" if event.loops else f"nobody in sight calls `{training.name}`",
+                torch=_OTHER_ORDER,
             )
 
 
