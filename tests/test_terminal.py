@@ -122,7 +122,7 @@ def test_a_pager_that_is_left_early() -> None:
         text=True,
         check=False,
     )
-    assert ran.stdout.startswith("error[TL101]")
+    assert ran.stdout.startswith("error[TL301]")
     assert ran.stderr == ""
 
 

@@ -85,9 +85,10 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
 def test_text_shows_it_and_does_not_count_it(said: Said) -> None:
     code, text = said("text")
     assert code == 0
-    first, second, *_ = text.splitlines()
+    first, doubt, verdict, *_ = text.splitlines()
     assert first.startswith(f"error[TL301] missing-zero-grad: {TEXT}")
-    assert second == "  refuted"
+    assert doubt.startswith("  likely: ")
+    assert verdict == "  refuted"
     last = text.splitlines()[-1]
     assert last.startswith("Found nothing in ") and last.endswith(" (1 refuted).")
 
