@@ -77,8 +77,8 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
 def call_choice(ev: Evaluator, func: Choice, given: Arguments, at: s.Span, text: str) -> Value:
     results, ways, left = [], [], ev.nodes
     options = _rest_last(_callable(ev, func, given)[: limits.MAX_OPTIONS_CALLED])
-    for guards, one in options:
-        nodes, left = _way(ev, guards, left, is_last=one is options[-1][1])
+    for number, (guards, one) in enumerate(options, 1):
+        nodes, left = _way(ev, guards, left, is_last=number == len(options))
         known = {**ev.known, **dict(guards)}
         with ev.inside(nodes=nodes, guards=(*ev.guards, *guards), known=known):
             results.append((guards, ev.call(one, _settled(ev, given), at, text)))

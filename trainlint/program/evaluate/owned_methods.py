@@ -70,14 +70,15 @@ def _make_training_loader_first(ev: Evaluator, function: FunctionValue, receiver
     is_asked = isinstance(receiver, Object) and receiver.is_a(owners.DATA, owners.LIGHTNING)
     if not isinstance(receiver, Object) or not is_asked or function.origin.code.name not in _OTHER_LOADERS:
         return
-    definition = receiver.definition
-    first = (
-        classes.class_attribute(ev, definition, "train_dataloader")
-        if isinstance(definition, ClassValue)
-        else None
-    )
+    first = _in_class(ev, receiver, "train_dataloader")
     if isinstance(first, FunctionValue):
         ev.call_function(first, Arguments((receiver,)), first.origin.code.at, receiver)
+
+
+def _in_class(ev: Evaluator, receiver: Object, name: str) -> Value | None:
+    """What the class of an object, or one that it inherits from, gives a name."""
+    cls = receiver.definition
+    return classes.class_attribute(ev, cls, name) if isinstance(cls, ClassValue) else None
 
 
 def configured(ev: Evaluator, function: FunctionValue, given: Arguments, receiver: Object) -> None:
@@ -104,12 +105,7 @@ def _configure_first(ev: Evaluator, receiver: Object) -> None:
     """Who steps by hand asks the framework for the optimizers, which has asked for them before the first batch."""
     if ev.store.get((receiver.uid, keys.OPTIMIZERS)) is not None or is_automatic(ev, receiver) is not False:
         return
-    definition = receiver.definition
-    own = (
-        classes.class_attribute(ev, definition, "configure_optimizers")
-        if isinstance(definition, ClassValue)
-        else None
-    )
+    own = _in_class(ev, receiver, "configure_optimizers")
     if isinstance(own, FunctionValue) and "optimizers" in _names(ev, receiver):
         at = own.origin.code.at
         result = ev.call_function(own, Arguments((receiver,)), at, receiver)
@@ -153,8 +149,8 @@ def _names(ev: Evaluator, receiver: Object) -> frozenset[str]:
 def is_automatic(ev: Evaluator, receiver: Object) -> bool | None:
     """Whether the framework zeroes, runs backward and steps for an object; None where that is open."""
     held = ev.store.get((receiver.uid, owners.AUTOMATIC))
-    if held is None and isinstance(receiver.definition, ClassValue):
-        held = classes.class_attribute(ev, receiver.definition, owners.AUTOMATIC)
+    if held is None:
+        held = _in_class(ev, receiver, owners.AUTOMATIC)
         if isinstance(held, FunctionValue):
             held = ev.call_function(held, Arguments((receiver,)), held.code.at, receiver)
     if held is None:

@@ -38,20 +38,30 @@ def _makes(value: Value, models: set[str]) -> bool:
 
 
 def of_text(ev: Evaluator, text: Value, at: s.Span) -> Value | None:
-    """`eval(text)`: what a constant spells, or one of what stands in the file, where the text is a name alone."""
+    """`eval(text)`: what a text spells, or the call of that."""
+    match text:
+        case Op(name="+", inputs=(key, Constant(value="()"))):
+            called = _named(ev, key, at)
+            return ev.call(called, Arguments(), at, "eval(…)") if called is not None else None
+    return _named(ev, text, at)
+
+
+def _named(ev: Evaluator, text: Value, at: s.Span) -> Value | None:
+    """What a constant spells, something in a module that one spells, or one of what stands in the file."""
     match text:
         case Constant(value=str(spelt)):
-            expression = written_out(spelt, at)
-            return ev.expr(expression) if expression is not None else None
-        case Op(name="+", inputs=(Constant(value=str(holder)), key)) if holder.endswith("."):
-            inside = of_text(ev, Constant(value=holder.rstrip(".")), at)
-            return picked(ev, inside, key, at) if isinstance(inside, FileModule) else None
-        case Op(name="+", inputs=(key, Constant(value="()"))):
-            called = of_text(ev, key, at)
-            return ev.call(called, Arguments(), at, "eval(…)") if called is not None else None
+            return _spelt(ev, spelt, at)
         case Constant():
             return None
+        case Op(name="+", inputs=(Constant(value=str(holder)), key)) if holder.endswith("."):
+            module = _spelt(ev, holder[:-1], at)
+            return picked(ev, module, key, at) if isinstance(module, FileModule) else None
     return subscripts.item(ev, namespace(ev, ev.env.path), text, at)
+
+
+def _spelt(ev: Evaluator, text: str, at: s.Span) -> Value | None:
+    expression = written_out(text, at)
+    return ev.expr(expression) if expression is not None else None
 
 
 def picked(ev: Evaluator, module: FileModule, key: Value, at: s.Span) -> Value:
