@@ -21,13 +21,13 @@ MOST = 1_000_000
 
 PATTERNS = """
     appended_to_itself axes_multiplied best_copies big_numbers clamped class_diamonds closures compositions dataclasses dicts_of_dicts
-    diamonds elif_chain factories factories_of_models gates half_products_of_unknown halved_numbers handed_over_ten_times helpers_twice
+    diamonds divergence_times_squares elif_chain factories factories_of_models gates half_products_of_unknown halved_numbers handed_over_ten_times helpers_twice
     helpers_with_events ifs_with_backward states_kept validations
     ifs_with_events independent_ifs joined_on_host lists_added lists_extended loops_through_calls lstm_written_out
     masks_crossed matches multiplexed neighbours_in_evaluation nested_loops one_layer_a_file pairs_of_pairs parents peers
     powers_of_unknown regions_through_calls registry_of_classes residual_nests residual_nests_in_row
     sequentials_of_sequentials share_of_dropout_of_many short_loops_nested squares star_arguments steps_in_row
-    sums_of_lists ten_times_itself tries walrus zips
+    sums_of_lists ten_times_itself tries walrus weights_made_of_weights zips
 """.split()
 
 

@@ -243,3 +243,21 @@ def chunks_crossed(n: int) -> Program:
         + repeated(n, "a = a + self.f(b)", "b = b + self.g(a)")
         + "\nh = torch.cat((a, b), -1)",
     )
+
+
+@pattern
+def divergence_times_squares(n: int) -> Program:
+    """`a = a * a`, which scales a divergence."""
+    return script(
+        scores="a = torch.ones(())\n" + repeated(n, "a = a * a"),
+        loss="loss = loss + F.kl_div(F.log_softmax(scores, -1), F.softmax(x, -1)) * a",
+    )
+
+
+@pattern
+def weights_made_of_weights(n: int) -> Program:
+    """`a, b = a * b, b * a`, by which a difference is weighted."""
+    return script(
+        scores="a, b = torch.ones(8, 32), torch.ones(8, 32)\n" + repeated(n, "a = a * b", "b = b * a"),
+        loss="loss = loss + (a * b * (scores - F.one_hot(y, 32)) ** 2).mean()",
+    )

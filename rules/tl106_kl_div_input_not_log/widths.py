@@ -26,13 +26,11 @@ def is_times_classes(training: Training, loss: LossCall) -> bool:
 
 
 def _factors(product: Value) -> Iterator[Value]:
-    pending = [product]
-    while pending:
-        one = pending.pop()
-        if isinstance(one, Op) and one.name in ("*", "mul"):
-            pending.extend(one.inputs)
-        else:
-            yield one
+    return (one for one in reached([product], _of_product) if not _of_product(one))
+
+
+def _of_product(value: Value) -> tuple[Value, ...]:
+    return value.inputs if isinstance(value, Op) and value.name in ("*", "mul") else ()
 
 
 def _is_width(factor: Value, ends: list[Value]) -> bool:

@@ -95,6 +95,7 @@ def _turned(op: Op, first: Value) -> Kind | None:
     return None
 
 
+@question(start=False, unknown=False)
 def _ends_in_one(index: Value) -> bool:
     """Whether an index has a last axis of length 1, by how it is made."""
     if isinstance(index, Choice):

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, terms
 from trainlint.facts.ask.evidence import shape_of
 from trainlint.facts.ask.shapes import Sizes, shape_read
@@ -165,12 +166,8 @@ def _crossed(at: Place, name: str, first: Value, second: Value) -> Iterator[Find
 def _differences(term: Value) -> Iterator[Op]:
     """The difference in `((model(x) - y) ** 2).mean()`, also with weights, where one side is the output of a model and the
     other is data."""
-    while isinstance(term, Op) and term.name in AVERAGES and term.inputs:
-        term = term.inputs[0]
-    if not isinstance(term, Op) or not term.inputs:
-        return
-    if term.name in OF_DIFFERENCE or _is_square(term):
-        inner = term.inputs[0]
+    for one in reached([term], _averaged_or_weighted):
+        inner = one.inputs[0] if isinstance(one, Op) and _is_power(one) else None
         if (
             isinstance(inner, Op)
             and inner.name in ("-", "sub")
@@ -178,9 +175,19 @@ def _differences(term: Value) -> Iterator[Op]:
             and _is_of_model(inner)
         ):
             yield inner
-    elif term.name in WEIGHS and len(term.inputs) == 2:
-        for side in term.inputs:
-            yield from _differences(side)
+
+
+def _averaged_or_weighted(value: Value) -> tuple[Value, ...]:
+    """What a mean is taken of, or the two sides of what is weighted."""
+    if not isinstance(value, Op) or _is_power(value):
+        return ()
+    if value.name in AVERAGES:
+        return value.inputs[:1]
+    return value.inputs if value.name in WEIGHS and len(value.inputs) == 2 else ()
+
+
+def _is_power(op: Op) -> bool:
+    return bool(op.inputs) and (op.name in OF_DIFFERENCE or _is_square(op))
 
 
 def _is_square(op: Op) -> bool:

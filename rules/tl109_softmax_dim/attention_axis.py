@@ -206,17 +206,13 @@ def _is_parameter(value: Value) -> bool:
 
 def _rank(value: Value) -> int | None:
     """How many axes a tensor has."""
+    while isinstance(value, Op) and value.inputs and plain(value) in (*_KEEP_AXES, "softmax", "/"):
+        value = value.inputs[0]
     if isinstance(value, Op) and plain(value) == "einsum":
         letters = letters_of(value)
         return len(letters[1]) if letters is not None else None
     if isinstance(value, Op) and value.name == "bmm":
         return 3
-    if (
-        isinstance(value, Op)
-        and (plain(value) in _KEEP_AXES or value.name in ("softmax", "/"))
-        and value.inputs
-    ):
-        return _rank(value.inputs[0])
     if isinstance(value, Op) and plain(value) in MIXES and len(value.inputs) == 2:
         return _rank_of_turned(value.inputs[1])
     shape = shape_read(value)

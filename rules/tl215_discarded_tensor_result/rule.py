@@ -67,8 +67,8 @@ def _kept(discarded: Discarded) -> Iterator[Finding]:
 
 def is_parameter_of(value: Value) -> bool:
     """Whether a value is one of the parameters that a loop goes through, with or without their names, or beside others."""
-    if isinstance(value, Op) and value.name in ("getitem", "iterate") and value.inputs:
-        return is_parameter_of(value.inputs[0])
+    while isinstance(value, Op) and value.name in ("getitem", "iterate") and value.inputs:
+        value = value.inputs[0]
     return isinstance(value, Op) and value.name == "parameters"
 
 
@@ -76,7 +76,8 @@ def is_of_batch(value: Value) -> bool:
     """Whether a value is one of those that a loop over `batch.items()` or `batch.values()` goes through."""
     match value:
         case Op(name="getitem", inputs=(Op(name="iterate") as pair, *_)):
-            return is_of_batch(pair)
+            value = pair
+    match value:
         case Op(name="iterate", inputs=(Op(name="call", inputs=(Op(name="iterate") as drawn,)) as parts,)):
             return parts.text.endswith((".items(…)", ".values(…)")) and _is_of_batches(drawn)
     return False
@@ -90,13 +91,13 @@ def _is_to_host(discarded: Discarded) -> bool:
 def is_part_of_batch(value: Value) -> bool:
     """Whether a value is one of several that a loop over batches takes apart: `for x, y in loader`. A whole batch may be an
     object that `to` changes in place, and what else a loop goes through may be models."""
-    match value:
-        case Op(name="getitem", inputs=(Op(name="iterate") as drawn, *_)):
-            return isinstance(constant(value.options.get("index")), int) and _is_of_batches(drawn)
-        case Op(
-            name="getitem", inputs=(Op(name="getitem") as numbered, *_)
-        ):  # `for i, (x, y) in enumerate(loader)`
-            return isinstance(constant(value.options.get("index")), int) and is_part_of_batch(numbered)
+    while isinstance(value, Op) and value.name == "getitem" and value.inputs:
+        if not isinstance(constant(value.options.get("index")), int):
+            return False
+        whole = value.inputs[0]
+        if isinstance(whole, Op) and whole.name == "iterate":
+            return _is_of_batches(whole)
+        value = whole  # `for i, (x, y) in enumerate(loader)`
     return False
 
 

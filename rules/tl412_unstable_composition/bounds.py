@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainlint.facts.api.meanings import CLAMPS, KEEPS
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.values import Choice, Constant, Guards, Op, Value, alternatives
@@ -44,6 +45,7 @@ def is_cosine(value: Value) -> bool:
                 return False
 
 
+@question(start=False, unknown=False)
 def _is_never_negative(value: Value) -> bool:
     value = _unscaled(value)
     match value:

@@ -31,12 +31,16 @@ def _may_be(value: Value, wanted: tuple[Object, Object], datasets: list[Value]) 
     """Whether a call on a value may reach a sampler, or its loader, which tells the sampler."""
     if isinstance(value, Op) and value.name == "getattr":
         holders = [one for one in handed_over(value) if isinstance(one, Object)]
-        return not holders or any(_may_be(one, wanted, datasets) for one in holders)
-    if isinstance(value, Object) and value.is_a(LOADER, SAMPLER):
-        return any(value is one or (value.at is not None and value.at == one.at) for one in wanted)
+        return not holders or any(_holds(one, wanted) for one in holders)
     if isinstance(value, Object):
-        return any(one in wanted for one in reached([value], _held, 500))
+        return _holds(value, wanted)
     return not any(one is value for one in datasets)
+
+
+def _holds(value: Object, wanted: tuple[Object, Object]) -> bool:
+    if value.is_a(LOADER, SAMPLER):
+        return any(value is one or (value.at is not None and value.at == one.at) for one in wanted)
+    return any(one in wanted for one in reached([value], _held, 500))
 
 
 def _held(value: Value) -> tuple[Value, ...]:

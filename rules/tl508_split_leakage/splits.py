@@ -111,11 +111,15 @@ def cut_at(op: Op) -> tuple[Value | None, Value | None] | None:
 
 def are_halves(one: Op, other: Op) -> bool:
     """Whether two slices are of the same, and one begins where the other ends."""
-    if one.inputs[0] is not other.inputs[0]:
-        return False
-    order, other_order = _order(one), _order(other)
-    if order is not None and other_order is not None:
-        return are_halves(order, other_order)
+    while one.inputs[0] is other.inputs[0]:
+        order, other_order = _order(one), _order(other)
+        if order is None or other_order is None:
+            return _are_side_by_side(one, other)
+        one, other = order, other_order
+    return False
+
+
+def _are_side_by_side(one: Op, other: Op) -> bool:
     if _is_piece(one) and _is_piece(other):
         return True
     first, second = cut_at(one), cut_at(other)

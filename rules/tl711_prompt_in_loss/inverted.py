@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.losses import IGNORED
-from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.named_parts import all_made, named_part
 from trainlint.facts.model.events.batches import Ignored
 from trainlint.facts.model.training import Training
@@ -121,6 +121,7 @@ def _joined_of(ids: Value | None) -> Iterator[Op]:
     return _joined(ids) if ids is not None else iter(())
 
 
+@question(start=False, unknown=False)
 def _is_ignored(value: Value) -> bool:
     if isinstance(value, Items):
         return bool(value.items) and all(constant(one) == IGNORED for one in value.items)

@@ -93,6 +93,7 @@ def _ends(move: Moved, *, accelerated: bool) -> set[str]:
     return kinds - {"cpu"} if accelerated and len(kinds) > 1 else kinds
 
 
+@question(start=False, unknown=False)
 def _is_accelerator(device: Value) -> bool:
     """Whether a device is the accelerator of the machine, wherever nothing else says what it is."""
     unknown = [one for one in alternatives(device) if "" in {kind for _, kind in device_types(one)}]

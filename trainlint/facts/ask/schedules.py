@@ -43,16 +43,19 @@ def schedules(returns: Value) -> Iterator[Schedule]:
 def optimizers(returns: Value) -> list[Object]:
     """The optimizers in what `configure_optimizers` returns, in their order; none where not all of them are in sight."""
     match returns:
-        case Items(items=[Items() as several, Items()]):
-            return optimizers(several)
-        case Items(items=several):
-            found = [optimizers(held) for held in several]
-            return [one for held in found for one in held] if all(found) else []
-        case Table(entries={"optimizer": held}):
-            return optimizers(held)
-        case Object() if returns.is_a(OPTIMIZER):
-            return [returns]
-    return []
+        case Items(items=[Items(items=several), Items()]) | Items(items=several):
+            held = several
+        case _:
+            held = [returns]
+    found = [made for one in held if (made := _optimizer(one)) is not None]
+    return found if len(found) == len(held) else []
+
+
+def _optimizer(held: Value) -> Object | None:
+    match held:
+        case Table(entries={"optimizer": inner}):
+            held = inner
+    return held if isinstance(held, Object) and held.is_a(OPTIMIZER) else None
 
 
 def _of_optimizer(table: Table) -> Iterator[Schedule]:
