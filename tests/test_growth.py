@@ -20,7 +20,7 @@ MOST = 1_000_000
 """Calls of functions; a program of the largest size takes about 50,000."""
 
 PATTERNS = """
-    appended_to_itself axes_multiplied best_copies big_numbers clamped class_diamonds closures compositions dataclasses dicts_of_dicts
+    appended_to_itself axes_multiplied batches_of_pairs best_copies big_numbers clamped class_diamonds closures compositions dataclasses dicts_of_dicts
     diamonds divergence_times_squares elif_chain factories factories_of_models gates half_products_of_unknown halved_numbers handed_over_ten_times helpers_twice
     helpers_with_events ifs_with_backward states_kept validations
     ifs_with_events independent_ifs joined_on_host lists_added lists_extended loops_through_calls lstm_written_out

@@ -139,6 +139,9 @@ MAX_BITS = 64
 ELEMENT_DEPTH = 8
 """Iterators of iterators (`zip(enumerate(x), zip(y, z))`) through which an element is followed."""
 
+BATCH_DEPTH = 3
+"""Lists and dicts inside each other in a batch, each part of which is told apart."""
+
 INDEX_DEPTH = 4
 """Methods of a data set through which the index that it is asked for is followed."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from .program import Program, pattern, repeated, script
 
 _LAYERS = "layers = [nn.Linear(32, 32), nn.ReLU()]\n"
@@ -298,4 +300,16 @@ def joined_on_host(n: int) -> Program:
     """`v = torch.cat([v, v])` of numbers that a forward reads."""
     return script(
         forward="v = torch.zeros(1)\n" + repeated(n, "v = torch.cat([v, v])") + "\nh = h * v.amax().item()",
+    )
+
+
+@pattern
+def batches_of_pairs(n: int) -> Program:
+    """A data set that gives `x = [x, x]`."""
+    return script(
+        top="class Rows:\n    def __getitem__(self, i):\n        row = torch.randn(32)\n"
+        + textwrap.indent(repeated(n, "row = [row, row]"), "        ")
+        + "\n        return row",
+        made="rows = DataLoader(Rows(), batch_size=2)",
+        step="for row in rows:\n    print(row)",
     )

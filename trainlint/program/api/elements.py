@@ -78,15 +78,18 @@ def _element_of_object(ev: Evaluator, iterable: Object, at: s.Span, depth: int) 
     return batch
 
 
-def _parted(ev: Evaluator, batch: Op, made_of: Value | None, at: s.Span) -> Value:
+def _parted(ev: Evaluator, batch: Op, made_of: Value | None, at: s.Span, depth: int = 0) -> Value:
     """A batch that is known to be a dict or a list, as one of its parts: what goes over all of them meets each.
 
     Of a batch that is an object of the program's own, the attributes are known.
     """
+    if depth > limits.BATCH_DEPTH:
+        return batch
 
     def part(key: object, value: Value) -> Value:
+        ev.spend()
         found = ev.op("getitem", (batch,), at, options={"index": Constant(value=key)}, drawn=value)
-        return _parted(ev, found, value, at)
+        return _parted(ev, found, value, at, depth + 1)
 
     match made_of:
         case Table(others=[]):
