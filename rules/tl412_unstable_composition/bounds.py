@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from trainlint.facts.api.meanings import CLAMPS, KEEPS
@@ -20,15 +21,13 @@ def is_bounded_above(value: Value, guards: Guards = ()) -> bool:
     """Whether a value certainly has an upper bound, or is the difference of two that were compared before."""
     value = _unscaled(value)
     match value:
-        case Op(name="-" | "neg", inputs=(one,)):
-            return _is_never_negative(one)
-        case Op(name="-" | "sub", inputs=(_, other)):
-            return _is_greatest(other) or _are_compared(guards)
+        case Op(name="-" | "sub", inputs=(_, other)) if _is_greatest(other) or _are_compared(guards):
+            return True
         case Op(name="clamp_max"):
             return True
         case Op() if value.name in CLAMPS:
             return value.option(2, "max") is not None
-    return isinstance(value, Op) and value.name in _NEVER_POSITIVE
+    return _sign(value) == -1
 
 
 def is_cosine(value: Value) -> bool:
@@ -45,15 +44,35 @@ def is_cosine(value: Value) -> bool:
                 return False
 
 
-@question(start=False, unknown=False)
-def _is_never_negative(value: Value) -> bool:
-    value = _unscaled(value)
+@question(start=0, unknown=0)
+def _sign(value: Value) -> int:
+    """1 for what is never negative, -1 for what is never positive, 0 where that is not known."""
+    value = _plain(value)
     match value:
+        case Constant(value=int() | float() as number) if not isinstance(number, bool):
+            return 1 if number >= 0 else -1
         case Choice():
-            return all(map(_is_never_negative, alternatives(value)))
-        case Op(name="pow" | "**", inputs=(_, Constant(value=int() as power))):
-            return power % 2 == 0
-    return isinstance(value, Op) and value.name in _NEVER_NEGATIVE
+            return _all_alike(alternatives(value))
+        case Op(name="-" | "neg", inputs=(one,)):
+            return -_sign(one)
+        case Op(name="*" | "/" | "mul" | "div", inputs=(one, other)):
+            return 1 if one is other else _sign(one) * _sign(other)
+        case Op(name="+" | "add", inputs=(one, other)):
+            return _all_alike((one, other))
+        case Op(name="-" | "sub", inputs=(one, other)):
+            return _sign(one) if _sign(one) == -_sign(other) else 0
+        case Op(name="pow" | "**", inputs=(_, Constant(value=int() as power))) if power % 2 == 0:
+            return 1
+        case Op() if value.name in _NEVER_NEGATIVE:
+            return 1
+        case Op() if value.name in _NEVER_POSITIVE:
+            return -1
+    return 0
+
+
+def _all_alike(values: Iterable[Value]) -> int:
+    found = {_sign(one) for one in values}
+    return found.pop() if len(found) == 1 else 0
 
 
 def _is_greatest(value: Value) -> bool:
@@ -69,8 +88,9 @@ def _unscaled(value: Value) -> Value:
     while True:
         value = _plain(value)
         match value:
-            case Op(
-                name="*" | "/" | "mul" | "div", inputs=(one, Constant(value=int() | float() as factor))
+            case (
+                Op(name="*" | "/" | "mul" | "div", inputs=(one, Constant(value=int() | float() as factor)))
+                | Op(name="*" | "mul", inputs=(Constant(value=int() | float() as factor), one))
             ) if factor > 0:
                 value = one
             case _:

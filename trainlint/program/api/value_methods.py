@@ -269,7 +269,9 @@ _TENSOR_OPERATIONS = (
         "std var prod cumsum dot einsum baddbmm where add_ sub_ mul_ div_ log_prob entropy topk sort amax cummax "
         "tril triu tril_ triu_ logical_not logical_and logical_or bitwise_not bitwise_and bitwise_or new_ones new_zeros "
         "repeat astype "
-        "log2 log10 log1p expm1 rsqrt reciprocal rsub astype roll masked_select".split()
+        "log2 log10 log1p expm1 rsqrt reciprocal rsub astype roll masked_select "
+        "square sin cos tan sinh cosh atan atan2 erf lerp addmm addcmul addcdiv maximum minimum logaddexp "
+        "logcumsumexp cumprod cummin nansum nanmean outer".split()
     )
 ) - (NOT_METHODS | set(LOSS_FUNCTIONS))
 
