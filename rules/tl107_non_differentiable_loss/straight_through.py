@@ -9,11 +9,12 @@ from trainlint.facts.api.gradients import STEPS, WITH_INDICES
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import is_index
 from trainlint.facts.ask.behind_losses import operations_behind
+from trainlint.facts.ask.sizes import is_number
 from trainlint.facts.model.events.event import Returned
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Op, Value
+from trainlint.facts.model.values import Op, Value
 
 _STEPS = STEPS | {"multinomial", "bernoulli"}
 _MOST = 400
@@ -30,7 +31,7 @@ def cancelled(training: Training) -> Iterator[tuple[Op, Op]]:
         if not isinstance(one, Op) or one.at is None or one.records is False:
             continue
         for kept, chosen in _taken_and_given(one):
-            choice = _choice(chosen, kept) if not isinstance(kept, Constant) else None
+            choice = _choice(chosen, kept) if not is_number(kept) else None
             if choice is not None:
                 yield one, choice
 
