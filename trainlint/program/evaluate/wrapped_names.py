@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.wrappers import PREFIXES
 from trainlint.facts.model.events.modules import StateLoaded, StateTaken
-from trainlint.facts.model.values import Constant, Object, Value
+from trainlint.facts.model.values import Constant, Object, Value, alternatives
 from trainlint.program.evaluate import conditions, keys
+from trainlint.program.evaluate.names import settle
 from trainlint.program.evaluate.values import Library
 from trainlint.program.source import syntax as s
 
@@ -25,7 +27,7 @@ def note_assigned(ev: Evaluator, target: s.Expr, node: s.Expr, value: Value) -> 
     wrapper = _wrapper(ev, node)
     if wrapper is not None:
         ev.store.set(key, wrapper)
-    elif ev.store.get(key) is not None and not _is_method_of(node, target):
+    elif value.is_a(MODULE) and not _is_method_of(node, target):
         ev.store.set(key, Constant(value=""))
 
 
@@ -50,10 +52,7 @@ def _wrapper(ev: Evaluator, node: s.Expr) -> Constant | None:
     as it is."""
     match node:
         case s.Conditional():
-            with ev.inside(nodes=[]):  # it was asked before
-                taken = conditions.truth(ev.expr(node.test), ev.known)
-            ways = [node.then] * (taken is not False) + [node.otherwise] * (taken is not True)
-            return next((found for way in ways if (found := _wrapper(ev, way)) is not None), None)
+            return _of_either(ev, node)
         case s.Name() | s.Attribute():
             return _held(ev, node)
         case s.Call(func=s.Name(name=name) | s.Attribute(name=name)) if name in _LAST:
@@ -65,11 +64,27 @@ def _wrapper(ev: Evaluator, node: s.Expr) -> Constant | None:
     return None
 
 
+def _of_either(ev: Evaluator, node: s.Conditional) -> Constant | None:
+    """`model.module if is_wrapped else model`: each side where its condition holds."""
+    with ev.inside(nodes=[]):  # it was asked before
+        test = ev.expr(node.test)
+    taken = conditions.truth(test, ev.known)
+    for outcome, way in ((True, node.then), (False, node.otherwise)):
+        if taken in (None, outcome):
+            with ev.inside(
+                known={**ev.known, **dict(conditions.implied(test, outcome, conditions.guard(test)))}
+            ):
+                found = _wrapper(ev, way)
+            if found is not None:
+                return found
+    return None
+
+
 def _held(ev: Evaluator, node: s.Expr) -> Constant | None:
-    """The wrapper that a name, or an attribute, holds."""
+    """The wrapper that a name, or an attribute, holds, as far as known conditions allow it."""
     key = _key(ev, node)
-    found = ev.store.get(key) if key is not None else None
-    return found if isinstance(found, Constant) and found.value else None
+    found = settle(ev, ev.store.get(key) or Constant(value="")) if key is not None else None
+    return next((one for one in alternatives(found) if isinstance(one, Constant) and one.value), None)
 
 
 _LAST = frozenset(name.rpartition(".")[2] for name in PREFIXES) | {"DDP", "DP"}
