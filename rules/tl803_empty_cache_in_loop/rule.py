@@ -23,7 +23,7 @@ def check(training: Training) -> Iterator[Finding]:
         loop = call.loops[-1]
         if _counts(training, loop) and not training.inside(loop, OptimizerStep):
             continue
-        if _only_tries(training, loop):
+        if _only_tries(training, loop) or _is_of_epochs(training, loop):
             continue
         if _tries_models(training, loop) or _tries_sizes(training, loop):
             continue
@@ -43,6 +43,12 @@ def _counts(training: Training, loop: int) -> bool:
     """Whether a loop is only over numbers or a list: an iteration may be more than a batch then."""
     over = training.loops[loop].over
     return isinstance(over, Items) or (isinstance(over, Op) and over.name == "range")
+
+
+def _is_of_epochs(training: Training, loop: int) -> bool:
+    """Whether an iteration goes through something with a step for each part: it is an epoch, or a rollout."""
+    steps = training.inside(loop, OptimizerStep)
+    return any(one.loops[-1] != loop and not _counts(training, one.loops[-1]) for one in steps)
 
 
 def _only_tries(training: Training, loop: int) -> bool:
