@@ -216,7 +216,7 @@ def _by_inputs(op: Op, at_first: bool) -> Attachment:
     if op.records is not True:
         stopped = (op,) if inputs.attached else inputs.unrecorded
         return Attachment(cuts=inputs.cuts, unrecorded=stopped, uncertain=op.records is None)
-    if op.name == "iterate":
+    if op.name == "iterate" and not _is_of_module(op):
         return replace(inputs, uncertain=inputs.uncertain and inputs.attached)
     if wants_gradient(op) and _of_inputs(op, at_first=True).is_nothing:
         return _ATTACHED
@@ -299,6 +299,14 @@ def _is_of_batch(op: Op) -> bool:
     match value:
         case Op(name="iterate", inputs=(Object() as loader,)):
             return op.name == "getattr" and loader.is_a(LOADER)
+    return False
+
+
+def _is_of_module(op: Op) -> bool:
+    """Whether it goes through what a module has been given by code that is not seen: `for one in policy.saved_log_probs`."""
+    match op.inputs:
+        case (Op(name="getattr", inputs=(Object() as holder, *_)), *_):
+            return holder.is_a(MODULE)
     return False
 
 
