@@ -7,15 +7,16 @@ from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.ask.freezing import may_freeze_modes
 from trainlint.facts.ask.modes import drops_by_mode, is_known_to_depend_on_mode, may_depend_on_mode
 from trainlint.facts.ask.stepped import modules_stepped
-from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Value, alternatives, compatible
+from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
+
+from .on_purpose import is_around_it, is_meant, is_other_split
 
 
 @rule(Training, level="error", confidence="likely", absence=True)
@@ -39,11 +40,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
         switched = switches[module.uid].get(id(forward))
         if switched is None or _is_shown_to_train(forward):
             continue
-        if _is_other_split(training, switched, forward) or _is_around_it(training, switched, forward):
+        if is_other_split(training, switched, forward) or is_around_it(training, switched, forward):
             continue
         if 0 < len(forward.off) < forward.layers:
             yield Open(forward.at, "whether only a part is meant to be in evaluation mode")
-        elif not _is_meant(training, switched, forward):
+        elif not is_meant(training, switched, forward):
             step = (module.uid, switched.at, forward.loops)
             if step in said:  # the same step calls it more than once
                 continue
@@ -147,47 +148,6 @@ def _switched_off(training: Training, module: Object) -> dict[int, ModeChange]:
     return found
 
 
-def _is_other_split(training: Training, switched: ModeChange, forward: Forward) -> bool:
-    """Whether `eval()` is called where no step follows, and `train()` where one does: `if split == "train"` twice."""
-    steps = [one for one in training.events(Backward) if _is_step_on(one, forward)]
-    trains = [
-        set(one.guards)
-        for one in training.events(ModeChange)
-        if one.training is True and one.loops == switched.loops and one.calls == switched.calls
-    ]
-    return bool(steps) and all(
-        not compatible(switched.guards, step.guards) and any(one <= set(step.guards) for one in trains)
-        for step in steps
-    )
-
-
-def _is_step_on(backward: Backward, forward: Forward) -> bool:
-    """Whether a backward pass is in the loop of a forward, or comes after that loop and is for what it has made."""
-    if len(backward.loops) >= len(forward.loops):
-        return backward.loops[: len(forward.loops)] == forward.loops
-    return is_among(forward.output, all_that_makes([backward.loss], with_graph=True))
-
-
-def _is_around_it(training: Training, switched: ModeChange, forward: Forward) -> bool:
-    """Whether a function switches to evaluation for one call alone, such as to choose an action, and straight back."""
-    switches = [one for one in training.events(ModeChange) if one.module is switched.module]
-    later = [one for one in switches if training.is_after(one, switched)]
-    back = later[0] if later else None
-    return (
-        bool(forward.loops)
-        and back is not None
-        and back.training is True
-        and (back.calls, back.loops, back.guards) == (switched.calls, switched.loops, switched.guards)
-        and forward.loops == switched.loops
-        and training.is_after(forward, switched)
-        and training.is_after(back, forward)
-        and any(
-            other.module is forward.module and training.is_after(other, back)
-            for other in training.inside(forward.loops[-1], Forward)
-        )
-    )
-
-
 def _is_shown_to_train(forward: Forward) -> bool:
     """Whether a run has shown that layers which depend on the mode were training, whatever has switched them back."""
     if forward.mode is None:
@@ -201,9 +161,3 @@ def _calls_to(switched: ModeChange, forward: Forward) -> Iterator[Because]:
     for call in reversed(switched.calls[-limits.MAX_PLACES :]):
         if call not in forward.calls:
             yield Because(call, "it is called here")
-
-
-def _is_meant(training: Training, switched: ModeChange, forward: Forward) -> bool:
-    """Whether `eval()` is called right before the step, in the same function and loop: then it is on purpose."""
-    order = [event for event in training.events(Event) if event is switched or event is forward]
-    return training.is_own_choice(switched, forward) and order[0] is switched
