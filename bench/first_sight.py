@@ -92,7 +92,9 @@ def _causes(found: list[Judged]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--write", action="store_true")
-    rounds = sorted((HERE / "docs/first_sight").glob("*.json"))
+    rounds = sorted(
+        (HERE / "docs/first_sight").glob("*.json"), key=lambda one: int(one.stem.rpartition("_")[2])
+    )
     text = "\n".join(
         table(one.stem.replace("_", " ").capitalize(), json.loads(one.read_text())) for one in rounds
     )
