@@ -143,7 +143,7 @@ def test_findings_with_their_verdicts_and_a_trace_that_says_the_same_without_tor
             "cut.trace": whole[: len(whole) // 2],
             "other.trace": '{"version": 1}',
             "list.trace": "[1, 2]",
-            "later.trace": whole.replace('"trainlint-trace":1', '"trainlint-trace":99', 1),
+            "later.trace": whole.replace('"trainlint-trace":2', '"trainlint-trace":99', 1),
             "wild.trace": whole.replace('"value":', '"value":9', 3),
         },
     )

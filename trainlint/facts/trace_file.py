@@ -20,7 +20,7 @@ from trainlint.facts.model.values import Value
 from trainlint.facts.typed import is_sound
 from trainlint.finding import Place
 
-VERSION = 1
+VERSION = 2
 
 _EACH = [
     import_module(f"{package.__name__}.{module.name}")

@@ -24,6 +24,7 @@ from trainlint.output.writing import check_writable, write_file
 from trainlint.project.config import Config, find_config, read_config
 from trainlint.project.files import SUFFIXES, shown_path
 from trainlint.project.own_rules import bring_rules
+from trainlint.project.scope import is_left_out
 from trainlint.project.source_texts import SourceTexts
 from trainlint.report import Report
 from trainlint.rules import left_out
@@ -181,8 +182,9 @@ def _outcome(request: RunRequest, waiting: Callable[[str], None]) -> Outcome:
 def _checked(
     request: RunRequest, recorded: Recorded, config: Config
 ) -> tuple[list[Finding], tuple[Problem, ...], list[str]]:
-    """What the source says of every file that ran."""
+    """What the source says of every file that ran, or that was imported."""
     paths = {path for path, _ in recorded.lines if not path.startswith("<")}
+    paths |= {one for one in recorded.phases[-1].files if _is_of_project(one, config)}
     if request.program is not None and request.program.kind == "script":
         paths.add(shown_path(request.program.target))
     existing = sorted(path for path in paths if _exists(path))
@@ -202,6 +204,16 @@ def _checked(
         for path in paths - {*existing}
     )
     return list(analysis.findings), (*analysis.problems, *missing), existing
+
+
+def _is_of_project(path: str, config: Config) -> bool:
+    """Whether a file that was imported lies below the working directory, and is not left out by the configuration."""
+    return (
+        path.endswith(SUFFIXES)
+        and not os.path.isabs(path)
+        and _exists(path)
+        and not is_left_out(path, config, respect_gitignore=config.respect_gitignore)
+    )
 
 
 def _exists(path: str) -> bool:

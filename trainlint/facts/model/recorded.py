@@ -34,6 +34,7 @@ class Recorded(Training):
         remains: for each optimizer that stepped twice, what was left of the gradients of its first step at the
             second.
         lines: every line of the program that was seen to run.
+        files: every file of the program that was imported.
         ending: how the recording ended.
         later: the phases after this one, each with optimizers of its own.
     """
@@ -42,6 +43,7 @@ class Recorded(Training):
     heads: dict[int, Place] = field(default_factory=dict)
     remains: tuple[Remains, ...] = ()
     lines: frozenset[tuple[str, int]] = frozenset()
+    files: frozenset[str] = frozenset()
     ending: Ending = field(default_factory=lambda: Ending("finished", 0, 0, 0))
     rank: Rank = field(default_factory=Rank)
     torch: str = ""

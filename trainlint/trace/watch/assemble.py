@@ -97,6 +97,7 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
             if one.remains is not None
         ),
         lines=frozenset(recorder.lines),
+        files=frozenset(map(recorder.own.shown, recorder.own.imported())),
         ending=ending,
         rank=Rank(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))),
         torch=torch.__version__,

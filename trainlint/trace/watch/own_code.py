@@ -79,6 +79,11 @@ class OwnCode:
             self._root is not None and real.startswith(self._root) and len(self._root) > len(library)
         )
 
+    def imported(self) -> list[str]:
+        """The files of the program's own modules, by their names on disk."""
+        files = {getattr(one, "__file__", None) for one in list(sys.modules.values())}
+        return sorted(file for file in files if isinstance(file, str) and self.is_own_file(file))
+
     def calls(self, frame: FrameType | None) -> tuple[Place, ...]:
         """The program's calls that led to a frame, outermost first, without the frame itself."""
         found: list[Place] = []

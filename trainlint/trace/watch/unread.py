@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import linecache
 import re
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -42,12 +41,7 @@ def _is_idle(recorder: Recorder, layer: torch.nn.Module) -> bool:
 
 def _sources(recorder: Recorder) -> list[str]:
     """The texts of all files of the program that were imported."""
-    files = {getattr(one, "__file__", None) for one in list(sys.modules.values())}
-    return [
-        "".join(linecache.getlines(file))
-        for file in sorted(filter(None, files))
-        if recorder.own.is_own_file(file)
-    ]
+    return ["".join(linecache.getlines(file)) for file in recorder.own.imported()]
 
 
 def _reads(text: str, name: str, kind: type) -> bool:
