@@ -17,14 +17,15 @@ from trainlint.rule import rule
 COLLATOR = "transformers.DataCollatorForLanguageModeling"
 HARM = "the model never learns to emit the end token, and generation does not stop"
 _WITHOUT_PADDING = re.compile(
-    r"gpt-?[2j]|gpt-?neo|dialogpt|pythia|llama|vicuna|alpaca|mistral|mixtral|falcon|phi-?[12]|mpt-|codegen|starcoder|santacoder",
+    r"(?:^|/)(?:distil|dialo|tiny-?|random-?|meta-?|code-?|open_?)*"
+    r"(?:gpt-?[2j]|gpt-?neo|gpt-|pythia|llama|vicuna|alpaca|mistral|mixtral|falcon|phi-?[12]|mpt-|gen-|starcoder|santacoder)",
     re.IGNORECASE,
 )
-"""Models whose tokenizer comes without a padding token."""
+"""Models whose tokenizer comes without a padding token. What others have made of them, such as `japanese-gpt2`, may have one."""
 ADVICE = "Mask by `attention_mask == 0`, or use a separate padding token."
 
 
-@rule(Training, level="warning")
+@rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding | Open]:
     if isinstance(training, Recorded):
         yield from _seen(training)
@@ -73,7 +74,7 @@ def _masked(training: Training) -> Iterator[tuple[Place, Value, str]]:
                 yield ignored.at, owner, "every label that is a padding token is ignored here"
     for loss in training.events(LossCall):
         owner = _padding_of(loss.setting("ignore_index", None))
-        if owner is not None:
+        if owner is not None and loss.output.records is not False:
             yield loss.at, owner, "this loss ignores it"
     for call in [] if _makes_own_labels(training) else training.events(Called):
         if call.name == COLLATOR and constant(call.argument(1, "mlm")) is False:
