@@ -33,7 +33,7 @@ _JOINS = ("/", "+", "os.path.join", "getattr")
 """Operations that build the same path from the same parts."""
 
 
-@rule(Training, level="warning", confidence="likely", refutable=False, by="S", words="load")
+@rule(Training, level="warning", refutable=False, by="S", words="load")
 def check(training: Training) -> Iterator[Finding]:
     calls = training.events(Called)
     states = loaded_as_state(training)
