@@ -117,12 +117,13 @@ def for_each_batch(
     ev: Evaluator, function: FunctionValue, given: Arguments, receiver: Object, looped: bool = False
 ) -> None:
     """A framework calls a method for each batch, in a loop of its own, or in one that stands around it."""
-    at, name = function.origin.code.at, function.origin.code.name
+    at, name, role = function.origin.code.at, function.origin.code.name, _role(function, receiver)
     if receiver.is_a(owners.LIGHTNING):
         _configure_first(ev, receiver)
     with ev.module_frame(function.origin.env.path), nullcontext() if looped else loops.loop(ev, at):
-        result = ev.call_function(function, given, at, receiver)
-        if _role(function, receiver) != "returns-loss":
+        with ev.inside(records=False) if role == "evaluates" else nullcontext():
+            result = ev.call_function(function, given, at, receiver)
+        if role != "returns-loss":
             return
         automatic, names = is_automatic(ev, receiver), _names(ev, receiver)
         if automatic is not False:
