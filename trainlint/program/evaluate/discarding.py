@@ -9,7 +9,7 @@ from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.layers import EMBEDDING, MAKES_ANOTHER, STATELESS
 from trainlint.facts.api.operations import INPLACE_AT, OUT_OF_PLACE
 from trainlint.facts.model.events.operations import Discarded
-from trainlint.facts.model.values import Items, Object, Op, Value, constant
+from trainlint.facts.model.values import Items, Object, Op, Table, Value, constant
 from trainlint.program.evaluate import expressions, names
 from trainlint.program.evaluate.values import Library
 from trainlint.program.source import syntax as s
@@ -25,6 +25,8 @@ def note(ev: Evaluator, node: s.Call, value: Op) -> None:
     """`x.clamp(0)` as a statement."""
     name = node.func.name if isinstance(node.func, s.Attribute) else ""
     is_trial = ev.frames[-1].trying > 0
+    if _is_of_container(ev, node.func):
+        return  # `outputs.pop()` changes the list
     if _is_of_stateless_layer(value):
         if not is_trial:
             ev.emit(
@@ -53,6 +55,12 @@ def note(ev: Evaluator, node: s.Call, value: Op) -> None:
             text=value.text,
             device=device,
         )
+
+
+def _is_of_container(ev: Evaluator, called: s.Expr) -> bool:
+    if not isinstance(called, s.Attribute) or not isinstance(called.value, (s.Name, s.Attribute)):
+        return False
+    return isinstance(expressions.unseen(ev, called.value), (Items, Table))
 
 
 def _is_of_module(ev: Evaluator, called: s.Expr) -> bool:
