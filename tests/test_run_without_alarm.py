@@ -26,6 +26,39 @@ for i in range(4):
     optimizer.zero_grad(); loss.backward(); optimizer.step()
 """
 
+EVEN_ATTENTION = """\
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
+        self.wide, self.narrow = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, x):
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / x.shape[-1] ** 0.5
+        x = self.norm(x + self.out(scores.softmax(-1) @ self.value(x)))
+        return x + self.narrow(torch.tanh(self.wide(x)))
+
+
+torch.manual_seed(0)
+block, pooled, head = Block(32), nn.Linear(32, 32), nn.Linear(32, 2)
+for one in block.modules():
+    if isinstance(one, nn.Linear):
+        nn.init.normal_(one.weight, std=0.02)
+model = nn.ModuleList([block, pooled, head])
+optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+for _ in range(3):
+    x, y = torch.randn(16, 12, 32), torch.randint(2, (16,))
+    loss = nn.functional.cross_entropy(head(torch.tanh(pooled(block(x)[:, 0]))), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
 MODE_KEPT_BY_A_CONTEXT = """\
 import contextlib
 import torch
@@ -174,3 +207,19 @@ def _standing(program: str, folder: Path, steps: int) -> set[str]:
     script.write_text(program, encoding="utf-8")
     found = findings_of_run(script, steps)
     return {one.code for one in found if one.verdict in ("confirmed", "observed")}
+
+
+@pytest.mark.parametrize("names", [("query", "key"), ("q_proj", "k_proj"), ("to_q", "to_k")])
+def test_even_attention_hands_its_queries_tiny_gradients(names: tuple[str, str], tmp_path: Path) -> None:
+    text = EVEN_ATTENTION.replace("self.query", f"self.{names[0]}").replace("self.key", f"self.{names[1]}")
+    text = text.replace("block.query", f"block.{names[0]}").replace("block.key", f"block.{names[1]}")
+    assert "TL213" not in _standing(text, tmp_path, 1)
+
+
+def test_layers_before_attention_that_swallow_gradients(tmp_path: Path) -> None:
+    deep = "torch.nn.Sequential(*[one for _ in range(10) for one in (nn.Linear(32, 32), nn.Sigmoid())])"
+    text = EVEN_ATTENTION.replace(
+        "block, pooled, head = Block(32)", f"deep, block, pooled, head = {deep}, Block(32)"
+    )
+    text = text.replace("ModuleList([block", "ModuleList([deep, block").replace("block(x)", "block(deep(x))")
+    assert "TL213" in _standing(text, tmp_path, 1)

@@ -1,4 +1,5 @@
 import math
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from statistics import median
@@ -15,6 +16,8 @@ FAR_APART = 1e4
 """How many times larger gradients may be at one end of a model than at the other."""
 ONE_LEAP = 0.5
 """Share of that, on a logarithmic scale, that may lie between one layer and the next."""
+_OF_SCORES = re.compile(r"(?:^|[._])w?(?:q|k|query|key|queries|keys)(?:_proj|_lin|_linear|_layer)?$")
+"""Layers that give queries or keys. As long as attention is even, their gradients are tiny, however deep they lie."""
 
 
 @rule(Recorded, level="warning", by="T")
@@ -90,6 +93,7 @@ def _is_layer(parameter: ParameterSeen, kind: str) -> bool:
         and parameter.order is not None
         and parameter.uses == 1
         and parameter.name.rpartition(".")[2] == kind
+        and not _OF_SCORES.search(parameter.name.rpartition(".")[0])
         and dimensions
         and gradient.norm > 0
         and not gradient.non_finite
