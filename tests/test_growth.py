@@ -16,7 +16,7 @@ pytest.importorskip(
 )
 
 SIZES = (5, 10, 20, 40)
-MOST = 1_000_000
+MOST = 2_000_000
 """Calls of functions; a program of the largest size takes about 50,000."""
 
 PATTERNS = """

@@ -53,7 +53,7 @@ takes memory of its own."""
 
 # Evaluating source
 
-PROGRAM_STEPS = 12_000
+PROGRAM_STEPS = 24_000
 """Statements and expressions after which the body of a file follows no more calls: a script of 1,500 lines with a model
 and a loop takes 4,000. What the calls would have done counts as unknown."""
 
@@ -69,7 +69,7 @@ documentation would take all that the file may."""
 
 ENTRY_STEPS = 250_000
 """Steps of all kinds that one entry point may take: statements, expressions, parts of collections, names merged after
-branches, questions of values. Twenty times what calls are followed for, so that only what doubles with each line gets
+branches, questions of values. Ten times what calls are followed for, so that only what doubles with each line gets
 there; it takes a few seconds. Beyond it nothing is judged of the entry point, and functions that it would have reached
 are entered on their own."""
 
