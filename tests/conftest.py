@@ -42,8 +42,8 @@ Project = Callable[[Mapping[str, str]], Path]
 
 QUICK = frozenset(
     "test_arrows test_asking test_baseline test_callers test_changed_only test_cli test_confidence "
-    "test_config test_files test_fix test_formats test_ignore test_keys test_not_judged test_output "
-    "test_own_names test_packing test_questions test_questions_of_shapes test_quick test_read test_roles "
+    "test_config test_files test_fix test_fix_arguments test_fix_statements test_formats test_formats_of_hosts test_ignore test_keys test_not_judged test_output "
+    "test_own_names test_packing test_questions test_questions_of_shapes test_quick test_read test_roles test_sarif "
     "test_scenarios test_scope test_settings test_sieve test_target".split()
 )
 """Files whose tests start no process and need no torch: `pytest -m quick` takes less than a minute."""
@@ -148,3 +148,19 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
         return Ran(ran.exit_code, ran.stdout_bytes, ran.stderr)
 
     return run
+
+
+@pytest.fixture
+def hostile(project: Project, trainlint: Trainlint, monkeypatch: pytest.MonkeyPatch) -> Trainlint:
+    """A project in which everything that is printed tries to be something else."""
+    from tests import hostile_report
+    from trainlint.check import checking
+
+    root = project({"first.py": "reason()\n"})
+    for name in hostile_report.FILES:
+        (root / name).write_text(hostile_report.SOURCE, encoding="utf-8", newline="")
+    (root / "broken\n::error::.py").write_text("(\n")
+    monkeypatch.setattr(checking, "analyse", hostile_report.hostile_analysis)
+    for variable in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
+        monkeypatch.delenv(variable, raising=False)
+    return trainlint

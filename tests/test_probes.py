@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_run import CLEAN, FAILED, FOUND, found, python, report, run, write
+from tests.run_command import CLEAN, FAILED, FOUND, found, python, report, run, write
 from trainlint.facts.seen.tried import QUESTIONS
 
 CLASSIFIER = """\

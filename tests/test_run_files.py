@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.run_command import ROOT, SOUND, run, write
 from tests.test_confidence import CERTAIN
-from tests.test_run import ROOT, SOUND, run, write
 
 FREEZE = """\
 def freeze(module):
