@@ -19,10 +19,6 @@ from trainlint.cli.app import app
 if TYPE_CHECKING:
     from tests.conftest import Project, Trainlint
 
-
-if TYPE_CHECKING:
-    pass
-
 DOCUMENTS = ["json", "sarif", "gitlab", "junit", "github", "rdjson", "markdown"]
 
 

@@ -17,10 +17,6 @@ from trainlint.finding import Problem
 if TYPE_CHECKING:
     from tests.conftest import Project, Trainlint
 
-
-if TYPE_CHECKING:
-    pass
-
 COMMAND = re.compile(r"::(?P<name>[a-z]+) (?P<properties>[^\n]*?)::(?P<message>.*)")
 
 
