@@ -8,118 +8,18 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from jsonschema import validate
 
+from tests.command_output import DOCUMENT, FIRST_LOOK, ROOT, python
 from trainlint import __version__
 from trainlint.check import checking
 from trainlint.check.analysis import Analysis, Source
-from trainlint.rules import entries
 
 if TYPE_CHECKING:
     from tests.conftest import Project, Trainlint
-
-ROOT = Path(__file__).parent.parent
-FIRST_LOOK = ROOT / "fixtures/first_look"
-
-PLACE = {
-    "path": {"type": "string"},
-    "cell": {"type": ["integer", "null"]},
-    "line": {"type": "integer"},
-    "column": {"type": "integer"},
-}
-FINDING = {
-    **PLACE,
-    "code": {"pattern": r"^TL\d+$"},
-    "name": {"type": "string"},
-    "level": {"enum": ["error", "warning", "info"]},
-    "message": {"type": "string"},
-    "end_line": {"type": "integer"},
-    "end_column": {"type": "integer"},
-    "subject": {"type": ["string", "null"]},
-    "because": {"type": "array", "items": {"$ref": "#/$defs/because"}},
-    "verdict": {"enum": [None, "confirmed", "refuted", "undecided", "not-reached", "observed"]},
-    "evidence": {"type": "object"},
-    "fix": {"type": ["object", "null"]},
-    "suppressed": {"type": "boolean"},
-    "confidence": {"enum": [None, "certain", "likely"]},
-    "doubt": {"type": ["string", "null"]},
-}
-
-
-def exactly(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-DOCUMENT = {
-    **exactly(
-        {
-            "version": {"const": 1},
-            "findings": {"type": "array", "items": exactly(FINDING)},
-            "errors": {
-                "type": "array",
-                "items": exactly(
-                    {
-                        "path": {"type": "string"},
-                        "cell": {"type": ["integer", "null"]},
-                        "line": {"type": ["integer", "null"]},
-                        "message": {"type": "string"},
-                    }
-                ),
-            },
-            "limits": {
-                "type": "array",
-                "items": exactly(
-                    {name: {"type": "string"} for name in ("path", "entry", "limit", "not_judged")}
-                ),
-            },
-            "not_judged": {
-                "type": "array",
-                "items": exactly({name: {"type": "string"} for name in ("path", "entry", "why")}),
-            },
-            "summary": exactly(
-                {
-                    "files": {"type": "integer"},
-                    "seconds": {"type": "number"},
-                    "by_level": exactly(
-                        {level: {"type": "integer"} for level in ("error", "warning", "info")}
-                    ),
-                    "by_confidence": exactly({one: {"type": "integer"} for one in ("certain", "likely")}),
-                    "by_verdict": {"type": "object"},
-                    "fixed": {"type": "integer"},
-                    "withheld": exactly(
-                        {
-                            "known": {"type": ["integer", "null"]},
-                            "gone": {"type": "integer"},
-                            "unchanged": {"type": ["integer", "null"]},
-                            "imported": {"type": "integer"},
-                        }
-                    ),
-                }
-            ),
-        }
-    ),
-    "$defs": {"because": exactly({**PLACE, "message": {"type": "string"}})},
-}
-
-
-def python(*arguments: str, cwd: Path = ROOT, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        **options,
-    )
 
 
 def test_bundled_example_shows_both_bugs_and_every_place_they_need() -> None:
@@ -381,53 +281,3 @@ def test_options_reach_the_engine(
         (2, root / "elsewhere"),
         (1, root / "elsewhere"),
     ]
-
-
-@pytest.mark.parametrize("asked", ["TL301", "tl301", "missing-zero-grad"])
-def test_explain(trainlint: Trainlint, asked: str) -> None:
-    page = next(entry.page for entry in entries() if entry.code == "TL301")
-    assert trainlint("explain", asked).stdout == page
-
-
-def test_explain_on_a_terminal_renders_the_page(trainlint: Trainlint) -> None:
-    shown = trainlint("explain", "TL000", env={"FORCE_COLOR": "1", "COLUMNS": "100"}).stdout
-    assert "\x1b[" in shown
-    assert "```" not in shown
-
-
-def test_rules_lists_every_rule(trainlint: Trainlint) -> None:
-    document = json.loads(trainlint("rules", "--output-format", "json").stdout)
-    assert document["version"] == 1
-    codes = [rule["code"] for rule in document["rules"]]
-    assert codes == ["TL000", *(entry.code for entry in entries())]
-    assert all(
-        rule["summary"] and rule["level"] in ("error", "warning", "info") for rule in document["rules"]
-    )
-    concise = trainlint("rules", "--output-format", "concise").stdout
-    assert [line.split()[0] for line in concise.splitlines()] == codes
-    assert "TL301  error    missing-zero-grad  (can be fixed, likely)\n" in trainlint("rules").stdout
-
-
-def test_rules_lists_some_rules(trainlint: Trainlint) -> None:
-    listed = trainlint("rules", "TL30,missing-no-grad", "tl000", "--output-format", "concise").stdout
-    codes = [line.split()[0] for line in listed.splitlines()]
-    assert codes == ["TL000", *(f"TL30{n}" for n in range(1, 10)), "TL312"]
-    wrong = trainlint("rules", "missing-no-gard")
-    assert (wrong.exit_code, wrong.stdout) == (2, "")
-    assert "did you mean `missing-no-grad`?" in wrong.stderr
-
-
-def test_explain_says_what_to_do_with_the_beginning_of_a_code(trainlint: Trainlint) -> None:
-    said = trainlint("explain", "tl3")
-    assert (said.exit_code, said.stderr) == (
-        2,
-        "error: `tl3` is the prefix of several codes: `trainlint rules tl3` lists them\n",
-    )
-
-
-def test_rules_by_what_is_seen(trainlint: Trainlint) -> None:
-    shown = trainlint("rules", "--seen", "NaN", "--output-format", "concise").stdout
-    codes = [line.split()[0] for line in shown.splitlines()]
-    assert {"TL212", "TL411", "TL606"} <= set(codes)
-    assert "TL301" not in codes
-    assert trainlint("rules", "--seen", "nothing like this").stdout == ""
