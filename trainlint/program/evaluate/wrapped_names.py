@@ -65,7 +65,10 @@ def _wrapper(ev: Evaluator, node: s.Expr) -> Constant | None:
 
 
 def _of_either(ev: Evaluator, node: s.Conditional) -> Constant | None:
-    """`model.module if is_wrapped else model`: each side where its condition holds."""
+    """`first if wrapped else second`: each side where its condition holds. `model.module if ... else model` asks for the
+    wrapper, however it does that."""
+    if any(isinstance(way, s.Attribute) and way.name in _INNER for way in (node.then, node.otherwise)):
+        return None
     with ev.inside(nodes=[]):  # it was asked before
         test = ev.expr(node.test)
     taken = conditions.truth(test, ev.known)
@@ -86,6 +89,9 @@ def _held(ev: Evaluator, node: s.Expr) -> Constant | None:
     found = settle(ev, ev.store.get(key) or Constant(value="")) if key is not None else None
     return next((one for one in alternatives(found) if isinstance(one, Constant) and one.value), None)
 
+
+_INNER = frozenset(prefix.rstrip(".") for prefix in PREFIXES.values())
+"""The attributes under which wrappers keep their modules."""
 
 _LAST = frozenset(name.rpartition(".")[2] for name in PREFIXES) | {"DDP", "DP"}
 
