@@ -4,8 +4,8 @@ from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts, terms
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.guards import ask_for_graph, ask_for_mode
-from trainlint.facts.ask.parts_cut import parts_cut, perhaps_cut
-from trainlint.facts.ask.starving import unrecorded
+from trainlint.facts.ask.parts_cut import never_learns, parts_cut, perhaps_cut
+from trainlint.facts.ask.starving import unrecorded_terms
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, compatible
@@ -13,6 +13,7 @@ from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .left_off import left_off
+from .to_blame import to_blame
 
 
 @rule(Training, level="error", confidence="likely")
@@ -22,11 +23,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
     for backward in training.events(Backward):
         if ask_for_mode(backward.guards) or ask_for_graph(backward.guards):
             continue  # a method that steps in training mode, or with a graph, and is called for validation too
-        found = unrecorded(backward.loss)
+        found = [op for term in unrecorded_terms(backward.loss) for op in to_blame(training, term)]
         if not found or _has_another_way(training, backward):
             continue
         for op in found:
-            if op.at is None or _is_held_against(backward, op):
+            if op.at is None or (_is_held_against(backward, op) and not never_learns(training, backward, op)):
                 continue
             yield Finding(
                 op.at,
