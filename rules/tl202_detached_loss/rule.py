@@ -126,8 +126,8 @@ def _is_taken_out_again(backward: Backward, cut: Op) -> bool:
 def _is_there_beside(backward: Backward, cut: Op) -> bool:
     """Whether what is detached is a term that the same loss holds with its graph, as in `loss += loss.item()`, or is taken
     from one, as in `easy + (hard - easy).detach()`: only the number changes, and no gradient is lost."""
-    learning = [one for one in terms(backward.loss) if attachment(one).attached]
-    return any(one is term for inner in cut.inputs[:1] for one in terms(inner) for term in learning)
+    summed = terms(backward.loss)
+    return any(one is term for inner in cut.inputs[:1] for one in terms(inner) for term in summed)
 
 
 def _has_had_its_own(training: Training, backward: Backward, cut: Op) -> bool:

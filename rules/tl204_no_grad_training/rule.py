@@ -15,6 +15,9 @@ from trainlint.rule import rule
 from .left_off import left_off
 from .to_blame import to_blame
 
+_ALL = "the loss is computed from its result: `backward()` raises, or reaches no parameter. Move it out of `no_grad`."
+_TERM = "a term of the loss is computed from its result: this term changes no parameter. Move it out of `no_grad`."
+
 
 @rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding | Open]:
@@ -26,13 +29,13 @@ def check(training: Training) -> Iterator[Finding | Open]:
         found = [op for term in unrecorded_terms(backward.loss) for op in to_blame(training, term)]
         if not found or _has_another_way(training, backward):
             continue
+        rest = _TERM if attachment(backward.loss).attached else _ALL
         for op in found:
             if op.at is None or (_is_held_against(backward, op) and not never_learns(training, backward, op)):
                 continue
             yield Finding(
                 op.at,
-                f"`{op.text or op.name}` runs with gradients disabled, but the loss is computed from its result: "
-                "`backward()` raises, or reaches no parameter. Move it out of `no_grad`.",
+                f"`{op.text or op.name}` runs with gradients disabled, but {rest}",
                 (Because(backward.at, "`backward()` starts here"),),
                 evidence=of_cut(training, op),
             )

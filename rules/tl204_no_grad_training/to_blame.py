@@ -12,12 +12,9 @@ from trainlint.facts.model.values import Op
 
 def to_blame(training: Training, term: tuple[Op, ...]) -> list[Op]:
     """Of all outputs that leave a term of a loss without a graph, those that are made of something that has one; where none
-    is, those of modules that an optimizer may hold."""
-    if len(term) < 2:
-        return list(term)
+    is, those of modules that an optimizer may hold, if there are such."""
     ended = [one for one in term if _ends_a_graph(one)]
-    held = ended or [one for one in term if not is_certainly_not_stepped(training, one)]
-    return held or list(term)
+    return ended or [one for one in term if not is_certainly_not_stepped(training, one)] or list(term)
 
 
 def _ends_a_graph(op: Op) -> bool:

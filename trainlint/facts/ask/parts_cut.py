@@ -65,9 +65,9 @@ def parts_cut(training: Training) -> tuple[PartCut, ...]:
 def never_learns(training: Training, backward: Backward, cut: Op) -> bool:
     """Whether the optimizer that steps after a backward holds layers before a cut that no loss of the program reaches: their
     only way to a gradient is the one that is cut."""
-    steps = [step for before, step in _followed_by(training) if before is backward]
-    if not steps or _are_changed_by_hand(training):
+    if _are_changed_by_hand(training):
         return False
+    steps = [step for before, step in _followed_by(training) if before is backward]
     learning = _learning(_behind_losses(training))
     ended = reached(cut.parts(), lambda one: () if isinstance(one, Op) and one.records else one.parts())
     taught = _recorded_layers([one for one in ended if isinstance(one, Op) and one.records])

@@ -214,7 +214,7 @@ METHODS: dict[str, Callable[[Evaluator, Value, str, Arguments, s.Span, str], Val
     "scale": _scaled,
     "sample": _drawn,
     "update": _updated,
-    **dict.fromkeys(("add_", "sub_", "copy_", "mul_", "addcdiv_", "set_"), _written),
+    **dict.fromkeys(("add_", "sub_", "copy_", "mul_", "lerp_", "addcdiv_", "set_"), _written),
 }
 """Methods that are more than an operation on a tensor; a result of None is that of the operation."""
 
