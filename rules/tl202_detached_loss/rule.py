@@ -63,8 +63,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     Because(part.step.at, "this optimizer holds their parameters"),
                 ),
                 clues={"cut": cut.name},
-                confidence="certain" if part.is_sure else "likely",
-                doubt="" if part.is_sure else "these layers are given, and may be frozen",
+                confidence="likely" if part.doubt else "certain",
+                doubt=part.doubt,
             )
 
 

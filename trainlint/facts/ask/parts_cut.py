@@ -18,6 +18,7 @@ from trainlint.facts.ask.starving import starving, unrecorded
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.ask.trained_by import has_loss
 from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.modules import Built, ModeChange, ModuleChanged
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
@@ -35,13 +36,13 @@ class PartCut:
     Args:
         op: what cuts it off: an operation such as `detach`, or one that autograd does not record.
         step: the step of the optimizer that holds its parameters.
-        is_sure: whether all of its layers were created in sight.
+        doubt: why that may be meant.
     """
 
     op: Op
     backward: Backward
     step: OptimizerStep
-    is_sure: bool
+    doubt: str = ""
 
 
 @question(start=(), unknown=())
@@ -59,7 +60,7 @@ def parts_cut(training: Training) -> tuple[PartCut, ...]:
         for backward, step in pairs
         for op in _cuts_before_layers(backward)
         for found in _judged(training, op, backward, step, learning)
-    )
+    ) + tuple(found for pair in pairs for found in _cut_in_modules(training, *pair, learning))
 
 
 def never_learns(training: Training, backward: Backward, cut: Op) -> bool:
@@ -152,6 +153,35 @@ def _cuts_before_layers(backward: Backward) -> list[Op]:
     return [one for one in found if one.uid not in known]
 
 
+def _cut_in_modules(
+    training: Training, backward: Backward, step: OptimizerStep, learning: dict[int, Object]
+) -> Iterator[PartCut]:
+    """The cuts before what a module gives by other ways than layers, as by the places at which it reads a grid that it has
+    learned."""
+    for cut in reached([backward.loss], _recorded):
+        if isinstance(cut, Op) and cut.at is not None and cuts(cut):
+            layers = _recorded_layers(cut.parts())
+            is_held = bool(layers) and all(_is_held(one, step) for one in layers)
+            if is_held and _is_untrained(training, layers, learning) and _is_given(training, cut, layers):
+                yield PartCut(cut, backward, step, "they may be meant to stay as they are")
+
+
+def _is_given(training: Training, cut: Op, layers: list[Object]) -> bool:
+    """Whether a module that holds some layers gives what is made of a cut, and not a loss of which that is the target."""
+    losses = {one.output.uid for one in training.events(LossCall)}
+
+    def into(one: Value) -> Iterable[Value]:
+        return () if one.uid in losses else _recorded(one)
+
+    return any(
+        output.owner is not None
+        and all(is_part_of(one, output.owner) for one in layers)
+        and any(one is cut for one in reached(output.parts(), into))
+        for output in reached((one.loss for one in training.events(Backward)), _recorded)
+        if isinstance(output, Op) and output.name == "output"
+    )
+
+
 def _is_layer(owner: Object | None) -> bool:
     if owner is None or not owner.is_a(MODULE):
         return False
@@ -175,12 +205,9 @@ def _judged(
     if not all(_is_held(one, step) for one in layers) or not _is_untrained(training, layers, learning):
         return
     own = {id(one) for one in training.objects}
-    yield PartCut(
-        op if cuts(op) else _called(op, layers),
-        backward,
-        step,
-        all(id(one) in own and "?" not in one.type for one in layers),
-    )
+    is_sure = all(id(one) in own and "?" not in one.type for one in layers)
+    doubt = "" if is_sure else "these layers are given, and may be frozen"
+    yield PartCut(op if cuts(op) else _called(op, layers), backward, step, doubt)
 
 
 def _is_untrained(training: Training, layers: list[Object], learning: dict[int, Object]) -> bool:
