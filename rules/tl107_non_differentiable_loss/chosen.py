@@ -35,10 +35,13 @@ def only_choosing(training: Training) -> Iterator[tuple[Op, Op]]:
     handed = [value for one in training.events(Escape) for value in (*one.values, *one.tensors)]
     learned = [one for one in reached([*ends, *handed], _recorded, _MOST) if isinstance(one, Op)]
     learning = {one.owner.uid for one in learned if one.owner is not None}
+    detached = [one for one in learned if cuts(one)]
     for call in calls:
         layer = call.owner
         if layer is None or layer.uid in learning or may_be_frozen(training, layer):
             continue
+        if any(_is_made_of(one, call) for one in detached):
+            continue  # a gradient would get there beside the choice
         by = next((one for one in choices if _is_made_of(one, call)), None)
         if by is not None and by.at is not None and _learns_beside(training, owner, layer, learning):
             yield by, call

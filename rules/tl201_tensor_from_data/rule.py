@@ -45,6 +45,6 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     Because(part.backward.at, "`backward()` starts here"),
                     Because(part.step.at, "this optimizer holds their parameters"),
                 ),
-                confidence="certain" if part.is_sure else "likely",
-                doubt="" if part.is_sure else "these layers are given, and may be frozen",
+                confidence="likely" if part.doubt else "certain",
+                doubt=part.doubt,
             )

@@ -5,7 +5,7 @@ from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.ask.attachment import attachment, terms
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.flow import is_made_of, made_of
-from trainlint.facts.ask.parts_cut import parts_cut, perhaps_cut
+from trainlint.facts.ask.parts_cut import never_learns, parts_cut, perhaps_cut
 from trainlint.facts.ask.starving import starving
 from trainlint.facts.ask.stepped import is_certainly_not_stepped
 from trainlint.facts.model.events.parameters import RequiresGrad
@@ -33,7 +33,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
             is_cut = cut.name not in REBUILDS and cut.uid not in leaves
             if not is_cut or cut.at is None or _has_had_its_own(training, backward, cut):
                 continue
-            if _is_taken_out_again(backward, cut) or _is_looked_at(training, backward, cut):
+            if _is_there_beside(backward, cut) or _is_looked_at(training, backward, cut):
+                continue
+            if _is_taken_out_again(backward, cut) and not never_learns(training, backward, cut):
                 continue
             if not (cut.inputs and is_certainly_not_stepped(training, cut.inputs[0])):
                 yield Finding(
@@ -61,8 +63,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     Because(part.step.at, "this optimizer holds their parameters"),
                 ),
                 clues={"cut": cut.name},
-                confidence="certain" if part.is_sure else "likely",
-                doubt="" if part.is_sure else "these layers are given, and may be frozen",
+                confidence="likely" if part.doubt else "certain",
+                doubt=part.doubt,
             )
 
 
@@ -119,6 +121,13 @@ def _is_taken_out_again(backward: Backward, cut: Op) -> bool:
         isinstance(term, Op) and attachment(term).attached and is_made_of(term, cut)
         for term in terms(backward.loss)
     )
+
+
+def _is_there_beside(backward: Backward, cut: Op) -> bool:
+    """Whether what is detached is a term that the same loss holds with its graph, as in `loss += loss.item()`, or is taken
+    from one, as in `easy + (hard - easy).detach()`: only the number changes, and no gradient is lost."""
+    summed = terms(backward.loss)
+    return any(one is term for inner in cut.inputs[:1] for one in terms(inner) for term in summed)
 
 
 def _has_had_its_own(training: Training, backward: Backward, cut: Op) -> bool:

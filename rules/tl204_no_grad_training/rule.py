@@ -4,8 +4,8 @@ from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts, terms
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.guards import ask_for_graph, ask_for_mode
-from trainlint.facts.ask.parts_cut import parts_cut, perhaps_cut
-from trainlint.facts.ask.starving import unrecorded
+from trainlint.facts.ask.parts_cut import never_learns, parts_cut, perhaps_cut
+from trainlint.facts.ask.starving import unrecorded_terms
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, compatible
@@ -13,6 +13,10 @@ from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .left_off import left_off
+from .to_blame import to_blame
+
+_ALL = "the loss is computed from its result: `backward()` raises, or reaches no parameter. Move it out of `no_grad`."
+_TERM = "a term of the loss is computed from its result: this term changes no parameter. Move it out of `no_grad`."
 
 
 @rule(Training, level="error", confidence="likely")
@@ -22,16 +26,16 @@ def check(training: Training) -> Iterator[Finding | Open]:
     for backward in training.events(Backward):
         if ask_for_mode(backward.guards) or ask_for_graph(backward.guards):
             continue  # a method that steps in training mode, or with a graph, and is called for validation too
-        found = unrecorded(backward.loss)
+        found = [op for term in unrecorded_terms(backward.loss) for op in to_blame(training, term)]
         if not found or _has_another_way(training, backward):
             continue
+        rest = _TERM if attachment(backward.loss).attached else _ALL
         for op in found:
-            if op.at is None or _is_held_against(backward, op):
+            if op.at is None or (_is_held_against(backward, op) and not never_learns(training, backward, op)):
                 continue
             yield Finding(
                 op.at,
-                f"`{op.text or op.name}` runs with gradients disabled, but the loss is computed from its result: "
-                "`backward()` raises, or reaches no parameter. Move it out of `no_grad`.",
+                f"`{op.text or op.name}` runs with gradients disabled, but {rest}",
                 (Because(backward.at, "`backward()` starts here"),),
                 evidence=of_cut(training, op),
             )
@@ -53,8 +57,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     Because(part.backward.at, "`backward()` starts here"),
                     Because(part.step.at, "this optimizer holds its parameters"),
                 ),
-                confidence="certain" if part.is_sure else "likely",
-                doubt="" if part.is_sure else "these layers are given, and may be frozen",
+                confidence="likely" if part.doubt else "certain",
+                doubt=part.doubt,
             )
 
 

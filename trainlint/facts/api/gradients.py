@@ -26,13 +26,17 @@ NO_GRADIENT = INTEGERS | frozenset(
     "shape size dim ndim numel dtype device isnan isinf isfinite one_hot topk_indices bincount randint "
     "multinomial bernoulli len zeros_like ones_like rand_like randn_like full_like empty_like "
     "new_zeros new_ones new_tensor new_full new_empty argsort searchsorted bucketize nonzero unique is_floating_point "
-    "any all not and or isclose allclose equal state_dict".split()
+    "any all not and or isclose allclose equal state_dict torch.distributions.sample".split()
 )
 """Operations through which no gradient flows, by their nature rather than by a mistake."""
 
 
 WITH_INDICES = frozenset("max min topk sort median mode kthvalue cummax cummin".split())
 """Operations that give values and indices; no gradient flows through the indices."""
+
+
+DRAWN = "torch.distributions.sample"
+"""What `sample()` of a distribution of torch's gives: unlike `rsample()`, it has no gradient."""
 
 
 SAVES_RESULT = frozenset(

@@ -215,7 +215,8 @@ def _by_inputs(op: Op, at_first: bool) -> Attachment:
     inputs = _of_inputs(op, at_first)
     if op.records is not True:
         stopped = (op,) if inputs.attached else inputs.unrecorded
-        return Attachment(cuts=inputs.cuts, unrecorded=stopped, uncertain=op.records is None)
+        is_open = op.records is None or (not inputs.attached and _is_unseen_of_module(op))
+        return Attachment(cuts=inputs.cuts, unrecorded=stopped, uncertain=is_open)
     if op.name == "iterate" and not _is_of_module(op):
         return replace(inputs, uncertain=inputs.uncertain and inputs.attached)
     if wants_gradient(op) and _of_inputs(op, at_first=True).is_nothing:
@@ -225,6 +226,11 @@ def _by_inputs(op: Op, at_first: bool) -> Attachment:
     if op.name in REBUILDS and not inputs.attached:
         return _rebuilt(op, inputs)
     return _with_what_it_brings(op, inputs)
+
+
+def _is_unseen_of_module(op: Op) -> bool:
+    """Whether it is what a module gave that was not followed: the one that should have a graph, or not."""
+    return op.name == "call" and op.owner is not None and op.owner.is_a(MODULE)
 
 
 def _of_cut(op: Op, inputs: Attachment) -> Attachment:

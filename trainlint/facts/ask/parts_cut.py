@@ -18,6 +18,7 @@ from trainlint.facts.ask.starving import starving, unrecorded
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.ask.trained_by import has_loss
 from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.modules import Built, ModeChange, ModuleChanged
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
@@ -35,33 +36,66 @@ class PartCut:
     Args:
         op: what cuts it off: an operation such as `detach`, or one that autograd does not record.
         step: the step of the optimizer that holds its parameters.
-        is_sure: whether all of its layers were created in sight.
+        doubt: why that may be meant.
     """
 
     op: Op
     backward: Backward
     step: OptimizerStep
-    is_sure: bool
+    doubt: str = ""
 
 
 @question(start=(), unknown=())
 def parts_cut(training: Training) -> tuple[PartCut, ...]:
     """The cuts between a layer that learns and layers that an optimizer steps and that no loss of the program reaches."""
     pairs = list(_followed_by(training))
-    if not pairs or training.events(ParametersRead) or any(one.within for one in training.events(Built)):
+    if not pairs or _are_changed_by_hand(training):
         return ()
-    recorded = list(reached((backward.loss for backward in training.events(Backward)), _recorded))
+    recorded = _behind_losses(training)
     if not any(isinstance(one, Op) and _is_cut(one) for one in recorded):
         return ()
-    own = [one.owner for one in recorded if isinstance(one, Op) and not _stops(one) and one.name != "output"]
-    learning = {one.uid: one for one in own if one is not None}
-    learning |= {one.uid: one for one in recorded if isinstance(one, Object) and one.is_a(MODULE)}
+    learning = _learning(recorded)
     return tuple(
         found
         for backward, step in pairs
         for op in _cuts_before_layers(backward)
         for found in _judged(training, op, backward, step, learning)
-    )
+    ) + tuple(found for pair in pairs for found in _cut_in_modules(training, *pair, learning))
+
+
+def never_learns(training: Training, backward: Backward, cut: Op) -> bool:
+    """Whether the optimizer that steps after a backward holds layers before a cut that no loss of the program reaches: their
+    only way to a gradient is the one that is cut."""
+    if _are_changed_by_hand(training):
+        return False
+    steps = [step for before, step in _followed_by(training) if before is backward]
+    learning = _learning(_behind_losses(training))
+    ended = reached(cut.parts(), lambda one: () if isinstance(one, Op) and one.records else one.parts())
+    taught = _recorded_layers([one for one in ended if isinstance(one, Op) and one.records])
+    held = [one for step in steps for one in taught if _is_held(one, step)]
+    return bool(held) and _is_untrained(training, held, learning)
+
+
+def _are_changed_by_hand(training: Training) -> bool:
+    return bool(training.events(ParametersRead)) or any(one.within for one in training.events(Built))
+
+
+def _behind_losses(training: Training) -> list[Value]:
+    """What gradients of all losses may go through."""
+    return list(reached((backward.loss for backward in training.events(Backward)), _recorded))
+
+
+def _learning(recorded: list[Value]) -> dict[int, Object]:
+    """The modules that gradients reach, by number."""
+    own = [one.owner for one in recorded if isinstance(one, Op) and not _stops(one) and one.name != "output"]
+    learning = {one.uid: one for one in own if one is not None}
+    return learning | {one.uid: one for one in recorded if isinstance(one, Object) and one.is_a(MODULE)}
+
+
+def _recorded_layers(values: Iterable[Value]) -> list[Object]:
+    """The layers that some values have a graph of."""
+    owners = (one.owner for one in reached(values, _recorded) if isinstance(one, Op) and not _stops(one))
+    return list(dict.fromkeys(one for one in owners if one is not None and _is_layer(one)))
 
 
 def perhaps_cut(training: Training) -> Iterator[Place]:
@@ -119,6 +153,35 @@ def _cuts_before_layers(backward: Backward) -> list[Op]:
     return [one for one in found if one.uid not in known]
 
 
+def _cut_in_modules(
+    training: Training, backward: Backward, step: OptimizerStep, learning: dict[int, Object]
+) -> Iterator[PartCut]:
+    """The cuts before what a module gives by other ways than layers, as by the places at which it reads a grid that it has
+    learned."""
+    for cut in reached([backward.loss], _recorded):
+        if isinstance(cut, Op) and cut.at is not None and cuts(cut):
+            layers = _recorded_layers(cut.parts())
+            is_held = bool(layers) and all(_is_held(one, step) for one in layers)
+            if is_held and _is_untrained(training, layers, learning) and _is_given(training, cut, layers):
+                yield PartCut(cut, backward, step, "they may be meant to stay as they are")
+
+
+def _is_given(training: Training, cut: Op, layers: list[Object]) -> bool:
+    """Whether a module that holds some layers gives what is made of a cut, and not a loss of which that is the target."""
+    losses = {one.output.uid for one in training.events(LossCall)}
+
+    def into(one: Value) -> Iterable[Value]:
+        return () if one.uid in losses else _recorded(one)
+
+    return any(
+        output.owner is not None
+        and all(is_part_of(one, output.owner) for one in layers)
+        and any(one is cut for one in reached(output.parts(), into))
+        for output in reached((one.loss for one in training.events(Backward)), _recorded)
+        if isinstance(output, Op) and output.name == "output"
+    )
+
+
 def _is_layer(owner: Object | None) -> bool:
     if owner is None or not owner.is_a(MODULE):
         return False
@@ -139,20 +202,23 @@ def _judged(
     if not behind:
         return
     layers = [one.owner for one in behind.values() if one.owner is not None]
-    is_reached = any(is_part_of(one, other) for one in layers for other in learning.values())
-    if is_reached or not all(_is_held(one, step) for one in layers):
+    if not all(_is_held(one, step) for one in layers) or not _is_untrained(training, layers, learning):
         return
-    if may_be_frozen(training, *layers) or _is_kept(training, layers, learning) or _escapes(training, layers):
-        return
-    if has_loss(training, frozenset(one.uid for one in layers)):
-        return  # what is missing is its `backward()`
     own = {id(one) for one in training.objects}
-    yield PartCut(
-        op if cuts(op) else _called(op, layers),
-        backward,
-        step,
-        all(id(one) in own and "?" not in one.type for one in layers),
-    )
+    is_sure = all(id(one) in own and "?" not in one.type for one in layers)
+    doubt = "" if is_sure else "these layers are given, and may be frozen"
+    yield PartCut(op if cuts(op) else _called(op, layers), backward, step, doubt)
+
+
+def _is_untrained(training: Training, layers: list[Object], learning: dict[int, Object]) -> bool:
+    """Whether no gradient reaches any of some layers, and nothing shows that they are meant to stay as they are."""
+    if any(is_part_of(one, other) for one in layers for other in learning.values()):
+        return False
+    if may_be_frozen(training, *layers) or _is_kept(training, layers, learning) or _escapes(training, layers):
+        return False
+    return not has_loss(
+        training, frozenset(one.uid for one in layers)
+    )  # else what is missing is its `backward()`
 
 
 def _called(op: Op, layers: list[Object]) -> Op:

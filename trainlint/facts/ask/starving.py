@@ -16,7 +16,12 @@ def starving(loss: Value) -> list[Op]:
 
 def unrecorded(loss: Value) -> list[Op]:
     """The operations that a term of a loss depends on and that autograd did not record."""
-    return [op for term in _starved(loss) if not term.cuts for op in term.unrecorded]
+    return [op for term in unrecorded_terms(loss) for op in term]
+
+
+def unrecorded_terms(loss: Value) -> list[tuple[Op, ...]]:
+    """The same, those of each term by themselves."""
+    return [term.unrecorded for term in _starved(loss) if not term.cuts]
 
 
 def _starved(loss: Value) -> Iterator[Attachment]:

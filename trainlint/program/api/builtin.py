@@ -183,6 +183,9 @@ def _paired(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
     known = [held(ev, one) or one if isinstance(one, Object) else one for one in args]
     if name == "zip":
         known = [counted.numbers(one) or one for one in known]
+    turned = _columns(ev, known) if name == "zip" else None
+    if turned is not None:
+        return turned
     lists = [one for one in known if isinstance(one, Items) and one.exact]
     if not lists or any(one not in lists and not is_counter(one) for one in known):
         return ev.op(name, args, at, options=given.options if name == "enumerate" else None)
@@ -195,6 +198,20 @@ def _paired(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
         columns = [one.items if isinstance(one, Items) else numbers for one in known]
         rows = [list(row) for row in zip(*columns, strict=False)]
     return Items(items=[Items(kind="tuple", items=list(row)) for row in rows])
+
+
+def _columns(ev: Evaluator, args: list[Value]) -> Items | None:
+    """`zip(*rows)` of rows of which each holds as many items: a column of each."""
+    match args:
+        case [Items(kind="star", exact=False, items=[Items(exact=True) as first, *_] as rows)]:
+            width = len(first.items)
+        case _:
+            return None
+    if not width or not all(isinstance(one, Items) and one.exact and len(one.items) == width for one in rows):
+        return None
+    ev.spend(width * len(rows))
+    columns = zip(*(one.items for one in rows if isinstance(one, Items)), strict=True)
+    return Items(items=[Items(kind="tuple", items=list(one), exact=False) for one in columns])
 
 
 def _getattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:

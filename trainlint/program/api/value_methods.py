@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.gradients import CUTS, NO_GRADIENT
+from trainlint.facts.api.gradients import CUTS, DRAWN, NO_GRADIENT
 from trainlint.facts.api.losses import ADDITIVE, LOSS_FUNCTIONS, SCALING
 from trainlint.facts.api.meanings import CLAMPS, KEEPS, MAKES, TURNS
 from trainlint.facts.api.noted import FITS
@@ -181,6 +181,16 @@ def _updated(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Spa
         ev.set_attribute(module, f"module {number} added at {at[0]}", one, at)
 
 
+def _drawn(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`Categorical(logits=scores).sample()`."""
+    made = value
+    while isinstance(made, Op) and made.name == "output" and made.inputs:
+        made = made.inputs[0]
+    if not (isinstance(made, Op) and made.name.startswith("torch.distributions.")):
+        return None
+    return ev.op(DRAWN, (value, *given.args), at, text, given.options)
+
+
 def _written(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:
     attributes.written_by_hand(ev, value, "", at)
     if name == "copy_" and given.args and isinstance(value, Op) and _is_gradient(value):
@@ -202,8 +212,9 @@ METHODS: dict[str, Callable[[Evaluator, Value, str, Arguments, s.Span, str], Val
     **dict.fromkeys(("parameters", "trainable_parameters", "named_parameters"), _parameters),
     **dict.fromkeys(EXTENDS, _extended),
     "scale": _scaled,
+    "sample": _drawn,
     "update": _updated,
-    **dict.fromkeys(("add_", "sub_", "copy_", "mul_", "addcdiv_", "set_"), _written),
+    **dict.fromkeys(("add_", "sub_", "copy_", "mul_", "lerp_", "addcdiv_", "set_"), _written),
 }
 """Methods that are more than an operation on a tensor; a result of None is that of the operation."""
 
