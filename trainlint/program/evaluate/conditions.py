@@ -15,7 +15,7 @@ from trainlint.program.evaluate.values import ClassValue, FunctionValue, Library
 
 PURE = frozenset(
     "== != < <= > >= in is not and or + - * / // % ** getattr getitem len isinstance builtins.hasattr "
-    "builtins.isinstance builtins.len size dim requires_grad".split()
+    "builtins.isinstance builtins.len size shape dim ndim requires_grad".split()
 )
 """Operations that give the same result for the same inputs."""
 
