@@ -13,6 +13,7 @@ from trainlint.facts.seen.raised import Failure
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
+from .asked import asked_of, asserted_alike
 from .columns import kind
 from .counted import compared_apart
 from .weights import weighted_crosswise
@@ -34,6 +35,10 @@ Shape = tuple[int, ...]
 def check(run: Training) -> Iterator[Finding]:
     for loss in run.events(LossCall):
         if loss.input is None or loss.target is None:
+            continue
+        if not isinstance(run, Recorded) and (
+            asked_of(loss) or asserted_alike(run, loss, loss.input, loss.target)
+        ):
             continue
         if loss.function in ELEMENTWISE:
             yield from _compared(loss.at, loss.name, loss.input, loss.target)

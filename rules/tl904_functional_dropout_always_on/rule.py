@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trainlint.facts.ask.guards import ask_for_mode, depends_on_mode
+from trainlint.facts.ask.guards import ask_for_mode, ask_if_missing, depends_on_mode
 from trainlint.facts.ask.registration import is_kept
 from trainlint.facts.model.events.forwards import Dropped
 from trainlint.facts.model.events.modules import Built, ModeChange
@@ -76,7 +76,8 @@ def _in_a_new_layer(training: Training, built: Built) -> Iterator[Finding]:
     switched = any(
         one is layer for event in training.events(ModeChange) for one in alternatives(event.module)
     )
-    if switched or is_kept(training, layer) or _may_be_zero(layer.argument(0, "p") or Constant(value=0.5)):
+    is_lasting = ask_if_missing(built.under) or is_kept(training, layer)
+    if switched or is_lasting or _may_be_zero(layer.argument(0, "p") or Constant(value=0.5)):
         return
     yield Finding(
         built.at,

@@ -4,6 +4,7 @@ from trainlint.facts.api.classes import MODULE, OPTIMIZER, PARAMETER
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.api.noted import MAKES_MASK
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.guards import ask_if_missing
 from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.ask.registration import is_kept
 from trainlint.facts.ask.stepped import numbers_held
@@ -24,7 +25,8 @@ def check(training: Training) -> Iterator[Finding]:
         if module is None or not layer.is_a(MODULE) or has_parameters(layer) is not True:
             continue
         if (
-            is_kept(training, layer)
+            ask_if_missing(built.under)
+            or is_kept(training, layer)
             or _is_plain(layer)
             or _is_set(training, layer)
             or _is_of_old(training, layer)

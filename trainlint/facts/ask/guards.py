@@ -48,6 +48,27 @@ def ask_what_it_is(guards: Guards, value: Value) -> bool:
     )
 
 
+def ask_if_missing(guards: Guards) -> bool:
+    """Whether something only happens where something else is not there yet: `if self.head is None`, `if not
+    hasattr(self, "head")`, `if width not in self.heads`."""
+    return any(_is_missing(condition, outcome) for condition, outcome in guards)
+
+
+def _is_missing(condition: Any, outcome: bool) -> bool:
+    match condition:
+        case ("or", *parts):
+            return any(_is_missing(one, outcome) for one in parts)
+        case ("not", inner):
+            return _is_missing(inner, not outcome)
+        case ("is", _, ("constant", "None")):
+            return outcome
+        case ("builtins.hasattr", *_):
+            return not outcome
+        case ("in", _, where):
+            return not outcome and where[:1] != ("constants",)
+    return False
+
+
 def are_of_evaluation(guards: Guards) -> bool:
     """Whether something only happens where `self.training` is false."""
     return any(

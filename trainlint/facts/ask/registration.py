@@ -8,15 +8,25 @@ from trainlint.facts.api.classes import MODULE, OPTIMIZER, PARAMETER, SOME_MODUL
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
+from trainlint.facts.ask.conversions import CONVERSIONS, gives_itself
 from trainlint.facts.ask.holding import has_parameters
-from trainlint.facts.ask.precision import dtype_of
 from trainlint.facts.ask.trained_by import may_train_something
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.parameters import ParametersListed
 from trainlint.facts.model.modules import Unregistered
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, alternatives
+from trainlint.facts.model.values import (
+    Choice,
+    Constant,
+    Items,
+    Object,
+    Op,
+    Table,
+    Value,
+    alternatives,
+    constant,
+)
 
 _LISTS_PARTS = frozenset(("children", "modules", "named_children", "named_modules"))
 
@@ -29,34 +39,30 @@ def unregistered(training: Training) -> Iterator[Unregistered]:
             yield from _derived(training, module)
 
 
-_GIVES_ANOTHER = frozenset("to cuda half float double bfloat16 clone * mul / div".split())
+_GIVES_ANOTHER = CONVERSIONS | {"clone", "*", "mul", "/", "div"}
 """Operations on a parameter whose result is a tensor of its own, if it was not of that type before."""
 
 
 def _derived(training: Training, module: Object) -> Iterator[Unregistered]:
     """Attributes that hold what was made of a parameter, where nothing holds the parameter itself."""
     for name, value in module.attributes.items():
-        made, is_another = value, False
+        made: Value = value
+        steps: list[Op] = []
         while isinstance(made, Op) and made.name in _GIVES_ANOTHER and made.inputs:
-            is_another = is_another or not _gives_itself(made)
+            steps.append(made)
             made = made.inputs[0]
-        if not is_another or not (isinstance(made, Op) and made.name == PARAMETER):
+        if not isinstance(made, Op) or made.name != PARAMETER or not made.inputs or _is_constant(made):
+            continue
+        if all(one.in_place or gives_itself(one, made.inputs[0]) for one in steps):
             continue
         if isinstance(value, Op) and value.at is not None and made.uid not in _parameters_held(training):
             places = (made.at,) if made.at is not None and made.at != value.at else ()
             yield Unregistered(value.at, module.type, name, "tensor", "Parameter", places)
 
 
-def _gives_itself(op: Op) -> bool:
-    """Whether `x.float()` is likely to give `x`, as nothing says that it is no float32."""
-    wanted = [dtype_of(one) for one in (*op.inputs[1:], *op.options.values())]
-    if op.name != "float" and not (op.name == "to" and wanted == ["float32"]):
-        return False
-    return not any(
-        isinstance(one, Op)
-        and (one.name == "from_numpy" or dtype_of(one.options.get("dtype")) not in ("", "float32"))
-        for one in reached(op.inputs[:1])
-    )
+def _is_constant(parameter: Op) -> bool:
+    """Whether the program says that it is not to be trained."""
+    return constant(parameter.option(1, "requires_grad")) is False
 
 
 @question(start=frozenset(), unknown=frozenset())

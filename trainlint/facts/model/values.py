@@ -209,7 +209,7 @@ class Op(Value):
     attached: bool | None = None
     """Whether its result required a gradient, where a run has shown it."""
     in_place: bool = False
-    """Whether it changed its first input, where a run has shown it."""
+    """Whether it changed its first input, where a run has shown it, or may have, as `x += y` does to a tensor."""
     is_ignored: bool = False
     """Whether it is the result of a call with which nothing is done."""
     is_open: bool = False

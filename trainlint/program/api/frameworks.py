@@ -70,7 +70,7 @@ def _adapted(ev: Evaluator, given: Arguments, at: s.Span) -> Value | None:
         return None
     ev.emit(Escape, at, values=given.all())
     made = ev.object(model.type, model.bases | {owners.ADAPTED}, at, given)
-    ev.emit(Built, at, object=made, within=ev.building_in())
+    ev.emit(Built, at, object=made, **ev.building())
     return made
 
 

@@ -123,7 +123,7 @@ def _made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> 
     made = ev.object(name, bases, at, given)
     if not bases.isdisjoint(CONTAINERS):
         containers.fill_container(ev, made, given)
-    ev.emit(Built, at, object=made, within=ev.building_in())
+    ev.emit(Built, at, object=made, **ev.building())
     if name == LOADER:
         _loader_made(ev, made, at)
     if name == "torch.optim.lr_scheduler.LambdaLR":

@@ -134,6 +134,8 @@ def augmented_statement(ev: Evaluator, node: s.AugmentedAssign) -> None:
         assign(ev, node.target, own)
         return
     result = expressions.arithmetic(ev, node.operator, (before, value), node.at)
+    if isinstance(result, Op) and isinstance(before, Op):
+        result.in_place = True
     running_sums.note_augmented(ev, node, before, value, result)
     if isinstance(node.target, s.Attribute):
         attributes.written_by_hand(ev, ev.expr(node.target.value), node.target.name, node.at)

@@ -212,7 +212,7 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
             _fill_fields(ev, made, cls, given, at)
         elif made.is_a("torch.nn.Sequential", DEFAULTDICT):
             containers.fill_container(ev, made, given)
-    ev.emit(Built, at, object=made, within=ev.building_in(), is_raw=_is_raw(ev, made, cls))
+    ev.emit(Built, at, object=made, **ev.building(), is_raw=_is_raw(ev, made, cls))
     return made
 
 

@@ -15,7 +15,7 @@ from trainlint.program.evaluate.values import ClassValue, FunctionValue, Library
 
 PURE = frozenset(
     "== != < <= > >= in is not and or + - * / // % ** getattr getitem len isinstance builtins.hasattr "
-    "builtins.isinstance builtins.len size dim requires_grad".split()
+    "builtins.isinstance builtins.len size shape dim ndim requires_grad".split()
 )
 """Operations that give the same result for the same inputs."""
 
@@ -147,7 +147,14 @@ def _asks_which(test: Value) -> Guard | None:
 
 
 def is_none(value: Value) -> bool | None:
-    """Whether a value certainly is None, or certainly is not; None where that is open."""
+    """Whether a value certainly is None, or certainly is not, whichever of several it is; None where that is open."""
+    if not isinstance(value, Choice):
+        return _is_nothing(value)
+    found = {_is_nothing(one) for one in value.parts()}
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_nothing(value: Value) -> bool | None:
     match value:
         case Constant(is_default=False):
             return value.value is None

@@ -110,6 +110,11 @@ class Here:
                 return self.guards[frame.guards :]
         return ()
 
+    def building(self) -> dict[str, Any]:
+        """Where something is made, as events of that say it."""
+        within = self.building_in()
+        return {"within": within, "under": self.guards_in_forward()} if within is not None else {}
+
     def building_in(self) -> Object | None:
         """The module whose forward makes something, and neither as a part of a module that it makes nor to keep it."""
         making: list[s.Function] = []

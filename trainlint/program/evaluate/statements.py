@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from trainlint.facts.model.events.operations import Asserted
 from trainlint.facts.model.nodes import Exit
 from trainlint.facts.model.values import Constant, Object, Op, alternatives
 from trainlint.program.api import noting
@@ -48,7 +49,9 @@ def _evaluate(ev: Evaluator, node: s.Evaluate) -> None:
 
 def _assert(ev: Evaluator, node: s.Assert) -> None:
     """From here on the test is true."""
-    ev.learn(conditions.implied(ev.expr(node.test), True))
+    test = ev.expr(node.test)
+    ev.emit(Asserted, node.at, test=test)
+    ev.learn(conditions.implied(test, True))
     narrowing.narrow(ev, node.test, True)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from trainlint.facts.api.classes import MODULE
-from trainlint.facts.api.wrappers import PREFIXES
+from trainlint.facts.api.wrappers import PREFIXES, is_prefix
 from trainlint.facts.model.events.modules import StateLoaded, StateTaken
-from trainlint.facts.model.values import Constant, Object, Value, alternatives
+from trainlint.facts.model.values import Constant, Object, Value, ways
 from trainlint.program.evaluate import conditions, keys
 from trainlint.program.evaluate.names import settle
 from trainlint.program.evaluate.values import Library
@@ -73,10 +74,9 @@ def _of_either(ev: Evaluator, node: s.Conditional) -> Constant | None:
         test = ev.expr(node.test)
     taken = conditions.truth(test, ev.known)
     for outcome, way in ((True, node.then), (False, node.otherwise)):
-        if taken in (None, outcome):
-            with ev.inside(
-                known={**ev.known, **dict(conditions.implied(test, outcome, conditions.guard(test)))}
-            ):
+        holds = dict(conditions.implied(test, outcome, conditions.guard(test)))
+        if taken in (None, outcome) and not _is_bare(holds.items()):
+            with ev.inside(known={**ev.known, **holds}):
                 found = _wrapper(ev, way)
             if found is not None:
                 return found
@@ -87,7 +87,29 @@ def _held(ev: Evaluator, node: s.Expr) -> Constant | None:
     """The wrapper that a name, or an attribute, holds, as far as known conditions allow it."""
     key = _key(ev, node)
     found = settle(ev, ev.store.get(key) or Constant(value="")) if key is not None else None
-    return next((one for one in alternatives(found) if isinstance(one, Constant) and one.value), None)
+    return next(
+        (
+            one
+            for guards, one in ways(found)
+            if isinstance(one, Constant) and one.value and not _is_bare(guards)
+        ),
+        None,
+    )
+
+
+def _is_bare(guards: Iterable[conditions.Guard]) -> bool:
+    """Whether conditions say that something is no wrapper: `hasattr(model, "module")`, or `isinstance(model,
+    nn.DataParallel)`, is false."""
+    return any(not outcome and _asks_for_wrapper(condition) for condition, outcome in guards)
+
+
+def _asks_for_wrapper(condition: Any) -> bool:
+    match condition:
+        case ("builtins.hasattr", _, ("constant", str(name))):
+            return is_prefix(name.strip("'"))
+        case ("isinstance", _, ("library" | "libraries", *names)):
+            return not PREFIXES.keys().isdisjoint(names)
+    return False
 
 
 _INNER = frozenset(prefix.rstrip(".") for prefix in PREFIXES.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trainlint.program.source import syntax as s
 from trainlint.program.source.walking import walk
 
-_CACHES = frozenset(("cache", "lru_cache"))
+_CACHES = frozenset(("cache", "lru_cache", "cached_property"))
 
 
 def keeps_what_it_makes(function: s.Function) -> bool:

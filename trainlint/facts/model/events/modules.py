@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from trainlint.facts.model.events.event import Event
-from trainlint.facts.model.values import Object, Op, Value
+from trainlint.facts.model.values import Guards, Object, Op, Value
 from trainlint.finding import Place
 
 
@@ -42,6 +42,8 @@ class Built(Event):
     object: Object = field(default_factory=Object)
     within: Object | None = None
     """The module in whose forward it is made, where it is."""
+    under: Guards = ()
+    """The undecided conditions inside that forward under which it is made."""
     is_raw: bool = False
     """Whether it is a module whose constructor has ended without that of `nn.Module`."""
 

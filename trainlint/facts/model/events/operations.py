@@ -88,3 +88,10 @@ class ToHost(Event):
     module: Object | None = None
     records: bool | None = True
     under: Guards = ()
+
+
+@dataclass(eq=False)
+class Asserted(Event):
+    """`assert`: the program goes on only where the test is true."""
+
+    test: Value = field(default_factory=Value)
