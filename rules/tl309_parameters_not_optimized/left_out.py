@@ -25,7 +25,7 @@ from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives
 from trainlint.finding import Place
 
 from .compared import without_targets
-from .twins import made_apart
+from .twins import are_made_together, made_apart
 
 _MAX_VALUES = 4000
 
@@ -128,6 +128,7 @@ def model_left_out(training: Training) -> LeftOut | None:
             for other in stepped[:number]
             if other.type == one.type
             and not _is_instead(training, one, other)
+            and are_made_together(training, one, other)
             and {id(module) for module in optimizers.held[other]} == {id(module) for module in held}
         )
         twin = next((at for at in twins if at is not None), None)
@@ -289,8 +290,10 @@ def is_held_outside(training: Training, layers: list[Object]) -> bool:
 
 
 def is_made_to_be(training: Training, layers: list[Object]) -> bool:
-    """Whether one of these layers has been given its weights: then it may be meant to keep them; or whether another method
-    of the object that holds it may train it."""
+    """Whether one of these layers has been given its weights, as a copy has: then it may be meant to keep them; or whether
+    another method of the object that holds it may train it."""
+    if any(one.copy_of is not None for one in layers):
+        return True
     if is_held_outside(training, layers) and not _TRAIN.isdisjoint(training.earlier.others):
         return True
     given = [one for one in training.events(ModuleChanged) if one.what != "reset_parameters"]

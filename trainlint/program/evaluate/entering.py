@@ -161,9 +161,9 @@ class Entering:
 
 
 def _after(root: Root, before: _Prototype, others: frozenset[str]) -> Root:
-    """A method together with the constructor, whose doings a method that trains goes on from. For any other, only what has
-    been split among processes is still so."""
-    if _trains(root.nodes):
+    """A method together with the constructor, whose doings a method that trains goes on from. For any other, or where a limit
+    has cut the constructor short, only what has been split among processes is still so."""
+    if _trains(root.nodes) and "PART_STEPS" not in before.trace.limits:
         root.nodes[:0] = before.nodes
         root.objects[:0] = before.objects
         return root._replace(earlier=Earlier(before.objects, others))
