@@ -100,6 +100,8 @@ class Items(Value):
     """The loops that it was made in."""
     repeated: tuple[tuple[Place, Value], ...] = ()
     """The values that a multiplication has put into it several times, and where."""
+    chosen_by: tuple[Value, ...] = ()
+    """What a comprehension asks of each item before it takes it."""
     are_trainable: bool = False
     """Whether only those were taken that required a gradient at that moment."""
 
