@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trainlint.facts.api.classes import LOADER, OPTIMIZER, SCALER, SCHEDULER
 from trainlint.facts.api.operations import FRESH
@@ -9,9 +9,10 @@ from trainlint.facts.ask.interference import is_replaced
 from trainlint.facts.ask.precision import may_be_disabled
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events.modules import Built
+from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Choice, Constant, Object, Op, Unknown, Value, alternatives
+from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Unknown, Value, alternatives
 from trainlint.finding import Because, Finding, Level, Open
 from trainlint.rule import rule
 
@@ -79,7 +80,7 @@ def _optimizer(training: Training, built: Built, loop: int) -> Iterator[Finding]
         and not _is_training_of_its_own(training, one, built)
         for one in training.inside(loop, OptimizerStep)
     )
-    is_another = _is_for_others(optimizer, loop) or _is_tried_out(training, optimizer, loop)
+    is_another = _is_for_others(training, optimizer, loop) or _is_tried_out(training, optimizer, loop)
     if steps and lives_on and _has_state(optimizer) and not is_another:
         yield _finding(training, built, "so its momentum and all other state are lost each time")
 
@@ -156,12 +157,19 @@ def _has_a_schedule(training: Training, built: Built) -> bool:
     )
 
 
-def _is_for_others(optimizer: Object, loop: int) -> bool:
-    """Whether each iteration may give it other parameters: those of the layer at hand."""
+def _is_for_others(training: Training, optimizer: Object, loop: int) -> bool:
+    """Whether each iteration may give it other parameters: those of the layer at hand, or those that it asks for or thaws."""
     given = optimizer.argument(0, "params")
-    return given is not None and any(
-        _is_drawn(one, loop) for one in reached([given], lambda value: value.parts())
-    )
+    made_of = list(reached([given] if given is not None else [], _with_choices))
+    if any(_is_drawn(one, loop) for one in made_of):
+        return True
+    is_chosen = any(isinstance(one, Items) and one.chosen_by for one in made_of)
+    return is_chosen and bool(training.inside(loop, RequiresGrad))
+
+
+def _with_choices(value: Value) -> Sequence[Value]:
+    """What a list of parameters is made of, with what chose its items."""
+    return (*value.parts(), *value.chosen_by) if isinstance(value, Items) else value.parts()
 
 
 def _is_tried_out(training: Training, optimizer: Object, loop: int) -> bool:
@@ -184,10 +192,10 @@ def _is_the_same(module: Object, built: Built) -> bool:
 
 
 def _is_drawn(value: Value, loop: int) -> bool:
-    """Whether a value is one element of several, another on each iteration."""
+    """Whether a value is one element of several, another on each iteration of this very loop: one inside begins anew."""
     if isinstance(value, Choice):
         return not any(guards for guards, _ in value.options)
-    return isinstance(value, Op) and value.name == "iterate" and loop in value.loops
+    return isinstance(value, Op) and value.name == "iterate" and value.loops[-1:] == (loop,)
 
 
 def _is(value: Value, wanted: Object) -> bool:

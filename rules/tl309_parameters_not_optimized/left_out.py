@@ -25,7 +25,7 @@ from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives
 from trainlint.finding import Place
 
 from .compared import without_targets
-from .twins import made_apart
+from .twins import are_made_together, made_apart
 
 _MAX_VALUES = 4000
 
@@ -41,6 +41,7 @@ class LeftOut(NamedTuple):
         has_twin: whether it holds just what another optimizer holds.
         is_beside: whether the layers are no part of what it holds, but take part in the same loss.
         is_later: whether the layers came into the model after it was made.
+        is_held: whether an object holds them that code which is not in sight makes.
     """
 
     at: Place
@@ -50,6 +51,7 @@ class LeftOut(NamedTuple):
     has_twin: bool = False
     is_beside: bool = False
     is_later: bool = False
+    is_held: bool = False
 
 
 class Optimizers(NamedTuple):
@@ -83,19 +85,25 @@ def part_left_out(training: Training) -> LeftOut | None:
         left = [one for one in among if not optimizers.holds(one)]
         held = [one for one in among if optimizers.holds(one, optimizers.stepped)]
         if left and held and not is_made_to_be(training, left):
-            return _of_part(model, left, held, optimizers, trained)
+            return _of_part(training, model, left, held, optimizers, trained)
     return None
 
 
 def _of_part(
-    model: Object, left: list[Object], held: list[Object], optimizers: Optimizers, trained: dict[Object, Op]
+    training: Training,
+    model: Object,
+    left: list[Object],
+    held: list[Object],
+    optimizers: Optimizers,
+    trained: dict[Object, Op],
 ) -> LeftOut | None:
     optimizer = next(one for one in reversed(optimizers.stepped) if optimizers.holds(held[0], [one]))
     if optimizer.at is None:
         return None
     is_later = optimizers.holds(model, [optimizer]) or all(one.uid > optimizer.uid for one in left)
     is_body = not is_later and not any(is_behind(trained[one], optimizers) for one in left)
-    return LeftOut(optimizer.at, left, is_part=True, is_body=is_body, is_later=is_later)
+    is_held = is_held_outside(training, left)
+    return LeftOut(optimizer.at, left, is_part=True, is_body=is_body, is_later=is_later, is_held=is_held)
 
 
 def model_left_out(training: Training) -> LeftOut | None:
@@ -109,16 +117,18 @@ def model_left_out(training: Training) -> LeftOut | None:
         return None
     called = [one.module for one in training.events(Forward) if isinstance(one.module, Object)]
     called += _handed_to_losses(training)
-    for number, one in enumerate(optimizers.stepped):
+    stepped = _suspects_last(training, optimizers.stepped, left)
+    for number, one in enumerate(stepped):
         held = optimizers.held[one]
         idle = not any(
             is_part_of(module, other) or is_part_of(other, module) for module in held for other in called
         )
         twins = (
             made_apart(one, other)
-            for other in optimizers.stepped[:number]
+            for other in stepped[:number]
             if other.type == one.type
             and not _is_instead(training, one, other)
+            and are_made_together(training, one, other)
             and {id(module) for module in optimizers.held[other]} == {id(module) for module in held}
         )
         twin = next((at for at in twins if at is not None), None)
@@ -126,8 +136,21 @@ def model_left_out(training: Training) -> LeftOut | None:
             continue  # an attribute that methods set: both may stand for the same module
         at = twin or (one.at if idle else None)
         if at is not None:
-            return LeftOut(at, left, has_twin=twin is not None)
+            return LeftOut(at, left, has_twin=twin is not None, is_held=is_held_outside(training, left))
     return None
+
+
+def _suspects_last(training: Training, stepped: list[Object], left: list[Object]) -> list[Object]:
+    """Optimizers in the order in which they were made, but for one that steps after a loss of nothing but what is in none:
+    it should have held that."""
+    found = sorted(stepped, key=lambda one: one.uid)
+    for backward in training.events(Backward):
+        trained = layers_trained(backward.loss)
+        later = [one for one in training.events(OptimizerStep) if training.is_after(one, backward)]
+        if trained and later and trained.keys() <= set(left):
+            after = set(alternatives(later[0].optimizer))
+            return sorted(found, key=lambda one: one in after)
+    return found
 
 
 def _handed_to_losses(training: Training) -> list[Object]:
@@ -257,8 +280,22 @@ def _is_tied(layer: Object) -> bool:
     )
 
 
+_TRAIN = frozenset("step parameters named_parameters requires_grad_".split())
+"""Names in code that may train a layer, or let others do it."""
+
+
+def is_held_outside(training: Training, layers: list[Object]) -> bool:
+    """Whether the object whose method trains holds one of some layers: who makes it may train them too."""
+    return any(layer is one for layer in layers for one in training.earlier.objects)
+
+
 def is_made_to_be(training: Training, layers: list[Object]) -> bool:
-    """Whether one of these layers has been given its weights: then it may be meant to keep them."""
+    """Whether one of these layers has been given its weights, as a copy has: then it may be meant to keep them; or whether
+    another method of the object that holds it may train it."""
+    if any(one.copy_of is not None for one in layers):
+        return True
+    if is_held_outside(training, layers) and not _TRAIN.isdisjoint(training.earlier.others):
+        return True
     given = [one for one in training.events(ModuleChanged) if one.what != "reset_parameters"]
     return any(
         isinstance(one.module, Object)

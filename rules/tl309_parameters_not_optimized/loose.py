@@ -15,7 +15,7 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 
 from .compared import recorded
-from .left_out import LeftOut, Optimizers, is_behind, is_made_to_be, seen
+from .left_out import LeftOut, Optimizers, is_behind, is_held_outside, is_made_to_be, seen
 
 
 def loose_left_out(training: Training) -> LeftOut | None:
@@ -40,7 +40,8 @@ def loose_left_out(training: Training) -> LeftOut | None:
     if may_be_frozen(training, *layers) or is_made_to_be(training, layers):
         return None
     comes_after = any(one not in trained or is_behind(trained[one], optimizers) for one in layers)
-    return LeftOut(optimizer.at, layers, is_beside=True, is_body=not comes_after)
+    is_held = is_held_outside(training, layers)
+    return LeftOut(optimizer.at, layers, is_beside=True, is_body=not comes_after, is_held=is_held)
 
 
 def _learns(loss: Value, optimizers: Optimizers) -> bool:

@@ -23,7 +23,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 def _in_source(training: Training) -> Iterator[Finding]:
     found = part_left_out(training) or model_left_out(training) or loose_left_out(training)
-    if found is not None:
+    if found is not None and not (
+        found.is_held and found.is_body
+    ):  # who makes the object may have loaded its body
         yield _left_out(found)
     elif (wrong := mistaken(training)) is not None:
         yield Finding(
@@ -99,7 +101,15 @@ def _left_out(found: LeftOut) -> Finding:
         if first.at not in (None, found.at)
         else ()
     )
-    return Finding(found.at, said, made, level="warning" if found.is_body else None)
+    return Finding(
+        found.at,
+        said,
+        made,
+        level="warning" if found.is_body else None,
+        doubt="who makes this object is not in sight, and may train these layers too"
+        if found.is_held
+        else "",
+    )
 
 
 def _in_run(recorded: Recorded) -> Iterator[Finding | Open]:

@@ -11,9 +11,10 @@ from trainlint.facts.ask.holding import has_parameters, is_part_of
 from trainlint.facts.ask.interference import may_set_gradients
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.ask.unseen_models import made_as
+from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives
+from trainlint.facts.model.values import Object, Op, Value, alternatives, compatible
 from trainlint.finding import Place
 
 from .compared import recorded
@@ -81,6 +82,12 @@ def _twins(step: OptimizerStep, held: dict[Value, dict[int, Value]]) -> Iterator
             at = made_apart(one, other)
             if at is not None and models.keys() == held[one].keys():
                 yield at
+
+
+def are_made_together(training: Training, one: Object, other: Object) -> bool:
+    """Whether both of two objects may be made: not where each is under a condition that rules out the other."""
+    made = {event.object.uid: event.guards for event in training.events(Built)}
+    return compatible(made.get(one.uid, ()), made.get(other.uid, ()))
 
 
 def made_apart(one: Object, other: Object) -> Place | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from trainlint.facts.api.classes import LOADER
+from trainlint.facts.api.classes import LOADER, SCHEDULER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import held_in, is_part_of, module_of
@@ -26,26 +26,33 @@ def may_touch(training: Training, optimizer: Value, loop: int | None) -> bool:
     """
     modules, complete = modules_held(optimizer)
     escapes = training.events(Escape) if loop is None else training.inside(loop, Escape)
-    return _are_handed(escapes, optimizer, (optimizer, *modules), any_parameters=not complete)
+    return _are_handed(training, escapes, optimizer, (optimizer, *modules), any_parameters=not complete)
 
 
 def may_step(training: Training, optimizer: Value, loop: int) -> bool:
     """Whether unknown code may take the steps of an optimizer: it is handed it anywhere, and may keep it, or in this loop
     what it steps. What is handed a model alone behind a loop, as to save it, takes no step in it."""
-    return _are_handed(training.events(Escape), optimizer, (optimizer,)) or may_touch(
+    return _are_handed(training, training.events(Escape), optimizer, (optimizer,)) or may_touch(
         training, optimizer, loop
     )
 
 
 def _are_handed(
-    escapes: list[Escape], optimizer: Value, values: tuple[Value, ...], *, any_parameters: bool = False
+    training: Training,
+    escapes: list[Escape],
+    optimizer: Value,
+    values: tuple[Value, ...],
+    *,
+    any_parameters: bool = False,
 ) -> bool:
-    """Whether unknown code is handed one of some values, but by what makes the optimizer: that is given what it steps. So
-    is a method that is not known of what an optimizer stands in for: `self.optimizer.before(step)`."""
+    """Whether unknown code is handed one of some values, but by what makes the optimizer, or a schedule of it: these are
+    given it, or what it steps. A method that is not known of what an optimizer stands in for is handed it:
+    `self.optimizer.before(step)`."""
     every = [one for value in values for one in alternatives(value)]
     held = {one.uid for one in every}
     held |= {one.stands_for.uid for one in every if isinstance(one, Object) and one.stands_for is not None}
     made_at = {one.at for one in alternatives(optimizer) if isinstance(one, Object)}
+    made_at |= {one.at for one in training.objects if one.is_a(SCHEDULER)}
     return any(
         one.uid in held or (any_parameters and isinstance(one, Op) and one.name == "parameters")
         for escape in escapes

@@ -15,7 +15,7 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.parameters import ParametersListed
 from trainlint.facts.model.events.steps import Clip, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
+from trainlint.facts.model.values import Object, Op, Table, Unknown, Value, alternatives
 
 
 class Held(NamedTuple):
@@ -68,7 +68,10 @@ def _given(optimizer: Object) -> Iterator[Value]:
 
 
 def _parts(value: Value) -> Sequence[Value]:
-    """What a value given to an optimizer is made of, and what was put into the list that it is."""
+    """What a value given to an optimizer is made of, and what was put into the list that it is. Of a group, only its
+    parameters: its rate holds none."""
+    if isinstance(value, Table) and "params" in value.entries:
+        return (value.entries["params"],)
     if not isinstance(value, Op):
         return value.parts()
     added = [part for one in value.written if one.name in EXTENDS for part in one.inputs[1:]]

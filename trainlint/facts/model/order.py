@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from trainlint.facts.model.exclusive import compared, is_among
 from trainlint.facts.model.nodes import Body, Branch, Exit, Loop, Node, Rounds
 
 
-def events(nodes: list[Node]) -> Iterator[Event]:
+def events(nodes: Sequence[Node]) -> Iterator[Event]:
     """Every event, in order, on whatever branch."""
     pending = [iter(nodes)]
     while pending:

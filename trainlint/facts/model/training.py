@@ -23,6 +23,19 @@ E = TypeVar("E", bound=Event)
 F = TypeVar("F")
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """What came before a method that trains, of a class that nobody in sight makes.
+
+    Args:
+        objects: what the constructor has made.
+        others: the names in methods of the object that neither its constructor nor this one calls.
+    """
+
+    objects: tuple[Object, ...] = ()
+    others: frozenset[str] = frozenset()
+
+
 @dataclass(eq=False)
 class Training:
     """What one entry point does.
@@ -39,6 +52,7 @@ class Training:
         is_test: a function or class of a file of tests; what it does to a model or a file is over with the test.
         name: the entry point as people name it: `train`, `Net.forward`; empty for a module's own code.
         is_cut: a limit was reached, and calls after that were not followed: what seems to be missing may be in them.
+        earlier: what came before a method; the constructor's events are among those of the method.
     """
 
     path: str
@@ -50,6 +64,7 @@ class Training:
     is_test: bool = False
     name: str = ""
     is_cut: bool = False
+    earlier: Earlier = Earlier()
 
     def facts(self, kind: type[F]) -> list[F]:
         """Everything of one type that happened or was seen: the entry point itself, layers, or events."""

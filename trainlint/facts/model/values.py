@@ -100,6 +100,8 @@ class Items(Value):
     """The loops that it was made in."""
     repeated: tuple[tuple[Place, Value], ...] = ()
     """The values that a multiplication has put into it several times, and where."""
+    chosen_by: tuple[Value, ...] = ()
+    """What a comprehension asks of each item before it takes it."""
     are_trainable: bool = False
     """Whether only those were taken that required a gradient at that moment."""
 
@@ -144,6 +146,8 @@ class Object(Value):
     """What says that it is there and what it is, where only its use does."""
     stands_for: Value | None = None
     """The value of unknown code that it is, where only its use shows what that is."""
+    copy_of: Object | None = None
+    """What `copy.deepcopy` has made it of."""
     may_be_a_function: bool = False
     """Whether all that its use shows is that it is called: it may hold no parameters, and call what it is given."""
     is_only_switched_on: bool = False

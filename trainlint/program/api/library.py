@@ -314,6 +314,7 @@ def _copied(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
                 options=value.options,
                 loops=ev.loops,
                 definition=value.definition,
+                copy_of=value,
             )
             ev.objects.append(made)
             for name, held in ev.store.owned(value.uid).items():

@@ -106,9 +106,14 @@ def methods(ev: Evaluator, cls: ClassValue) -> list[s.Function]:
     """The code of all methods of a class, the nearest first; what is said of it follows from that."""
     found: list[s.Function] = []
     for one in ancestry(cls):
-        own = [node for node in one.code.body if isinstance(node, s.Function)]
-        ev.trace.code.update((one.env.path, node.at[0]) for node in own)
-        found += own
+        found += own_methods(ev, one)
+    return found
+
+
+def own_methods(ev: Evaluator, cls: ClassValue) -> list[s.Function]:
+    """The code of the methods that a class defines itself."""
+    found = [node for node in cls.code.body if isinstance(node, s.Function)]
+    ev.trace.code.update((cls.env.path, node.at[0]) for node in found)
     return found
 
 

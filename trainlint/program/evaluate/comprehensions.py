@@ -63,6 +63,7 @@ def comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
         exact=False,
         at=ev.place(node.at),
         repeated=_of_one_object(ev, node, many),
+        chosen_by=tuple(asked),
         are_trainable=any(isinstance(one, Op) and one.name == "requires_grad" for one in asked),
     )
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from trainlint import limits
 from trainlint.facts.api.classes import MODULE
-from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.frameworks import Sharded
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
+from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
+from trainlint.facts.model.training import Earlier
 from trainlint.facts.model.values import Choice, Items, Object, Table, Value
 from trainlint.program.evaluate import classes, inheriting, owned_methods
 from trainlint.program.evaluate.evaluator import Evaluator
@@ -23,13 +25,14 @@ from trainlint.program.source.roles import unclear
 
 
 class _Prototype(NamedTuple):
-    """An instance of a class, what the things that were made with it hold, what making it has used, and what has been
-    done with them there for good."""
+    """An instance of a class, what the things that were made with it hold, what making it has used, what happened
+    there, and all that it made."""
 
     instance: Object | None
     made: Layer
     trace: Trace
-    lasting: tuple[Event, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    objects: tuple[Object, ...] = ()
 
 
 class Entering:
@@ -86,7 +89,9 @@ class Entering:
             self._ev.store.drop(self._prototypes.pop(oldest).made)
         self._prototypes[cls.uid] = _Prototype(None, {}, Trace())
         root = self._ev.run_root(path, make, "PART_STEPS", kept="apart")
-        self._prototypes[cls.uid] = _Prototype(instance, root.made, root.trace, _lasting(root))
+        self._prototypes[cls.uid] = _Prototype(
+            instance, root.made, root.trace, tuple(root.nodes), tuple(root.objects)
+        )
         return root
 
     def call(self, path: str, number: int) -> Root:
@@ -98,17 +103,19 @@ class Entering:
                 self._make(path, cls)
             before = self._prototypes[cls.uid]
         receiver = before.instance
+        others: frozenset[str] = frozenset()
 
         def call() -> None:
+            nonlocal others
             self._enter(path, function, receiver)
             if isinstance(receiver, Object):
                 self._describe(receiver)
+                if _trains(self._ev.nodes):
+                    others = self._uncalled(receiver, before)
 
         root = self._ev.run_root(path, call, "PART_STEPS", on=before.made)
         root.trace.add(before.trace)
-        if root.nodes:
-            root.nodes[:0] = before.lasting
-        return root
+        return _after(root, before, others)
 
     def strangers(self, path: str, number: int) -> tuple[str, ...]:
         """What a function that nothing calls trains with, as far as nothing says what it is."""
@@ -136,14 +143,37 @@ class Entering:
             elif isinstance(one, (Items, Table, Choice)):
                 pending.extend(one.parts())
 
+    def _uncalled(self, receiver: Object, before: _Prototype) -> frozenset[str]:
+        """The names in methods of an object that nothing has called so far."""
+        if not isinstance(receiver.definition, ClassValue):
+            return frozenset()
+        own: set[str] = set()
+        reached = self._ev.trace.reached | before.trace.reached
+        for cls in classes.ancestry(receiver.definition):
+            for one in classes.own_methods(self._ev, cls):
+                if (cls.env.path, one.at[0]) not in reached:
+                    own |= one.names
+        return frozenset(own)
+
     def _enter(self, path: str, function: FunctionValue, receiver: Value | None) -> None:
         with self._ev.module_frame(path):
             owned_methods.enter(self._ev, function, receiver)
 
 
-def _lasting(root: Root) -> tuple[Event, ...]:
-    """What holds of the things that a constructor has made for as long as they are there."""
-    return tuple(one for one in events(root.nodes) if isinstance(one, Sharded))
+def _after(root: Root, before: _Prototype, others: frozenset[str]) -> Root:
+    """A method together with the constructor, whose doings a method that trains goes on from. For any other, or where a limit
+    has cut the constructor short, only what has been split among processes is still so."""
+    if _trains(root.nodes) and "PART_STEPS" not in before.trace.limits:
+        root.nodes[:0] = before.nodes
+        root.objects[:0] = before.objects
+        return root._replace(earlier=Earlier(before.objects, others))
+    if root.nodes:
+        root.nodes[:0] = (one for one in events(before.nodes) if isinstance(one, Sharded))
+    return root
+
+
+def _trains(nodes: Sequence[Node]) -> bool:
+    return any(isinstance(one, (Backward, OptimizerStep)) for one in events(nodes))
 
 
 def _own(ev: Evaluator, path: str) -> Iterator[FunctionValue | ClassValue]:

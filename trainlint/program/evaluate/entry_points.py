@@ -228,7 +228,16 @@ class Roots:
             is_test = kind != "program" and _is_test(path)
             is_cut = not _CUTS.isdisjoint(root.trace.limits)
             training = Training(
-                path, kind, root.nodes, tuple(root.objects), lost, harmless, is_test, name, is_cut
+                path,
+                kind,
+                root.nodes,
+                tuple(root.objects),
+                lost,
+                harmless,
+                is_test,
+                name,
+                is_cut,
+                root.earlier,
             )
             findings = tuple(self._judge(training, limited))
             if strangers and not any(any(concerned(one)) for one in training.events(Event)):

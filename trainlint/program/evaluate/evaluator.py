@@ -64,6 +64,8 @@ class Evaluator(Making):
         """The loops in which conditions may change from one iteration to the next."""
         self.last_wrapper: tuple[Place | None, Constant] | None = None
         """Where a function was called last that returned a wrapper of a module, and the prefix of its keys."""
+        self.handed: dict[int, Constant] = {}
+        """Which of the modules that a function is called with are wrapped, by their numbers."""
         self.loop_numbers = itertools.count()
         self.uses = lived.Uses()
         self.roles = standing_in.Roles()

@@ -77,7 +77,9 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
         if frame.owner is not None and frame.receiver is not None:
             return Super(owner=frame.owner, receiver=frame.receiver)
     func = ev.expr(node.func)
-    result = ev.call(func, _arguments(ev, node.args), node.at, ev.label(node.func) + "(…)")
+    given = _arguments(ev, node.args)
+    wrapped_names.note_handed(ev, node, given)
+    result = ev.call(func, given, node.at, ev.label(node.func) + "(…)")
     wrapped_names.note_state(ev, node)
     if isinstance(result, Object):
         called.note_dataset(result, node)

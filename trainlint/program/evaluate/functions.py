@@ -9,7 +9,7 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.nodes import Body
 from trainlint.facts.model.values import Constant, Items, Object, Value, one_of
 from trainlint.finding import Place
-from trainlint.program.evaluate import blocks, conditions, declared, parameters
+from trainlint.program.evaluate import blocks, conditions, declared, parameters, wrapped_names
 from trainlint.program.evaluate.context import Frame
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.reach import left_out
@@ -104,6 +104,7 @@ def _run(
             calls=here.calls if call is None else (*here.calls, call),
         ):
             parameters.bind_parameters(ev, func, given)
+            wrapped_names.note_parameters(ev, func)
             return blocks.block(ev, func.code.body)
     finally:
         ev.frames.pop()

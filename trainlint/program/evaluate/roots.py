@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trainlint.facts.model.nodes import Node
+from trainlint.facts.model.training import Earlier
 from trainlint.facts.model.values import Object
 from trainlint.program.evaluate.store import Changes, Layer
 from trainlint.program.evaluate.uses import Trace
@@ -19,6 +20,7 @@ class Root(NamedTuple):
     changes: Changes
     made: Layer
     """What the things that it made hold, if that is kept."""
+    earlier: Earlier = Earlier()
 
     def release(self) -> None:
         """Forget what has happened: it has been judged."""

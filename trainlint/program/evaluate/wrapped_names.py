@@ -11,7 +11,7 @@ from trainlint.facts.model.events.modules import StateLoaded, StateTaken
 from trainlint.facts.model.values import Constant, Object, Value, ways
 from trainlint.program.evaluate import conditions, keys
 from trainlint.program.evaluate.names import settle
-from trainlint.program.evaluate.values import Library
+from trainlint.program.evaluate.values import Arguments, FunctionValue, Library
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -36,6 +36,27 @@ def note_returned(ev: Evaluator, node: s.Expr, value: Value) -> None:
     """`return torch.compile(model)`, on one way through a function at least."""
     if isinstance(value, Object):
         ev.frames[-1].wrapper = _wrapper(ev, node) or ev.frames[-1].wrapper
+
+
+def note_handed(ev: Evaluator, node: s.Call, given: Arguments) -> None:
+    """`save(torch.compile(model))`: which of the modules that a call hands over are wrapped, where it hands each over once."""
+    found: dict[int, list[Constant | None]] = {}
+    for position, one in enumerate(node.args):
+        if one.star:
+            break
+        value = given.get(position, one.keyword or "")
+        if isinstance(value, Object):
+            found.setdefault(value.uid, []).append(_wrapper(ev, one.value))
+    ev.handed = {uid: each[0] for uid, each in found.items() if len(each) == 1 and each[0] is not None}
+
+
+def note_parameters(ev: Evaluator, func: FunctionValue) -> None:
+    """The parameters of a function hold the wrappers that its caller has handed over."""
+    for one in func.code.parameters if ev.handed else ():
+        value = ev.store.get((ev.env.uid, one.name))
+        wrapper = ev.handed.get(value.uid) if value is not None else None
+        if wrapper is not None:
+            ev.store.set((ev.env.uid, keys.prefix(one.name)), wrapper)
 
 
 def note_state(ev: Evaluator, node: s.Call) -> None:
