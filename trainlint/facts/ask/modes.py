@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainlint.facts.api.layers import CONTAINERS, GRAPH_LAYERS, MODE_DEPENDENT, MODE_DEPENDENT_IF, RECURRENT
+from trainlint.facts.api.layers import (
+    CONTAINERS,
+    GRAPH_LAYERS,
+    MODE_DEPENDENT,
+    MODE_DEPENDENT_IF,
+    MODE_DEPENDENT_UNLESS,
+    RECURRENT,
+)
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves, taken_apart
 from trainlint.facts.ask.guards import depends_on_mode
@@ -87,11 +94,14 @@ def is_known_to_depend_on_mode(module: Object) -> bool:
 
 
 def _layer_depends_on_mode(layer: Object, name: str) -> bool:
-    if name not in MODE_DEPENDENT_IF or layer.is_open:
+    asks = MODE_DEPENDENT_IF.get(name) or MODE_DEPENDENT_UNLESS.get(name)
+    if asks is None or layer.is_open:
         return name in MODE_DEPENDENT
-    asked = layer.argument(*MODE_DEPENDENT_IF[name])
+    asked = layer.argument(*asks)
+    if asked is None:
+        return name in MODE_DEPENDENT_UNLESS
     is_off = isinstance(asked, Constant) and not asked.is_default and not asked.value
-    return asked is not None and not is_off and has_levels(layer)
+    return not is_off and has_levels(layer)
 
 
 def has_levels(layer: Object) -> bool:
