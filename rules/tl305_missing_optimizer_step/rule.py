@@ -3,7 +3,9 @@ from dataclasses import replace
 
 from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.ask.evidence import Evidence, of_idle
+from trainlint.facts.ask.guards import is_in_handler
 from trainlint.facts.ask.interference import may_step, uses_gradients
+from trainlint.facts.ask.measuring import learns_from_nothing
 from trainlint.facts.ask.stepped import modules_held, same_parameters
 from trainlint.facts.ask.trained_by import trains_others
 from trainlint.facts.model.events.event import Event
@@ -34,6 +36,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             backward is None
             or optimizer.at is None
             or optimizer.only_holds
+            or _only_tries(training, backward.loops[-1])
             or not _reaches_any(training, backward.loops[-1], optimizer)
             or any(same_parameters(optimizer, step.optimizer) for step in training.events(OptimizerStep))
             or may_step(training, optimizer, backward.loops[-1])
@@ -70,6 +73,12 @@ def _cleared(training: Training) -> Iterator[tuple[ZeroGrad, Object]]:
 def _reaches_any(training: Training, loop: int, optimizer: Object) -> bool:
     """Whether a loss in a loop may have gradients for an optimizer: one that is cleared to be safe has none to step with."""
     return not all(trains_others(training, one, optimizer) for one in training.inside(loop, Backward))
+
+
+def _only_tries(training: Training, loop: int) -> bool:
+    """Whether a loop only tries what fits into memory: it learns from nothing, and goes on where an iteration fails."""
+    goes_on = any(is_in_handler(event.guards) for event in training.inside(loop, Event))
+    return goes_on and learns_from_nothing(training, loop)
 
 
 def _finding(backward: Backward, kind: str, at: Place, evidence: Evidence) -> Finding:
