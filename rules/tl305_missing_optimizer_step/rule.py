@@ -3,9 +3,12 @@ from dataclasses import replace
 
 from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.ask.evidence import Evidence, of_idle
+from trainlint.facts.ask.guards import is_in_handler
 from trainlint.facts.ask.interference import may_step, uses_gradients
+from trainlint.facts.ask.measuring import learns_from_nothing
 from trainlint.facts.ask.stepped import modules_held, same_parameters
 from trainlint.facts.ask.trained_by import trains_others
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
@@ -25,7 +28,7 @@ ENOUGH = 20
 @rule(Training, level="error", confidence="likely", absence=True)
 def check(training: Training) -> Iterator[Finding | Open]:
     judged: set[int] = set()
-    backwards = _backwards_after(training)
+    backwards, goes_on = _backwards_after(training), _loops_that_go_on(training)
     for zero, optimizer in _cleared(training):
         if optimizer.uid in judged:
             continue
@@ -38,6 +41,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             or any(same_parameters(optimizer, step.optimizer) for step in training.events(OptimizerStep))
             or may_step(training, optimizer, backward.loops[-1])
             or uses_gradients(training, backward.loops[-1])
+            or (backward.loops[-1] in goes_on and learns_from_nothing(training, backward.loops[-1]))
         ):
             continue
         if training.leaves_steps_out:
@@ -70,6 +74,12 @@ def _cleared(training: Training) -> Iterator[tuple[ZeroGrad, Object]]:
 def _reaches_any(training: Training, loop: int, optimizer: Object) -> bool:
     """Whether a loss in a loop may have gradients for an optimizer: one that is cleared to be safe has none to step with."""
     return not all(trains_others(training, one, optimizer) for one in training.inside(loop, Backward))
+
+
+def _loops_that_go_on(training: Training) -> set[int]:
+    """The loops that do something where an iteration has failed, as one that only tries what fits into memory."""
+    caught = (one for one in training.events(Called) if is_in_handler(one.guards))
+    return {loop for one in caught for loop in one.loops}
 
 
 def _finding(backward: Backward, kind: str, at: Place, evidence: Evidence) -> Finding:

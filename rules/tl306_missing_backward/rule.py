@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from typing import TypeVar
 
@@ -13,11 +14,14 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, alternatives
+from trainlint.facts.model.values import Object, Op, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 E = TypeVar("E", bound=Event)
+
+_BACKWARD = re.compile("backprop|backward")
+"""What an argument is called that makes a model compute gradients in its forward."""
 
 
 @rule(Training, level="error", confidence="likely", absence=True)
@@ -34,6 +38,7 @@ def check(training: Training) -> Iterator[Finding]:
             or _has_gradients_of_its_own(training, outer)
             or may_touch_anything(training, step.loops)
             or _goes_elsewhere(training, forward, inner)
+            or _is_asked_for_backward(forward)
         ):
             continue
         made = _loss_that_is_no_tensor(training, inner)
@@ -113,6 +118,13 @@ def _is_after_clearing(training: Training, step: OptimizerStep) -> bool:
 def _has_gradients_of_its_own(training: Training, loop: int | None) -> bool:
     """Whether gradients are set, or computed without `backward`: where they are only read, there is none to be read."""
     return any(one.of_gradients and not one.only_reads for one in _inside(training, loop, ParametersRead))
+
+
+def _is_asked_for_backward(forward: Forward) -> bool:
+    """Whether a model of a library is told by an argument that it runs backward itself: `memory_replay_backprop=True`."""
+    call = next(iter(forward.output.parts()), None)
+    options = call.options if isinstance(call, Op) else {}
+    return any(_BACKWARD.search(name) and constant(given) is not False for name, given in options.items())
 
 
 def _goes_elsewhere(training: Training, forward: Forward, loop: int | None) -> bool:

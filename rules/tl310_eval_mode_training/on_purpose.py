@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
-from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import compatible
+from trainlint.facts.model.values import alternatives, compatible
 
 
 def is_other_split(training: Training, switched: ModeChange, forward: Forward) -> bool:
@@ -45,3 +48,38 @@ def is_meant(training: Training, switched: ModeChange, forward: Forward) -> bool
     """Whether `eval()` is called right before the step, in the same function and loop: then it is on purpose."""
     order = [event for event in training.events(Event) if event is switched or event is forward]
     return training.is_own_choice(switched, forward) and order[0] is switched
+
+
+def is_setting(training: Training, switched: ModeChange, forward: Forward) -> bool:
+    """Whether a function that trains sets the mode before its step, by what was decided before there was an optimizer:
+    `if self.finetune`. One that is told the mode by its caller may train in the one for evaluation by mistake."""
+    steps = [one for one in training.events(Backward) if _is_step_on(one, forward)]
+    return (
+        _is_one_of_two_ways(training, switched)
+        and training.is_after(forward, switched)
+        and all(switched.calls[: len(one.calls)] == one.calls for one in steps)
+    )
+
+
+def _is_one_of_two_ways(training: Training, switched: ModeChange) -> bool:
+    """Whether the mode is set too where a condition turns out the other way, which has been decided before there was an
+    optimizer."""
+    if not switched.guards:
+        return False
+    *around, (condition, outcome) = switched.guards
+    other = (*around, (condition, not outcome))
+    made = [one.uid for step in training.events(OptimizerStep) for one in alternatives(step.optimizer)]
+    return max(_numbers_in(condition), default=0) < min(made, default=0) and any(
+        one.module is switched.module and one.guards == other for one in training.events(ModeChange)
+    )
+
+
+def _numbers_in(condition: Any) -> Iterator[int]:
+    """The numbers of the values that a condition asks for."""
+    pending = [condition]
+    while pending:
+        match pending.pop():
+            case int(number):
+                yield number
+            case tuple(parts):
+                pending += parts

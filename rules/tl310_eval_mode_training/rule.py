@@ -16,7 +16,7 @@ from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
-from .on_purpose import is_around_it, is_meant, is_other_split
+from .on_purpose import is_around_it, is_meant, is_other_split, is_setting
 
 
 @rule(Training, level="error", confidence="likely", absence=True)
@@ -40,7 +40,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
         switched = switches[module.uid].get(id(forward))
         if switched is None or _is_shown_to_train(forward):
             continue
-        if is_other_split(training, switched, forward) or is_around_it(training, switched, forward):
+        excuses = (is_other_split, is_around_it, is_setting)
+        if any(excuse(training, switched, forward) for excuse in excuses):
             continue
         if 0 < len(forward.off) < forward.layers:
             yield Open(forward.at, "whether only a part is meant to be in evaluation mode")

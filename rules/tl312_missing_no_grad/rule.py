@@ -1,9 +1,11 @@
 from collections.abc import Iterator
 
+from trainlint.facts.api.noted import KEEPS_BY_HOOKS
 from trainlint.facts.ask.evidence import of_evaluation
 from trainlint.facts.ask.flow import all_that_makes, is_among, made_of
-from trainlint.facts.ask.freezing import may_be_wholly_frozen, wants_gradients_of_data
+from trainlint.facts.ask.freezing import is_born_with_gradients, may_be_wholly_frozen, wants_gradients_of_data
 from trainlint.facts.ask.holding import has_parameters
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.parameters import ParametersRead
@@ -36,7 +38,7 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if is_among(forward.output, makes_used) or is_among(forward.output, makes_kept):
             continue
-        if any(_is_volatile(one) for one in forward.inputs):
+        if any(_is_volatile(one) for one in forward.inputs) or _is_for_more(training, forward):
             continue
         modes = [training.mode_at(run, forward) for run in runs if forward in run]
         last = modes[-1] if modes else None
@@ -68,6 +70,16 @@ def _is_volatile(value: Value) -> bool:
     """Whether it is made of what is wrapped with `volatile=True`, which is meant to do the same, and of which TL209 speaks."""
     return any(
         isinstance(one, Op) and constant(one.options.get("volatile")) is True for one in made_of(value)
+    )
+
+
+def _is_for_more(training: Training, forward: Forward) -> bool:
+    """Whether a graph is wanted of which the output is no part: for gradients of the input, as of an image that is optimized,
+    or for what a hook has kept, of which a loss in the same loop may be made."""
+    if any(is_born_with_gradients(one) for value in forward.inputs for one in made_of(value)):
+        return True
+    return bool(training.inside(forward.loops[-1], Backward)) and any(
+        one.name in KEEPS_BY_HOOKS for one in training.events(Called)
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainlint.facts.api.classes import SOME_OPTIMIZER
+from trainlint.facts.api.classes import OPTIMIZER, SOME_OPTIMIZER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
@@ -19,7 +19,9 @@ def of_discarded(training: Training) -> Iterator[Finding]:
         stepped = _stepped(training, event)
         own = {one.uid: one for one in alternatives(event.optimizer)}
         first = next(iter(own.values()), None)
-        if not stepped or not isinstance(first, Object) or _goes_on(training, event, own):
+        if not isinstance(first, Object) or not first.is_a(OPTIMIZER):
+            continue  # such as a schedule that a framework keeps
+        if not stepped or _goes_on(training, event, own):
             continue
         ruled = {one.uid for other in events for one in alternatives(other.optimizer)}
         later = stepped[0]

@@ -59,10 +59,12 @@ def _only_tries(training: Training, loop: int) -> bool:
 
 def _tries_sizes(training: Training, loop: int) -> bool:
     """Whether nothing steps, and all gradients come from tensors that were just made: each iteration measures one."""
-    return not training.inside(loop, OptimizerStep) and learns_from_nothing(training)
+    return not training.inside(loop, OptimizerStep) and learns_from_nothing(training, loop)
 
 
 def _tries_models(training: Training, loop: int) -> bool:
-    """Whether each iteration has a model of its own: then it is a trial, and what the last one held is freed."""
+    """Whether each iteration has a model of its own, or weights: then it is a trial, and what the last one held is freed."""
+    if any(one.name == "torch.load" and one.loops[-1] == loop for one in training.inside(loop, Called)):
+        return True
     called = [one for forward in training.inside(loop, Forward) for one in alternatives(forward.module)]
     return any(isinstance(one, (Object, Op, Unknown)) and loop in one.loops for one in called)

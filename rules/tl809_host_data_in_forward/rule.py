@@ -35,7 +35,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         if not is_in_every_forward(read) or is_born_on_host(read.tensor) or read.tensor.uid in wanted:
             continue
-        if _is_training_step(training, read):
+        if _is_training_step(training, read) or _is_now_and_then(training, read):
             continue
         is_brought = read.name not in _PLAIN and _is_brought_to_host(read.tensor)
         if not is_brought and not _is_trained(read.tensor):
@@ -70,6 +70,19 @@ def _is_training_step(training: Training, read: ToHost) -> bool:
         one.calls == read.calls or any(one.calls[: len(way)] == way for way in inside)
         for kind in (Backward, OptimizerStep)
         for one in training.events(kind)
+    )
+
+
+def _is_now_and_then(training: Training, read: ToHost) -> bool:
+    """Whether only a forward that a condition in the loop asks for reads it, and another one of every step does not: `debug=True`
+    for the first batch."""
+    forwards = [one for one in training.events(Forward) if one.loops]
+    inside = [one for one in forwards if read.calls[: len(one.calls) + 1] == (*one.calls, one.at)]
+    return any(
+        other.module is one.module and not training.inside_loop(other)
+        for one in inside
+        if training.inside_loop(one)
+        for other in forwards
     )
 
 

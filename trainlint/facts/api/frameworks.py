@@ -108,6 +108,12 @@ PREPARES = frozenset(
 )
 """Methods of helpers that are handed models, optimizers, loaders and schedulers, and give them back."""
 
+PREPARED = ("model", "module", "optimizer", "scheduler")
+"""The names of what they are handed, in the order in which it comes back."""
+
+FIRST = ("loss", "tensor", "parameters", "model")
+"""The names that the first argument of their other methods has."""
+
 REGIONS = frozenset(("accumulate", "no_sync", "no_backward_sync"))
 """Methods of helpers whose result is a context: inside, gradients may be accumulated."""
 

@@ -67,6 +67,17 @@ MODE_DEPENDENT_IF = {
 """Those that only do where an argument is given that is off by default: its position and name."""
 
 
+MODE_DEPENDENT_UNLESS = {
+    **dict.fromkeys(
+        "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout".split(), (0, "p")
+    ),
+    **{f"BatchNorm{n}d": (4, "track_running_stats") for n in (1, 2, 3)},
+    **{f"Transformer{half}coderLayer": (3, "dropout") for half in ("En", "De")},
+    "Transformer": (5, "dropout"),
+}
+"""Those that only do not where an argument that is on by default is 0 or False: its position and name."""
+
+
 GRAPH_LAYERS: dict[str, int | None] = {
     **dict.fromkeys(
         "SimpleConv GCNConv ChebConv SAGEConv GraphConv GatedGraphConv ResGatedGraphConv AGNNConv TAGConv GINConv GINEConv "

@@ -62,10 +62,12 @@ ADDS_HOOKS = (
 """How the names of functions begin that make something of a module which only its call does, and not its `forward`."""
 
 
-REGISTERS_HOOKS = frozenset(
+KEEPS_BY_HOOKS = frozenset(("register_forward_hook", "register_forward_pre_hook"))
+"""Methods of modules that register what sees the tensors of a forward pass, and may keep them."""
+
+
+REGISTERS_HOOKS = KEEPS_BY_HOOKS | frozenset(
     (
-        "register_forward_hook",
-        "register_forward_pre_hook",
         "register_full_backward_hook",
         "register_full_backward_pre_hook",
         "register_backward_hook",
@@ -116,7 +118,7 @@ RECOMPUTES = frozenset(("gradient_checkpointing_enable", "activation_checkpointi
 """Methods of transformers' models that switch checkpointing on: both names are of the same thing."""
 
 
-MENDS_INPUTS = frozenset(("enable_input_require_grads", "register_forward_hook", "register_forward_pre_hook"))
+MENDS_INPUTS = KEEPS_BY_HOOKS | {"enable_input_require_grads"}
 """Methods by which a program makes the inputs of frozen layers require a gradient, or may do so."""
 
 

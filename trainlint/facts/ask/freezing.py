@@ -86,10 +86,10 @@ def wants_gradients_of_data(training: Training) -> bool:
         constant(event.wanted) is not False and _owners(event.target) is None
         for event in training.events(RequiresGrad)
     )
-    return asked or any(_is_born_with_gradients(event.target) for event in training.events(ParametersRead))
+    return asked or any(is_born_with_gradients(event.target) for event in training.events(ParametersRead))
 
 
-def _is_born_with_gradients(value: Value) -> bool:
+def is_born_with_gradients(value: Value) -> bool:
     """Whether a tensor is made with `requires_grad=True`, as by `Variable(x, requires_grad=True)`."""
     return isinstance(value, Op) and constant(value.options.get("requires_grad")) is True
 

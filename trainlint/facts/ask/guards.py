@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from trainlint.facts.ask.asking import question
-from trainlint.facts.model.exclusive import OFF
+from trainlint.facts.model.exclusive import HANDLER, OFF
 from trainlint.facts.model.values import Choice, Guards, Op, Value, constant
 
 INDEX = "index from 0"
@@ -76,6 +76,11 @@ def are_of_evaluation(guards: Guards) -> bool:
         for condition, outcome in guards
         if isinstance(condition, tuple)
     )
+
+
+def is_in_handler(guards: Guards) -> bool:
+    """Whether something only happens where an exception has been caught."""
+    return any(isinstance(condition, tuple) and condition[:1] == (HANDLER,) for condition, _ in guards)
 
 
 def needs_option(guards: Guards) -> bool:

@@ -29,10 +29,12 @@ def only_measures(training: Training) -> bool:
     return learns_from_nothing(training) or _keeps_nothing(training)
 
 
-def learns_from_nothing(training: Training) -> bool:
-    """Whether all that is trained on are tensors that were just made, such as `torch.randn(8, 3, 224, 224)`."""
+def learns_from_nothing(training: Training, loop: int | None = None) -> bool:
+    """Whether all that is trained on, in a loop or anywhere, are tensors that were just made, such as
+    `torch.randn(8, 3, 224, 224)`."""
+    backwards = training.events(Backward) if loop is None else training.inside(loop, Backward)
     makes = False
-    for one in reached((one.loss for one in training.events(Backward)), _inputs_of):
+    for one in reached((one.loss for one in backwards), _inputs_of):
         match one:
             case Op(name=name) if name in FRESH:
                 makes = True

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api.layers import CONTAINERS, GRAPH_LAYERS, MODE_DEPENDENT, MODE_DEPENDENT_IF, RECURRENT
-from trainlint.facts.ask.asking import question
-from trainlint.facts.ask.contents import leaves
+from collections.abc import Sequence
+
+from trainlint.facts.api.layers import (
+    CONTAINERS,
+    GRAPH_LAYERS,
+    MODE_DEPENDENT,
+    MODE_DEPENDENT_IF,
+    MODE_DEPENDENT_UNLESS,
+    RECURRENT,
+)
+from trainlint.facts.ask.asking import question, reached
+from trainlint.facts.ask.contents import leaves, taken_apart
 from trainlint.facts.ask.guards import depends_on_mode
+from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.forwards import Dropped, Forward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Object, Unknown, alternatives, constant
+from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, alternatives, constant
 
 _ONE = Constant(value=1)
+
+_NUMBERS = frozenset(("item", "tolist", "numpy", "builtins.len"))
+"""Operations whose result is no layer, and holds none."""
 
 
 def is_inside(event: Event, forward: Forward) -> bool:
@@ -42,10 +55,18 @@ def may_depend_on_mode(module: Object) -> bool:
         return _layer_depends_on_mode(module, module.type.removeprefix("torch.nn."))
     if module.definition is None and not module.type.startswith("torch.nn."):
         return not is_graph_layer_without_modes(module)
-    held = [one for value in module.attributes.values() for one in leaves(value) if one is not module]
+    held = reached(module.attributes.values(), _layers_of)
     return any(
-        isinstance(one, Unknown) or (isinstance(one, Object) and may_depend_on_mode(one)) for one in held
+        isinstance(one, Unknown) or (isinstance(one, Object) and may_depend_on_mode(one))
+        for one in held
+        if one is not module
     )
+
+
+def _layers_of(value: Value) -> Sequence[Value]:
+    """What a value is made of, and may be a layer: neither a loss that a list keeps nor a number is made of any."""
+    is_number = isinstance(value, Op) and (value.name in _NUMBERS or is_tensor(value))
+    return () if is_number else taken_apart(value)
 
 
 @question(start=False, unknown=False)
@@ -73,11 +94,14 @@ def is_known_to_depend_on_mode(module: Object) -> bool:
 
 
 def _layer_depends_on_mode(layer: Object, name: str) -> bool:
-    if name not in MODE_DEPENDENT_IF or layer.is_open:
+    asks = MODE_DEPENDENT_IF.get(name) or MODE_DEPENDENT_UNLESS.get(name)
+    if asks is None or layer.is_open:
         return name in MODE_DEPENDENT
-    asked = layer.argument(*MODE_DEPENDENT_IF[name])
+    asked = layer.argument(*asks)
+    if asked is None:
+        return name in MODE_DEPENDENT_UNLESS
     is_off = isinstance(asked, Constant) and not asked.is_default and not asked.value
-    return asked is not None and not is_off and has_levels(layer)
+    return not is_off and has_levels(layer)
 
 
 def has_levels(layer: Object) -> bool:

@@ -51,6 +51,29 @@ def optimizers(returns: Value) -> list[Object]:
     return found if len(found) == len(held) else []
 
 
+def schedulers(returns: Value) -> list[Object]:
+    """The schedulers in what `configure_optimizers` returns, in their order; none where not all of them are in sight."""
+    match returns:
+        case Items(items=[Items(), Items(items=several)]):
+            held = several
+        case Items(items=several):
+            tables = [one for one in several if isinstance(one, Table)]
+            held = [one.entries["lr_scheduler"] for one in tables if "lr_scheduler" in one.entries]
+        case Table(entries={"lr_scheduler": only}):
+            held = [only]
+        case _:
+            held = []
+    found = [made for one in held if (made := _scheduler(one)) is not None]
+    return found if len(found) == len(held) else []
+
+
+def _scheduler(held: Value) -> Object | None:
+    match held:
+        case Table(entries={"scheduler": inner}):
+            held = inner
+    return held if isinstance(held, Object) else None
+
+
 def _optimizer(held: Value) -> Object | None:
     match held:
         case Table(entries={"optimizer": inner}):

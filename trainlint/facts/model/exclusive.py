@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+HANDLER = "handler"
+"""How a condition begins that an exception has been caught."""
+
 OFF = "off by default"
 """What the key of a setting begins with that is False where nobody sets it."""
 

@@ -88,13 +88,12 @@ def regions_in(context: Value) -> tuple[Value, ...]:
 
 def call_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span) -> Value | None:
     """A method of a framework's object; None if it is not one that matters."""
-    first = given.args[0] if given.args else None
     if value.is_a(owners.ACCELERATOR):
         return _helper(ev, value, name, given, at)
     if value.is_a(owners.ENGINE):
-        if name == "backward" and first is not None:
-            ev.emit(Backward, at, loss=first, by_framework=True, by=value)
-            return first
+        if name == "backward" and given.args:
+            ev.emit(Backward, at, loss=given.args[0], by_framework=True, by=value)
+            return given.args[0]
         if name == "step":
             ev.emit(OptimizerStep, at, optimizer=value)
             ev.emit(ZeroGrad, at, target=value)
@@ -106,11 +105,9 @@ def call_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s
 
 
 def _lightning(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span) -> Value | None:
-    first = given.args[0] if given.args else None
-    if name == "manual_backward" and first is not None:
-        ev.emit(
-            Backward, at, loss=first, by_framework=True, by=value, retains=given.options.get("retain_graph")
-        )
+    if name == "manual_backward" and (loss := given.first("loss")) is not None:
+        retains = given.options.get("retain_graph")
+        ev.emit(Backward, at, loss=loss, by_framework=True, by=value, retains=retains)
         return Constant(value=None)
     if name == "optimizers":
         return _own(ev, value, keys.OPTIMIZERS, "torch.optim.?", OPTIMIZER, at)
@@ -133,7 +130,7 @@ def _own(ev: Evaluator, value: Object, kept: str, kind: str, base: str, at: s.Sp
 
 
 def _helper(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span) -> Value | None:
-    first = given.args[0] if given.args else None
+    first = given.first(*owners.FIRST)
     if name in owners.PREPARES:
         return _prepared(ev, value, name, given, at)
     if name == "backward" and first is not None:
@@ -152,14 +149,16 @@ def _helper(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Spa
 
 
 def _prepared(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span) -> Value | None:
-    for one in given.args:
+    named = [given.options[one] for one in owners.PREPARED if one in given.options]
+    handed = [*given.args, *named]
+    for one in handed:
         ev.emit(Wrapped, at, module=one, name=f"{owners.ACCELERATOR}.{name}")
         ev.emit(Prepared, at, by=value, what=one, is_open=given.open)
     if given.open:
         ev.emit(Prepared, at, by=value, what=ev.unknown(), is_open=True)
-    if len(given.args) > 1:
-        return Items(kind="tuple", items=list(given.args))
-    return given.args[0] if given.args else None
+    if len(handed) > 1:
+        return Items(kind="tuple", items=handed)
+    return handed[0] if handed else None
 
 
 def _gathered(ev: Evaluator, value: Object, name: str, what: Value, at: s.Span) -> Value:

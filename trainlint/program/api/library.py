@@ -200,16 +200,17 @@ def _empty_queue(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: s
 
 
 def _clipped(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
-    if not given.args:
+    clipped = given.first("parameters")
+    if clipped is None:
         return None
     if not _is_infinite(given.get(1, "max_norm")):
-        ev.emit(Clip, at, parameters=given.args[0], function=name)
+        ev.emit(Clip, at, parameters=clipped, function=name)
     return ev.op(name, (), at, text)
 
 
 def _backward(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     plain = name == "torch.autograd.backward"
-    loss = (given.args[0] if given.args else None) if plain else given.get(1, "roots")
+    loss = given.first("tensors") if plain else given.get(1, "roots")
     if not (isinstance(loss, Op) and loss.is_leaf):  # else there is nothing behind it: its gradient is set
         retains = given.get(2, "retain_graph")
         ev.emit(Backward, at, loss=loss or ev.unknown(), accumulates=plain, retains=retains)

@@ -185,7 +185,7 @@ def _add_group(ev: Evaluator, optimizer: Object, group: Value) -> None:
 
 
 def _scaler_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    first = given.args[0] if given.args else None
+    first = given.first("optimizer")
     if name == "scale" and first is not None:
         return ev.op("scale", (first,), at, text, owner=value)
     if name == "unscale_" and first is not None:

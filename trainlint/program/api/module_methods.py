@@ -109,7 +109,7 @@ def _same_module(ev: Evaluator, value: Object, name: str, given: Arguments, at: 
 
 
 def _requires_grad(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    wanted = given.args[0] if given.args else Constant(value=True)
+    wanted = given.first("requires_grad") or Constant(value=True)
     attributes.set_requires_grad(ev, value, wanted, at)
     return value
 
@@ -126,8 +126,9 @@ def _module_added(ev: Evaluator, value: Object, name: str, given: Arguments, at:
 
 
 def _buffer(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> None:
-    if len(given.args) > 1 and isinstance(given.args[0], Constant):
-        ev.store.set((value.uid, str(given.args[0].value)), given.args[1])
+    key, held = given.get(0, "name"), given.get(1, "tensor")
+    if isinstance(key, Constant) and held is not None:
+        ev.store.set((value.uid, str(key.value)), held)
 
 
 def _of_container(

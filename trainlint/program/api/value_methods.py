@@ -133,7 +133,7 @@ def _items(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span,
 
 
 def _requires_grad(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    wanted = given.args[0] if given.args else Constant(value=True)
+    wanted = given.first("requires_grad") or Constant(value=True)
     attributes.set_requires_grad(ev, value, wanted, at)
     return value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.model.events.modules import ModeChange
+from trainlint.facts.model.exclusive import HANDLER
 from trainlint.facts.model.nodes import Branch, Exit, Node
 from trainlint.facts.model.values import (
     Unknown,
@@ -109,7 +110,7 @@ def try_statement(ev: Evaluator, node: s.Try) -> Signal:
             ev.expr(handler.catches)
         caught = Unknown(text="exception", loops=ev.loops)
         branch = Branch(None, ())
-        condition = ("import fails" if shape.is_import_error(handler.catches) else "handler", caught.uid)
+        condition = ("import fails" if shape.is_import_error(handler.catches) else HANDLER, caught.uid)
         ev.store.push()
         with ev.inside(nodes=branch.then, guards=(*ev.guards, (condition, True))):
             if handler.name is not None:

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.ask.schedules import optimizers
+from trainlint.facts.ask.schedules import optimizers, schedulers
 from trainlint.facts.model.events.event import Returned
 from trainlint.facts.model.events.frameworks import Configured, StepMethod
 from trainlint.facts.model.events.steps import Backward
@@ -87,18 +87,18 @@ def configured(ev: Evaluator, function: FunctionValue, given: Arguments, receive
     result = ev.call_function(function, given, at, receiver)
     automatic, names = is_automatic(ev, receiver), _names(ev, receiver)
     if automatic is False:
-        _keep_optimizers(ev, receiver, result)
+        _keep(ev, receiver, result)
     with ev.module_frame(function.origin.env.path):
         ev.emit(Returned, at, value=result)
         ev.emit(Configured, at, receiver=receiver, returns=result, automatic=automatic, names=names)
 
 
-def _keep_optimizers(ev: Evaluator, receiver: Object, result: Value) -> None:
-    """What `self.optimizers()` gives from here on: one optimizer, or a list of several."""
-    found = optimizers(result)
-    if found:
-        kept = found[0] if len(found) == 1 else Items(kind="list", items=list(found))
-        ev.store.set((receiver.uid, keys.OPTIMIZERS), kept)
+def _keep(ev: Evaluator, receiver: Object, result: Value) -> None:
+    """What `self.optimizers()` and `self.lr_schedulers()` give from here on: one, or a list of several."""
+    for key, found in ((keys.OPTIMIZERS, optimizers(result)), (keys.SCHEDULES, schedulers(result))):
+        if found:
+            kept = found[0] if len(found) == 1 else Items(kind="list", items=list(found))
+            ev.store.set((receiver.uid, key), kept)
 
 
 def _configure_first(ev: Evaluator, receiver: Object) -> None:
@@ -109,7 +109,7 @@ def _configure_first(ev: Evaluator, receiver: Object) -> None:
     if isinstance(own, FunctionValue) and "optimizers" in _names(ev, receiver):
         at = own.origin.code.at
         result = ev.call_function(own, Arguments((receiver,)), at, receiver)
-        _keep_optimizers(ev, receiver, result)
+        _keep(ev, receiver, result)
         ev.emit(Returned, at, value=result)  # `self.lr_schedulers()` gives its schedules to any other method
 
 

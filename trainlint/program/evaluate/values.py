@@ -142,3 +142,11 @@ class Arguments:
         if name in self.options:
             return self.options[name]
         return self.args[position] if position < len(self.args) else None
+
+    def first(self, *names: str) -> Value | None:
+        """The first argument, by position or by any of the names that it has; None where it is not given."""
+        return (
+            self.args[0]
+            if self.args
+            else next((self.options[one] for one in names if one in self.options), None)
+        )

@@ -30,6 +30,10 @@ _OF_TRAINING = frozenset("zero_grad step train eval parameters load_state_dict u
 _TELLING = frozenset(("zero_grad", "step", "scale", "unscale_", "update"))
 _OPTIMIZER = re.compile(r"opt(im(izer)?)?s?\d?$|optim(izer)?[_\d]|^opt_|_opt_")
 _SCHEDULER = re.compile(r"sched|warmup|annea", re.IGNORECASE)
+_OF_OTHER_NUMBERS = re.compile(
+    r"(^|_)(eps|epsilon|exploration|beta|kl|tau|temp|temperature|noise|teacher_?forcing|entropy)_(sched|warmup|annea)"
+)
+"""What a schedule is called that moves another number than a learning rate."""
 _LOSS = re.compile(r"(^|_)(criterion|loss_?f(n|unc|unction))$")
 """What nothing but a loss function is called."""
 
@@ -54,6 +58,7 @@ class _Use:
         backward: whether backward runs on what calling it gives.
         compared: it is the second argument of a call on whose result backward runs.
         predicts: backward runs on what a function makes of what calling it gives, and of no other call.
+        gives: `step` returns something that is used, as that of a schedule of another number than a learning rate.
     """
 
     methods: set[str] = field(default_factory=set)
@@ -61,6 +66,7 @@ class _Use:
     backward: bool = False
     compared: bool = False
     predicts: bool = False
+    gives: bool = False
 
 
 def roles(block: s.Block) -> Mapping[str, Part]:
@@ -112,7 +118,8 @@ def _role(name: str, use: _Use) -> Role | None:
     if use.methods & {"scale", "unscale_"} and use.methods & _OF_SCALERS:
         return "scaler"
     if "step" in use.methods and not use.calls:
-        if use.methods & _OF_SCHEDULERS or is_named_scheduler(name):
+        is_named = is_named_scheduler(name) and not use.gives and not _OF_OTHER_NUMBERS.search(name)
+        if use.methods & _OF_SCHEDULERS or is_named:
             return "scheduler"
         return "optimizer" if _OPTIMIZER.search(name.lower()) else None
     if (use.calls and use.methods & _OF_MODULES) or use.methods & _OF_MODULES_ALONE:
@@ -139,6 +146,8 @@ class _Uses:
         """What a local name may hold."""
         self._runs: list[s.Call] = []
         """The calls of `backward`."""
+        self._ignored: set[int] = set()
+        """The calls whose results nothing uses."""
 
     def block(self, block: s.Block) -> None:
         for node in walk(block):
@@ -149,6 +158,8 @@ class _Uses:
                     self._held.setdefault(name, []).append(value)
                 case s.AugmentedAssign(target=s.Name(name=name)):
                     self._held.setdefault(name, []).append(node.value)
+                case s.Evaluate(value=s.Call() as call):
+                    self._ignored.add(id(call))
                 case s.Call():
                     self._call(node)
         for run in self._runs:
@@ -165,6 +176,7 @@ class _Uses:
             owner = spelled(node.func.value)
             if owner is not None:
                 self._of(owner).methods.add(node.func.name)
+                self._of(owner).gives |= node.func.name == "step" and id(node) not in self._ignored
             if node.func.name == "backward":
                 self._runs.append(node)
 
