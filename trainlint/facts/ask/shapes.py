@@ -8,6 +8,7 @@ from functools import reduce
 from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.new_axes import is_none, is_rest, is_whole, new_axis
+from trainlint.facts.model.elements import plain
 from trainlint.facts.model.values import (
     Carried,
     Choice,
@@ -25,8 +26,8 @@ Sizes = tuple[int | None, ...]
 
 _MADE = frozenset("randn rand zeros ones empty".split())
 _SAME = frozenset(
-    "output relu gelu tanh sigmoid softmax log_softmax logsigmoid exp log abs clamp dropout float double half bfloat16 "
-    "long to cuda cpu detach data contiguous clone requires_grad_ identity neg sqrt layer_norm Variable torch.nn.Parameter sin cos log1p "
+    "output relu leaky_relu elu gelu silu tanh sigmoid softmax log_softmax logsigmoid exp log abs clamp dropout float double half "
+    "bfloat16 long int bool to cuda cpu detach data alias contiguous clone requires_grad_ identity neg not sqrt layer_norm Variable torch.nn.Parameter sin cos log1p "
     "expm1 sign floor ceil round square rsqrt reciprocal pow softplus "
     "zeros_like ones_like rand_like randn_like full_like empty_like "
     "torch.nn.ReLU torch.nn.LeakyReLU torch.nn.GELU torch.nn.SiLU torch.nn.ELU torch.nn.Tanh torch.nn.Dropout "
@@ -34,7 +35,10 @@ _SAME = frozenset(
 )
 """Operations whose result has the shape of their first input."""
 
-_ARITHMETIC = frozenset("+ - * / % add sub mul div ** < <= > >= == !=".split())
+_ARITHMETIC = frozenset(
+    "+ - * / % ** < <= > >= == != and or where masked_fill maximum minimum pow lerp addcmul addcdiv".split()
+)
+"""Operations whose result has the shape that their inputs are broadcast to."""
 _REDUCES = frozenset("sum mean amax amin prod norm argmax argmin std var".split())
 _SPREADS = ("std", "var")
 _JOINS = ("stack", "cat", "concat")
@@ -79,16 +83,24 @@ def _made_of(op: Op) -> Sizes | None:
             return _each(inputs[0])
         case "getattr" if constant(op.options.get("name")) in ("values", "indices"):
             return _best(inputs[0]) if isinstance(inputs[0], Op) else None
-        case "where" if len(inputs) == 3:
-            return reduce(_together, map(shape_read, inputs))
         case name if name in _JOINS:
             return _joined(op)
-        case name if name in _ARITHMETIC and len(inputs) == 2:
-            return _together(shape_read(inputs[0]), shape_read(inputs[1]))
+    if is_broadcast(op):
+        return reduce(_together, map(shape_read, inputs))
     before = shape_read(inputs[0])
-    if before is None or op.name in _SAME:
+    if before is None or keeps_shape(op):
         return before
     return _of_layer(op, before) if op.owner is not None or op.name in _PRODUCTS else _changed(op, before)
+
+
+def keeps_shape(op: Op) -> bool:
+    """Whether the result has the shape of the first input, whatever that is."""
+    return op.name in _SAME or (plain(op) in _ARITHMETIC | _SAME and not is_broadcast(op))
+
+
+def is_broadcast(op: Op) -> bool:
+    """Whether the result has the shape that all inputs are broadcast to; one that is written into keeps its own."""
+    return plain(op) in _ARITHMETIC and len(op.inputs) > 1 and not op.name.endswith("_")
 
 
 def _of_layer(op: Op, before: Sizes) -> Sizes | None:
