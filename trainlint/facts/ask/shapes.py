@@ -211,7 +211,7 @@ def _sizes(given: Value | None, inputs: tuple[Value, ...]) -> Sizes | None:
         if not items[0].exact:
             return None
         items = items[0].items
-    elif len(items) == 1 and _int(items[0]) is None:
+    elif len(items) == 1 and _int(items[0]) is None and not is_whole_number(items[0]):
         return None
     if not items or any(isinstance(one, Items) for one in items):
         return None
