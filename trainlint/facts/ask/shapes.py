@@ -108,12 +108,17 @@ def _made_of(op: Op) -> Sizes | None:
 
 def keeps_shape(op: Op) -> bool:
     """Whether the result has the shape of the first input, whatever that is."""
-    return op.name in _SAME or (plain(op) in _ARITHMETIC | _SAME and not is_broadcast(op))
+    if op.name in _SAME or (len(op.inputs) == 1 and op.name in _ARITHMETIC):
+        return True
+    name = plain(op)
+    return name in _SAME or (name in _ARITHMETIC and (len(op.inputs) == 1 or op.name.endswith("_")))
 
 
 def is_broadcast(op: Op) -> bool:
     """Whether the result has the shape that all inputs are broadcast to; one that is written into keeps its own."""
-    return plain(op) in _ARITHMETIC and len(op.inputs) > 1 and not op.name.endswith("_")
+    if len(op.inputs) < 2 or op.name.endswith("_"):
+        return False
+    return op.name in _ARITHMETIC or plain(op) in _ARITHMETIC
 
 
 def _of_layer(op: Op, before: Sizes) -> Sizes | None:
