@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from trainlint.facts.model.values import Constant, Object, Op, Value, constant
+from collections.abc import Sequence
+
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.axis_sizes import size_at, sized_by
+from trainlint.facts.model.values import Object, Op, Value, constant
 
 from .layout import axes
-
-_KEEPS_SHAPE = frozenset(
-    "output dropout relu leaky_relu tanh sigmoid gelu elu float to contiguous clamp alias detach".split()
-)
-_AXES = {"torch.nn.Linear": -1, **{f"torch.nn.Conv{n}d": 1 for n in (1, 2, 3)}}
-"""The axis that a layer's second argument is the length of."""
 
 
 def over_one(op: Op, dim: Value | None) -> Object | None:
     """The layer whose output has one channel or feature, if it is this axis that a softmax goes over."""
-    value: Value | None = op.inputs[0] if op.inputs else None
-    while isinstance(value, Op) and value.inputs:
-        layer = value.owner
-        if layer is not None and layer.type in _AXES:
-            name = "out_features" if layer.type == "torch.nn.Linear" else "out_channels"
-            size = layer.argument(1, name)
-            is_one = isinstance(size, Constant) and not size.is_default and size.value == 1
-            return layer if is_one and not layer.is_open and _is_axis(op, dim, _AXES[layer.type]) else None
-        if value.name not in _KEEPS_SHAPE:
-            return None
-        value = value.inputs[0]
+    if not op.inputs:
+        return None
+    for axis in (-1, 1):
+        if _is_axis(op, dim, axis) and size_at(op.inputs[0], axis) == 1:
+            return _made_by(op.inputs[0], axis)
+    return None
+
+
+def _made_by(value: Value, axis: int) -> Object | None:
+    """The layer that makes an axis one long, through what keeps it so."""
+
+    def before(one: Value) -> Sequence[Value]:
+        parts = one.inputs if isinstance(one, Op) else one.parts()
+        return [part for part in parts[::-1] if size_at(part, axis) == 1]
+
+    for one in reached([value], before):
+        if isinstance(one, Op) and one.owner is not None and sized_by(one.owner) is not None:
+            return one.owner
     return None
 
 

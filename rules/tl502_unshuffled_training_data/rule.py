@@ -21,6 +21,7 @@ from .reading import (
     keeps_windows_in_order,
     reads_in_order,
 )
+from .sorted_labels import are_by_class
 from .swapped import said_of, shuffled_instead
 
 _DATASET = "torch.utils.data.Dataset"
@@ -52,7 +53,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             (made is None or made.by_index)
             and dataset
             and (
-                all(_has_an_order(training, one) for one in dataset)
+                all(_has_an_order(training, one, loader) for one in dataset)
                 or (swapped := shuffled_instead(use, used))
             )
         ):
@@ -83,7 +84,7 @@ def _handed(training: Training, asked: dict[int, ItemsMade]) -> Iterator[Finding
     for loader in handed_to_trainers(training):
         made = asked.get(loader.uid)
         dataset = list(alternatives(loader.argument(0, "dataset")))
-        is_stored = bool(dataset) and all(_has_an_order(training, one) for one in dataset)
+        is_stored = bool(dataset) and all(_has_an_order(training, one, loader) for one in dataset)
         if loader.at is not None and is_stored and (made is None or made.by_index):
             yield Finding(
                 loader.at,
@@ -118,12 +119,15 @@ def _is_stepped(module: Value, stepped: set[int]) -> bool:
     return module.uid in stepped or contains(module, stepped)
 
 
-def _has_an_order(training: Training, dataset: Value) -> bool:
-    """Whether a dataset certainly holds stored items that are read by index, and no random numbers."""
+def _has_an_order(training: Training, dataset: Value, loader: Object) -> bool:
+    """Whether a dataset certainly holds stored items that are read by index, and no random numbers, or none beside labels
+    that are laid out class by class."""
     if isinstance(dataset, Object) and dataset.is_a(_ITERABLE):
         return False
     name = type_of(dataset)
     known = name.startswith(_IN_FILES) or name == "torch.utils.data.TensorDataset"
     if not known and not is_own_class(dataset, _DATASET):
         return False
-    return not (name in _GENERATED or is_uniform(dataset) or is_in_random_order(training, dataset))
+    if name in _GENERATED or is_uniform(dataset):
+        return False
+    return are_by_class(training, loader) or not is_in_random_order(training, dataset)

@@ -1,6 +1,7 @@
+import re
 from collections.abc import Iterator
 
-from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.loaders import workers
 from trainlint.facts.model.events.frameworks import Streamed
 from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, alternatives
@@ -17,6 +18,8 @@ _SOURCES = frozenset(
     "json.load numpy.load torch.load".split()
 )
 """What is the same in every process that asks for it."""
+_LISTS_FILES = re.compile(r"\.(glob|rglob|iterdir)\(…\)$")
+"""How a path is asked for the files below it."""
 
 
 @rule(Streamed, level="error", by="S")
@@ -31,13 +34,10 @@ def check(stream: Streamed) -> Iterator[Finding]:
         or loader.at is None
     ):
         return
-    if (
-        number > 1
-        and stream.over
-        and all(
-            _repeats(one) or one.uid in _named(stream) for over in stream.over for one in alternatives(over)
-        )
-    ):
+    over = [one for value in stream.over for one in alternatives(value)]
+    known = _named(stream)
+    left = [one for one in over if not _is_of_helper(one, over)]
+    if number > 1 and left and all(_repeats(one) or one.uid in known for one in left):
         yield Finding(
             loader.at,
             f"Each of the {number} workers goes through the whole stream, so every sample comes {number} times per epoch. "
@@ -59,6 +59,14 @@ def _named(stream: Streamed) -> set[int]:
     }
 
 
+def _is_of_helper(value: Value, over: list[Value]) -> bool:
+    """Whether it is what a generator of the program's yields, whose own loops are among those that are known."""
+    if not isinstance(value, Items) or value.kind != "generator":
+        return False
+    others = {one.uid for one in over if one is not value}
+    return any(one.uid in others for one in reached([value]))
+
+
 @question(start=False, unknown=False)
 def _repeats(value: Value) -> bool:
     """Whether something is certainly the same in every worker."""
@@ -70,6 +78,6 @@ def _repeats(value: Value) -> bool:
             return bool(tensors) and all(map(_repeats, tensors))
         case Op(name="call", inputs=(Op(name="getattr", options={"name": Constant(value=str(name))}), *_)):
             return name in _SOURCES
-        case Op(name=name):
-            return name in _SOURCES
+        case Op(name=name, text=text):
+            return name in _SOURCES or _LISTS_FILES.search(text) is not None
     return False

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.effort import spend
+from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, Value, constant
+from trainlint.facts.model.values import Op, Value, alternatives, constant
 
 _KEEPS_SIZE = frozenset(("+", "add", "output", "scale", "getitem", "mean"))
 """Operations between a loss and its backward that do not divide it by a number of batches."""
+_AT_LEAST = frozenset("clamp clamp_min float item maximum".split())
+_CASTS = frozenset("float long int to".split())
+_LENGTHS = frozenset("numel len builtins.len".split())
+_COMPARES = frozenset("!= == > >= < <=".split())
 
 
 def is_whole_mean(training: Training, loss: Value) -> bool:
@@ -23,6 +31,9 @@ def is_whole_mean(training: Training, loss: Value) -> bool:
             continue
         seen.add((one.uid, averaged))
         spend()
+        if _is_total_by_count(one, losses):
+            found = True
+            continue
         call = losses.get(one.uid)
         if call is not None:
             if not averaged and constant(call.setting("reduction", "mean")) != "mean":
@@ -33,6 +44,59 @@ def is_whole_mean(training: Training, loss: Value) -> bool:
         else:
             return False
     return found
+
+
+def _is_total_by_count(value: Value, losses: dict[int, LossCall]) -> bool:
+    """Whether a value is a sum of losses, perhaps weighted, by how many targets of the batch there are: `(each * kept).sum()
+    / kept.sum()`, where `kept` compares the targets."""
+    if not isinstance(value, Op) or plain(value) != "/" or len(value.inputs) != 2:
+        return False
+    total, count = value.inputs
+    is_summed = isinstance(total, Op) and total.name == "sum" and len(total.parts()) == 1
+    summed = total.inputs[0] if is_summed and isinstance(total, Op) else total
+    each = [one for one in _factors(summed) if one.uid in losses]
+    if not each:
+        return False
+    call = losses[each[0].uid]
+    wanted = "none" if is_summed else "sum"
+    others = [one for one in _factors(summed) if one is not each[0]]
+    return (
+        constant(call.setting("reduction", "mean")) == wanted
+        and call.target is not None
+        and all(_is_of(one, call.target) for one in others)
+        and _counts(count, each[0], call.target)
+    )
+
+
+def _factors(value: Value) -> list[Value]:
+    return [
+        one
+        for one in reached([value], lambda one: one.inputs if _is_product(one) else ())
+        if not _is_product(one)
+    ]
+
+
+def _is_product(value: Value) -> TypeGuard[Op]:
+    return isinstance(value, Op) and plain(value) == "*"
+
+
+def _is_of(value: Value, target: Value) -> bool:
+    """Whether a weight certainly is made of the targets."""
+    return all(any(part is target for part in reached([one], most=200)) for one in alternatives(value))
+
+
+def _counts(value: Value, each: Value, target: Value) -> bool:
+    """Whether a number is how many targets, or losses, there are, or how many of them are kept."""
+    while isinstance(value, Op) and plain(value) in _AT_LEAST:
+        value = value.inputs[0]
+    if not isinstance(value, Op) or not value.inputs:
+        return False
+    if value.name in _LENGTHS:
+        return value.inputs[0] in (each, target)
+    kept = value.inputs[0] if value.name == "sum" else None
+    while isinstance(kept, Op) and kept.name in _CASTS:
+        kept = kept.inputs[0]
+    return isinstance(kept, Op) and plain(kept) in _COMPARES and kept.inputs[0] is target
 
 
 def is_mean_of_labels(loss: Value) -> bool:

@@ -26,7 +26,7 @@ def is_whole(value: Value) -> bool:
             return value.annotation == "int"
         case Op(name="iterate", inputs=(Op(name="range"),)):
             return True
-        case Op(name="+" | "-" | "*" | "//" | "%" | "**"):
+        case Op(name="+" | "-" | "*" | "//" | "%" | "**" | "tolist"):
             return all(map(is_whole, value.inputs))
         case Op():
             return value.name in _SIZES

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 
-from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.new_axes import is_none, is_rest, is_whole, new_axis
+from trainlint.facts.ask.numbers import is_whole as is_whole_number
+from trainlint.facts.ask.samples import Sample, is_column, sample_of
+from trainlint.facts.model.elements import plain
 from trainlint.facts.model.values import (
     Carried,
     Choice,
     Constant,
     Items,
-    Object,
     Op,
     Value,
     alternatives,
@@ -25,8 +26,8 @@ Sizes = tuple[int | None, ...]
 
 _MADE = frozenset("randn rand zeros ones empty".split())
 _SAME = frozenset(
-    "output relu gelu tanh sigmoid softmax log_softmax logsigmoid exp log abs clamp dropout float double half bfloat16 "
-    "long to cuda cpu detach data contiguous clone requires_grad_ identity neg sqrt layer_norm Variable torch.nn.Parameter sin cos log1p "
+    "output relu leaky_relu elu gelu silu tanh sigmoid softmax log_softmax logsigmoid exp log abs clamp dropout float double half "
+    "bfloat16 long int bool astype to cuda cpu detach data alias contiguous clone requires_grad_ identity neg not sqrt layer_norm Variable torch.nn.Parameter sin cos log1p "
     "expm1 sign floor ceil round square rsqrt reciprocal pow softplus "
     "zeros_like ones_like rand_like randn_like full_like empty_like "
     "torch.nn.ReLU torch.nn.LeakyReLU torch.nn.GELU torch.nn.SiLU torch.nn.ELU torch.nn.Tanh torch.nn.Dropout "
@@ -34,8 +35,12 @@ _SAME = frozenset(
 )
 """Operations whose result has the shape of their first input."""
 
-_ARITHMETIC = frozenset("+ - * / % add sub mul div ** < <= > >= == !=".split())
+_ARITHMETIC = frozenset(
+    "+ - * / % ** < <= > >= == != and or where masked_fill maximum minimum pow lerp addcmul addcdiv".split()
+)
+"""Operations whose result has the shape that their inputs are broadcast to."""
 _REDUCES = frozenset("sum mean amax amin prod norm argmax argmin std var".split())
+_TENSORS = frozenset("tensor as_tensor from_numpy numpy.array numpy.asarray".split())
 _SPREADS = ("std", "var")
 _JOINS = ("stack", "cat", "concat")
 _PIECES = ("split", "chunk")
@@ -58,6 +63,9 @@ def _of(value: Value) -> Sizes | None:
     if not isinstance(value, Op):
         return () if isinstance(value, Constant) and isinstance(value.value, (int, float)) else None
     name = value.name
+    if value.drawn is not None:
+        made = sample_of(value)
+        return _of_sample(made) if made is not None else None
     if name in _MADE:
         return _sizes(value.options.get("size"), value.inputs)
     if name == "randint":
@@ -71,24 +79,46 @@ def _made_of(op: Op) -> Sizes | None:
     match op.name:
         case "randperm" | "arange":
             return (_int(inputs[0]) if len(inputs) == 1 else None,)
-        case "tensor":
+        case "float_number" | "int_number" | "item":
+            return ()
+        case name if name in _TENSORS:
             return _nested(inputs[0])
+        case "view" | "reshape" if (written := _sizes(None, inputs[1:])) is not None:
+            return written
+        case "flatten" | "ravel" if len(inputs) == 1 and not op.options and op.owner is None:
+            return (None,)
         case "getitem":
             return _item(op)
         case "iterate":
             return _each(inputs[0])
         case "getattr" if constant(op.options.get("name")) in ("values", "indices"):
-            return _best(inputs[0]) if isinstance(inputs[0], Op) else None
-        case "where" if len(inputs) == 3:
-            return reduce(_together, map(shape_read, inputs))
+            best = _best(inputs[0]) if isinstance(inputs[0], Op) else None
+            return (None,) if is_column(op) else best
+        case "call" if is_column(op):
+            return (None,)
         case name if name in _JOINS:
             return _joined(op)
-        case name if name in _ARITHMETIC and len(inputs) == 2:
-            return _together(shape_read(inputs[0]), shape_read(inputs[1]))
+    if is_broadcast(op):
+        return reduce(_together, map(shape_read, inputs))
     before = shape_read(inputs[0])
-    if before is None or op.name in _SAME:
+    if before is None or keeps_shape(op):
         return before
     return _of_layer(op, before) if op.owner is not None or op.name in _PRODUCTS else _changed(op, before)
+
+
+def keeps_shape(op: Op) -> bool:
+    """Whether the result has the shape of the first input, whatever that is."""
+    if op.name in _SAME or (len(op.inputs) == 1 and op.name in _ARITHMETIC):
+        return True
+    name = plain(op)
+    return name in _SAME or (name in _ARITHMETIC and (len(op.inputs) == 1 or op.name.endswith("_")))
+
+
+def is_broadcast(op: Op) -> bool:
+    """Whether the result has the shape that all inputs are broadcast to; one that is written into keeps its own."""
+    if len(op.inputs) < 2 or op.name.endswith("_"):
+        return False
+    return op.name in _ARITHMETIC or plain(op) in _ARITHMETIC
 
 
 def _of_layer(op: Op, before: Sizes) -> Sizes | None:
@@ -113,8 +143,6 @@ def _changed(op: Op, before: Sizes) -> Sizes | None:
             return _with_axis(before, axis) if axis is not None else None
         case "squeeze":
             return _squeezed(op, before)
-        case "view" | "reshape":
-            return _sizes(None, op.inputs[1:])
         case "flatten":
             return _flattened(op, before)
         case name if name in _REDUCES:
@@ -188,7 +216,7 @@ def _sizes(given: Value | None, inputs: tuple[Value, ...]) -> Sizes | None:
         if not items[0].exact:
             return None
         items = items[0].items
-    elif len(items) == 1 and _int(items[0]) is None:
+    elif len(items) == 1 and _int(items[0]) is None and not is_whole_number(items[0]):
         return None
     if not items or any(isinstance(one, Items) for one in items):
         return None
@@ -203,10 +231,10 @@ def _drawn(op: Op) -> Sizes | None:
 
 @question(start=None, unknown=None)
 def _nested(value: Value) -> Sizes | None:
-    """The shape of a tensor made of a list."""
-    if isinstance(value, Constant):
-        return ()
-    if not isinstance(value, Items) or not value.exact or not value.items:
+    """The shape of a tensor made of a list, or of an array."""
+    if not isinstance(value, Items):
+        return () if isinstance(value, Constant) else shape_read(value)
+    if not value.exact or not value.items:
         return None
     inner = {_nested(one) for one in value.items}
     only = inner.pop() if len(inner) == 1 else None
@@ -216,8 +244,6 @@ def _nested(value: Value) -> Sizes | None:
 def _item(op: Op) -> Sizes | None:
     """A part of a batch that a loader hands out, or a row, or a slice, of a tensor."""
     whole, index = op.inputs[0], op.options.get("index")
-    if isinstance(whole, Op) and whole.name == "iterate" and isinstance(whole.inputs[0], Object):
-        return _of_batch(whole.inputs[0], constant(index))
     if isinstance(whole, Op) and whole.name in ("max", "min", "topk", "sort") and len(whole.inputs) > 1:
         return _best(whole)
     if isinstance(whole, Op) and whole.name in _PIECES and isinstance(constant(index), int):
@@ -233,7 +259,7 @@ def _item(op: Op) -> Sizes | None:
     chosen = shape_read(index) if isinstance(index, Op) else None
     if isinstance(index, Op) and (index.name == "[:]" or (chosen is not None and len(chosen) == 1)):
         return (None, *before[1:])
-    return before[1:] if isinstance(constant(index), int) else None
+    return before[1:] if index is not None and is_whole_number(index) else None
 
 
 def _indexed(before: Sizes, index: Items) -> Sizes | None:
@@ -267,20 +293,12 @@ def _best(op: Op) -> Sizes | None:
     return _reduced(op, before) if before and op.name in ("max", "min") else None
 
 
-def _of_batch(loader: Object, position: object) -> Sizes | None:
-    """What a loader over a `TensorDataset` stacks, however many there are."""
-    data = loader.argument(0, "dataset")
-    plain = loader.type == LOADER and not loader.is_open and "collate_fn" not in loader.options
-    if not plain or constant(loader.argument(1, "batch_size")) is None or not isinstance(position, int):
-        return None
-    if (
-        not isinstance(data, Op)
-        or data.name != "torch.utils.data.TensorDataset"
-        or position >= len(data.inputs)
-    ):
-        return None
-    whole = shape_read(data.inputs[position])
-    return (None, *whole[1:]) if whole else None
+def _of_sample(made: Sample) -> Sizes | None:
+    """The shape of a part of a batch, however many samples there are."""
+    shape = shape_read(made.of)
+    if shape is None or not made.is_stacked:
+        return shape
+    return (None, *(shape[1:] if made.is_all else shape))
 
 
 def _together(first: Sizes | None, second: Sizes | None) -> Sizes | None:

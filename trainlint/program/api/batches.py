@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.model.events.batches import Batched, Ignored
 from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
-from trainlint.facts.model.values import Items, Object, Op, Value, constant
+from trainlint.facts.model.values import Items, Object, Op, Unknown, Value, constant
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Partial
 from trainlint.program.source import syntax as s
@@ -57,5 +57,6 @@ def _sample(ev: Evaluator, dataset: Value | None, at: s.Span) -> Value | None:
         case Object(definition=ClassValue() as cls):
             method = classes.class_attribute(ev, cls, "__getitem__")
             if isinstance(method, FunctionValue) and len(method.origin.code.parameters) > 1:
-                return ev.call_function(method, Arguments((dataset, ev.unknown("index"))), at, dataset)
+                index = Unknown(text="index", loops=ev.loops, annotation="int")
+                return ev.call_function(method, Arguments((dataset, index)), at, dataset)
     return None

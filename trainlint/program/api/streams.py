@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.model.events.frameworks import Streamed
 from trainlint.facts.model.order import loops
 from trainlint.facts.model.values import Items, Object, Value, alternatives
-from trainlint.program.evaluate import classes
+from trainlint.program.evaluate import classes, siblings
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 
@@ -26,15 +26,22 @@ def note_stream(ev: Evaluator, loader: Object, at: s.Span) -> None:
         cls = dataset.definition
         method = classes.class_attribute(ev, cls, "__iter__") if isinstance(cls, ClassValue) else None
         if isinstance(cls, ClassValue) and isinstance(method, FunctionValue):
-            asks = any(not _WORKER.isdisjoint(one.names) for one in classes.methods(ev, cls))
-            over = _gone_through(ev, dataset, method, at)
+            own = classes.methods(ev, cls)
+            over, called = _gone_through(ev, dataset, method, at)
+            asks = any(not _WORKER.isdisjoint(one.names) for one in (*own, *called))
             ev.emit(Streamed, at, loader=loader, over=over, asks=asks)
 
 
-def _gone_through(ev: Evaluator, dataset: Object, method: FunctionValue, at: s.Span) -> tuple[Value, ...]:
-    """What the loops in `__iter__` go through, and what it returns."""
+def _gone_through(
+    ev: Evaluator, dataset: Object, method: FunctionValue, at: s.Span
+) -> tuple[tuple[Value, ...], list[s.Function]]:
+    """What the loops in `__iter__` go through, and what it returns; and the functions that it calls."""
+    before = set(ev.trace.reached)
+    ev.trace.reached.clear()
     with ev.inside(nodes=[]):
         result = ev.call_function(method, Arguments((dataset,)), at, dataset)
         over = [one.over for one in loops(ev.nodes) if one.over is not None]
+    called = siblings.called_ones(ev, ev.trace.reached)
+    ev.trace.reached.update(before)
     is_generator = isinstance(result, Items) and result.kind == "generator"
-    return tuple(over) if is_generator else (*over, result)
+    return (tuple(over) if is_generator else (*over, result)), called

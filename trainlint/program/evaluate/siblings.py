@@ -5,10 +5,11 @@ A function that evaluates a model may do nothing with it but call it. The functi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from trainlint.program.evaluate.classes import ancestry
+from trainlint.program.evaluate.uses import Code
 from trainlint.program.evaluate.values import ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 from trainlint.program.source.roles import Part, spelled
@@ -44,6 +45,19 @@ def is_only_switched_on(ev: Evaluator, part: Part, path: str, owner: ClassValue 
     for one in sorted(paths):
         _look_at(ev, one)
     return not any("eval" in ev.project.modules[one].called for one in paths)
+
+
+def called_ones(ev: Evaluator, called: Iterable[Code]) -> list[s.Function]:
+    """The code of functions that have been called."""
+    places: dict[str, set[int]] = {}
+    for path, start in called:
+        places.setdefault(path, set()).add(start)
+    return [
+        one
+        for path, starts in places.items()
+        for one in _functions(ev.project.modules[path].body)
+        if one.at[0] in starts
+    ]
 
 
 def _is_called(code: s.Function, name: str) -> bool:
