@@ -25,7 +25,7 @@ _UNREAD = (
 
 _MAY_LACK = (
     "annotation asname cause comma default exc finalbody format_spec guard inner_for_in keyword lower lpar module msg "
-    "name orelse returns star_arg star_kwarg step type upper value"
+    "name orelse pattern returns star_arg star_kwarg step type upper value"
 ).split()
 """Fields that are not handed over where there is nothing."""
 

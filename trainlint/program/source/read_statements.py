@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.api.operations import OUT_OF_PLACE
-from trainlint.program.source import rebinding, shape
+from trainlint.program.source import matching, rebinding, shape
 from trainlint.program.source import syntax as s
 from trainlint.program.source.displayed import displayed
 from trainlint.program.source.literals import AUGMENTED
@@ -183,13 +183,20 @@ class Reader(ExpressionReader):
 
     def _match(self, node: cst.Match) -> s.Statement:
         subject = self._expr(node.subject)
-        cases = []
+        cases: list[tuple[s.Expr | None, s.Block]] = []
+        bound: list[tuple[str, ...]] = []
+        is_plain = _is_plain(subject) and len(node.cases) <= limits.BRANCHES
         for case in node.cases:
-            bound = tuple(self._bound_names(case.pattern))
+            is_plain = is_plain and case.guard is None and matching.asks_for_values(case.pattern)
+            test = matching.asked(case.pattern, subject, self._expr) if is_plain else None
+            bound.append(tuple(self._bound_names(case.pattern)))
             if case.guard is not None:
                 self._expr(case.guard)
-            cases.append((bound, self._suite(case.body)))
-        return s.Match(subject, tuple(cases), subject.at)
+            cases.append((test, self._suite(case.body)))
+        chain = matching.chain(cases) if is_plain else None
+        if chain is not None:
+            return chain
+        return s.Match(subject, tuple(zip(bound, (body for _, body in cases), strict=True)), subject.at)
 
     def _bound_names(self, pattern: cst.CSTNode) -> Iterator[str]:
         if isinstance(pattern, (cst.MatchAs, cst.MatchStar)) and pattern.name is not None:
@@ -288,3 +295,10 @@ _STATEMENTS: dict[type, Any] = {
     cst.Global: Reader._global,
     cst.Nonlocal: Reader._global,
 }
+
+
+def _is_plain(subject: s.Expr) -> bool:
+    """Whether something may be read again and again: a name, or an attribute of one."""
+    while isinstance(subject, s.Attribute):
+        subject = subject.value
+    return isinstance(subject, s.Name)
