@@ -44,7 +44,7 @@ QUICK = frozenset(
     "test_arrows test_asking test_baseline test_callers test_changed_only test_cli test_cli_listings test_confidence "
     "test_config test_files test_fix test_fix_arguments test_fix_statements test_formats test_formats_of_hosts test_ignore test_keys test_not_judged test_output "
     "test_own_names test_packing test_questions test_questions_of_shapes test_quick test_read test_roles test_sarif "
-    "test_scenarios test_scope test_settings test_sieve test_target".split()
+    "test_scenarios test_scope test_settings test_sieve test_target test_trace_file".split()
 )
 """Files whose tests start no process and need no torch: `pytest -m quick` takes less than a minute."""
 

@@ -33,7 +33,9 @@ _CLASSES: dict[str, type] = {
     for name, kind in vars(module).items()
     if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__")
 }
-_RECORDED = tuple(one.name for one in fields(Recorded) if one.name not in ("unread", "is_test", "later"))
+_ONLY_OF_SOURCE = ("unread", "is_test", "earlier")
+"""What no recording fills in, so that none is written."""
+_RECORDED = tuple(one.name for one in fields(Recorded) if one.name not in (*_ONLY_OF_SOURCE, "later"))
 
 
 class NotATrace(Exception):
