@@ -24,11 +24,9 @@ def hands_out(body: s.Block, parameters: tuple[s.Parameter, ...]) -> bool:
 def _only_makes(block: s.Block) -> bool:
     for one in block:
         match one:
-            case (
-                s.Evaluate(value=s.Constant() | s.Call(func=s.Attribute(name="update")))
-                | s.Return()
-                | s.Raise()
-            ):
+            case s.Return() | s.Raise() | s.Evaluate(value=s.Constant()):
+                continue
+            case s.Evaluate(value=s.Call(func=s.Attribute(name=method))) if method in _OF_DICTS:
                 continue
             case s.Assign(targets=targets) if all(isinstance(to, (s.Name, s.Subscript)) for to in targets):
                 continue
