@@ -15,7 +15,9 @@ from .made import made
 def can_show(loss: LossCall, compared: Operation) -> bool:
     """Whether the shapes in a loss are those in a comparison: one does not exclude the other, and both ask alike for
     axes."""
-    return compatible(loss.guards, compared.guards) and set(of_axes(loss.guards)) == set(of_axes(compared.guards))
+    return compatible(loss.guards, compared.guards) and set(of_axes(loss.guards)) == set(
+        of_axes(compared.guards)
+    )
 
 
 def asserted_alike(training: Training, event: Event, first: Value, second: Value) -> bool:
