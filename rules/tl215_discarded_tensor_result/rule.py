@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.classes import LOADER
 from trainlint.facts.api.layers import MAKES_ANOTHER
-from trainlint.facts.api.operations import OUT_OF_PLACE, UNMISTAKABLE
+from trainlint.facts.api.operations import FRESH, OUT_OF_PLACE, UNMISTAKABLE
 from trainlint.facts.ask.devices import device_types
 from trainlint.facts.ask.host import is_born_on_host
 from trainlint.facts.ask.tensors import is_tensor
@@ -30,6 +30,8 @@ def check(discarded: Discarded) -> Iterator[Finding]:
         return
     if _is_to_host(discarded) and is_born_on_host(discarded.tensor):
         return  # where it is
+    if _only_wakes(discarded):
+        return
     if discarded.kept_in:
         yield from _kept(discarded)
         return
@@ -86,6 +88,15 @@ def is_of_batch(value: Value) -> bool:
 def _is_to_host(discarded: Discarded) -> bool:
     found = device_types(discarded.device) if discarded.device is not None else ()
     return discarded.name == "cpu" or (bool(found) and all(kind == "cpu" for _, kind in found))
+
+
+def _only_wakes(discarded: Discarded) -> bool:
+    """Whether a tensor is made and sent to a device in one expression, and nobody holds it: `torch.ones(1).cuda()` is there to
+    initialise the device."""
+    made = discarded.tensor
+    if discarded.name not in ("to", "cuda") or not isinstance(made, Op) or not made.text:
+        return False
+    return made.name in FRESH | {"tensor", "Tensor"} and discarded.text.startswith(made.text + ".")
 
 
 def is_part_of_batch(value: Value) -> bool:
