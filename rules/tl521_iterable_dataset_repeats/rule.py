@@ -18,6 +18,7 @@ _SOURCES = frozenset(
     "json.load numpy.load torch.load".split()
 )
 """What is the same in every process that asks for it."""
+_MOST_PARTS = 200
 _LISTS_FILES = re.compile(r"\.(glob|rglob|iterdir)\(…\)$")
 """How a path is asked for the files below it."""
 _COPIES = re.compile(r"\.copy\(…\)$")
@@ -51,8 +52,7 @@ def _named(stream: Streamed) -> set[int]:
     """Values that name files, whatever they are: each worker has a copy of the dataset, and opens all of them."""
     return {
         named.uid
-        for over in stream.over
-        for opened in alternatives(over)
+        for opened in reached(stream.over, most=_MOST_PARTS)
         if isinstance(opened, Op) and opened.name.endswith("open") and opened.inputs
         for name in alternatives(opened.inputs[0])
         if isinstance(name, Op) and name.name == "iterate" and name.inputs

@@ -183,7 +183,7 @@ def _hold(ev: Evaluator, value: Value, found: Value) -> None:
 
 
 def _made(ev: Evaluator, part: Part, name: str, at: s.Span, told_by: str) -> Value:
-    if part.role == "target":
+    if part.role in ("target", "batch"):
         return ev.op("iterate", (ev.unknown(name),), at, name)
     made = ev.object(TYPES[part.role], library_bases(TYPES[part.role]), at, Arguments(open=True))
     made.told_by = told_by
