@@ -22,6 +22,7 @@ from trainlint.cli.options import (
     CacheDir,
     ConfigFile,
     ExitZero,
+    ExtendSelect,
     FindingsAs,
     Ignore,
     MinConfidence,
@@ -69,7 +70,7 @@ _PROJECT = ("trainlint.toml", "pyproject.toml", "setup.py", "setup.cfg", "requir
 def options(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
+        bool, typer.Option("--version", "-V", help="Show the version.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
     if context.invoked_subcommand is not None:
@@ -89,6 +90,7 @@ def check(
         typer.Argument(help="Files and folders to check, or - for standard input.", metavar="[PATHS]..."),
     ] = None,
     select: Select = None,
+    extend_select: ExtendSelect = None,
     ignore: Ignore = None,
     min_level: MinLevel = None,
     min_confidence: MinConfidence = None,
@@ -136,6 +138,16 @@ def check(
     stdin_filename: Annotated[
         str | None, typer.Option(help="Filename for standard input.", metavar="PATH")
     ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Patterns of what is not checked, instead of those configured.", metavar="PATTERNS"
+        ),
+    ] = None,
+    extend_exclude: Annotated[
+        list[str] | None,
+        typer.Option(help="Patterns of what is not checked either.", metavar="PATTERNS"),
+    ] = None,
     force_exclude: Annotated[
         bool, typer.Option("--force-exclude", help="Skip excluded files even if they are named.")
     ] = False,
@@ -182,7 +194,10 @@ def check(
             importers=not no_importers,
             config_file=config,
             select=separated(select),
+            extend_select=separated(extend_select),
             ignore=separated(ignore),
+            exclude=None if exclude is None else separated(exclude),
+            extend_exclude=separated(extend_exclude),
             min_level=min_level,
             min_confidence=min_confidence,
             baseline=baseline,
