@@ -215,7 +215,12 @@ def check(
         raise typer.Exit(check_and_report(request, view))
 
 
-@app.command(cls=RunsAProgram, epilog=examples.RUN, context_settings={"allow_interspersed_args": False})
+@app.command(
+    cls=RunsAProgram,
+    epilog=examples.RUN,
+    short_help="Record a step of a training program, and judge findings.",
+    context_settings={"allow_interspersed_args": False},
+)
 def run(
     script: Annotated[
         list[str] | None,
@@ -400,14 +405,16 @@ def _code(report: Report, outcome: Outcome, exit_zero: bool) -> int:
     return CLEAN
 
 
-app.command(epilog=examples.COMPARE)(compare)
+app.command(epilog=examples.COMPARE, short_help="Show what changed between two recordings.")(compare)
 app.command(epilog=examples.EXPLAIN)(explain)
 app.command(epilog=examples.RULES)(rules)
-app.command("new-rule", epilog=examples.NEW_RULE)(new_rule)
-app.command("test-rules", epilog=examples.TEST_RULES)(test_rules)
+app.command("new-rule", epilog=examples.NEW_RULE, short_help="Write a rule of your own to start from.")(
+    new_rule
+)
+app.command("test-rules", epilog=examples.TEST_RULES, short_help="Test rules of your own.")(test_rules)
 app.command("config", epilog=examples.CONFIG)(show_config)
-app.command(epilog=examples.DOCTOR)(doctor)
+app.command(epilog=examples.DOCTOR, short_help="Say what is installed, in force, and not judged.")(doctor)
 app.command()(schema)
 app.command()(clean)
-app.command()(server)
-app.command()(mcp)
+app.command(short_help="Run a language server for editors.")(server)
+app.command(short_help="Run a server for coding agents.")(mcp)
