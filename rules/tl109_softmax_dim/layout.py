@@ -36,12 +36,10 @@ def axes(value: Value) -> int | None:
     image = _IMAGES.match(value.owner.type) if value.owner is not None else None
     if image is not None:
         return 2 + int(image[2])
-    if name in ("*", "/"):
+    if name in _SCALED:
         return _of_both(value)
     if _keeps(value):
         return axes(before)
-    if name in _SCALED:
-        return max(axes(one) or 0 for one in value.inputs) or None
     match name:
         case "view" | "reshape" | "permute" | "repeat":
             return len(_given(value)) or None
