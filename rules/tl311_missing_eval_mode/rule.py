@@ -50,6 +50,8 @@ def _found(training: Training, forward: Forward, module: Object) -> Finding | No
     is_measured = only_measures(training, forward, module)
     if not is_measured and not is_put_to_use(training, forward, module):
         return _beside_training(training, forward, module)
+    if module.is_given and not is_measured:
+        return None  # who made it may have switched it
     parts = varying(training, forward, module)
     if parts:
         left_on = (one for one in parts if stays_in_training(training, forward, module, one.holder))
