@@ -19,7 +19,8 @@ def learns_again(training: Training, loop: int, around: tuple[int, ...]) -> bool
     Where the optimizer is made anew in the loops around, such a loop is a whole training on all data.
     """
     forwards = training.inside(loop, Forward)
-    if not (around and forwards and training.inside(loop, Backward)):
+    backwards = training.inside(loop, Backward)
+    if not (around and forwards and backwards):
         return False
     optimizers = [
         one for step in training.inside(loop, OptimizerStep) for one in alternatives(step.optimizer)
