@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainlint.facts.api.operations import CREATES
+from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
@@ -18,7 +19,8 @@ def learns_again(training: Training, loop: int, around: tuple[int, ...]) -> bool
     Where the optimizer is made anew in the loops around, such a loop is a whole training on all data.
     """
     forwards = training.inside(loop, Forward)
-    if not (around and forwards and training.inside(loop, Backward)):
+    backwards = training.inside(loop, Backward)
+    if not (around and forwards and backwards):
         return False
     optimizers = [
         one for step in training.inside(loop, OptimizerStep) for one in alternatives(step.optimizer)
@@ -39,10 +41,17 @@ def _is_new(value: Value, loop: int) -> bool:
 
 
 def goes_on(training: Training, loop: int) -> bool:
-    """Whether a module gets in each iteration what the one before has given: the steps of one sequence."""
+    """Whether a module gets in each iteration what the one before has given, with its graph: the steps of one sequence."""
     return any(
-        isinstance(part, Carried) and part.loop == loop
+        isinstance(part, Carried) and part.loop == loop and _hangs_on_itself(part)
         for forward in training.inside(loop, Forward)
         for one in forward.inputs
         for part in made_of(one)
+    )
+
+
+def _hangs_on_itself(state: Carried) -> bool:
+    """Whether a state is not detached from what it was before."""
+    return state.back is not None and any(
+        one is state for one in made_of(state.back, lambda op: cuts(op) or op.name == "call")
     )
