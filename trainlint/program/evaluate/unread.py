@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainlint.facts.api.classes import MODULE, SOME_MODULE
+from trainlint.facts.api.classes import MODULE, PARAMETER, SOME_MODULE
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.model.events.forwards import Forward
@@ -12,7 +12,7 @@ from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.modules import BY_ANY_NAME, Unread
 from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
-from trainlint.facts.model.values import Items, Object, Op, Table
+from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.evaluate.values import ClassValue
@@ -24,7 +24,8 @@ _ADD_MODULES = frozenset(("add_module", "register_module", "setattr"))
 
 def unread(ev: Evaluator, objects: Iterable[Object], nodes: list[Node]) -> Iterator[Unread]:
     """What no code reads of the modules among some objects. Those that a forward creates anew each time are in no
-    checkpoint, whatever they hold."""
+    checkpoint, whatever they hold. A module of which no layer at all is read is a sketch, or gets its weights back from its
+    caller, who lists its parameters."""
     found = [
         (module, layer, Unread(layer.at, module.type, name, layer.type.removeprefix("torch.")))
         for module, name in _unread_names(ev, objects)
@@ -37,9 +38,18 @@ def unread(ev: Evaluator, objects: Iterable[Object], nodes: list[Node]) -> Itera
     met = list(events(nodes))
     anew = {one.object.uid for one in met if isinstance(one, Built) and one.within is not None}
     called = _called(one for one in met if isinstance(one, Forward))
+    left = {layer.uid for _, layer, _ in found}
     for module, layer, lost in found:
-        if module.uid not in anew and not _may_run_elsewhere(module, layer, called):
+        is_used = any(_is_trained(one) and one.uid not in left for one in module.attributes.values())
+        if is_used and module.uid not in anew and not _may_run_elsewhere(module, layer, called):
             yield lost
+
+
+def _is_trained(held: Value) -> bool:
+    """Whether an attribute of a module is a parameter, a layer that has some, or may hold either."""
+    if isinstance(held, Object):
+        return held.is_a(MODULE) and has_parameters(held) is not False
+    return not isinstance(held, Constant) and (not isinstance(held, Op) or held.name == PARAMETER)
 
 
 def _called(forwards: Iterable[Forward]) -> set[int]:
