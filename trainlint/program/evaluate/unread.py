@@ -16,10 +16,12 @@ from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Val
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.evaluate.values import ClassValue
+from trainlint.program.source import syntax as s
 
 _PLAIN_BASES = frozenset((MODULE, "lightning.LightningModule"))
 """Classes of libraries that use no layer by a name of their own."""
 _ADD_MODULES = frozenset(("add_module", "register_module", "setattr"))
+_REGISTER = frozenset(("ModuleList", "ModuleDict"))
 
 
 def unread(ev: Evaluator, objects: Iterable[Object], nodes: list[Node]) -> Iterator[Unread]:
@@ -77,14 +79,20 @@ def harmless_containers(ev: Evaluator, objects: Iterable[Object]) -> frozenset[t
 
 
 def _added_names(ev: Evaluator, objects: Iterable[Object]) -> Iterator[tuple[Object, str]]:
-    """Attributes of modules that stand in a method that adds modules by other names: `add_module(one.name, one)`."""
+    """Attributes of modules that stand in a method that adds modules by other names, such as `add_module(one.name, one)`, or
+    beside the constructor puts some into a container that registers them: `nn.ModuleList(self.models.keys())`."""
     for module in objects:
         cls = module.definition
         if isinstance(cls, ClassValue) and MODULE in module.bases:
-            adding = [one for one in classes.methods(ev, cls) if not _ADD_MODULES.isdisjoint(one.names)]
+            adding = [one for one in classes.methods(ev, cls) if _adds_modules(one)]
             for name in module.attributes:
                 if any(name in one.names for one in adding):
                     yield module, name
+
+
+def _adds_modules(method: s.Function) -> bool:
+    is_beside = method.name != "__init__" and not _REGISTER.isdisjoint(method.names)
+    return is_beside or not _ADD_MODULES.isdisjoint(method.names)
 
 
 def _unread_names(ev: Evaluator, objects: Iterable[Object]) -> Iterator[tuple[Object, str]]:
