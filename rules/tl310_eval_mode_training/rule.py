@@ -16,6 +16,7 @@ from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
+from .left_off import left_off
 from .on_purpose import is_around_it, is_meant, is_other_split, is_setting
 from .switched_back import may_switch_back
 
@@ -23,6 +24,8 @@ from .switched_back import may_switch_back
 @rule(Training, level="error", confidence="likely", absence=True)
 def check(training: Training) -> Iterator[Finding | Open]:
     trained = _trained(training)
+    if isinstance(training, Recorded):
+        yield from left_off(training, trained)
     shown = _after_evaluation(training, trained)
     switches: dict[int, dict[int, ModeChange]] = {}
     said: set[tuple[object, ...]] = set()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.clues import loaded_as_state
 from trainlint.facts.ask.flow import made_of
+from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import ModeChange, StateTaken
 from trainlint.facts.model.training import Training
@@ -48,8 +49,27 @@ _JOINS = ("/", "+", "os.path.join", "getattr")
 _BUILDS = frozenset(
     (
         *_JOINS,
-        *("%", "call", "iterate", "range", "builtins.range", "str", "open", "builtins.str", "builtins.open", "os.fspath", "os.getcwd"),
-        *("pathlib.Path", "pathlib.Path.cwd", "os.path.abspath", "os.path.realpath", "os.path.dirname", "os.path.normpath"),
+        *(
+            "%",
+            "call",
+            "iterate",
+            "range",
+            "builtins.range",
+            "str",
+            "open",
+            "builtins.str",
+            "builtins.open",
+            "os.fspath",
+            "os.getcwd",
+        ),
+        *(
+            "pathlib.Path",
+            "pathlib.Path.cwd",
+            "os.path.abspath",
+            "os.path.realpath",
+            "os.path.dirname",
+            "os.path.normpath",
+        ),
     )
 )
 """Operations that make a path of the parts that are given, and of where the program lies or runs."""
@@ -91,7 +111,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 def _used_as_modules(training: Training) -> set[Place]:
     """Where whole modules are loaded: what the file holds is switched to a mode, or gives its state."""
-    used = [one.module for one in training.events(ModeChange)]
+    used = [made_as(one.module) for one in training.events(ModeChange)]
     used += [one.output for one in training.events(StateTaken)]
     return {
         one.at
