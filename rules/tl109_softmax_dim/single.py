@@ -40,4 +40,4 @@ def _is_axis(op: Op, dim: Value | None, axis: int) -> bool:
     if not isinstance(given, int) or (given < 0) == (axis < 0):
         return bool(given == axis)
     count = axes(op.inputs[0])
-    return count is not None and given % count == axis % count
+    return count is not None and count > 0 and given % count == axis % count

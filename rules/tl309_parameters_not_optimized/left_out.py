@@ -121,7 +121,7 @@ def model_left_out(training: Training) -> LeftOut | None:
     stepped = _suspects_last(training, optimizers.stepped, left)
     for number, one in enumerate(stepped):
         held = optimizers.held[one]
-        idle = not any(
+        idle = not training.is_cut and not any(
             is_part_of(module, other) or is_part_of(other, module) for module in held for other in called
         )
         twins = (
@@ -133,8 +133,8 @@ def model_left_out(training: Training) -> LeftOut | None:
             and {id(module) for module in optimizers.held[other]} == {id(module) for module in held}
         )
         twin = next((at for at in twins if at is not None), None)
-        if idle and any(map(_stands_in, left)) and any(map(_stands_in, held)):
-            continue  # an attribute that methods set: both may stand for the same module
+        if idle and any(map(_stands_in, held)):
+            continue  # what is not in sight may be any model, or a part of one
         at = twin or (one.at if idle else None)
         if at is not None:
             return LeftOut(at, left, has_twin=twin is not None, is_held=is_held_outside(training, left))
@@ -194,7 +194,11 @@ def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
         trained = {}
         for backward in backwards:
             trained.update(layers_trained(backward.loss, optimizers))
-    trained = {one: made for one, made in trained.items() if not may_be_frozen(training, one)}
+    trained = {
+        one: made
+        for one, made in trained.items()
+        if not may_be_frozen(training, one) and not _is_met_inside(training, one, optimizers)
+    }
     own = {id(one) for one in training.objects if not one.is_given}
     has_other_hands = _may_be_touched(training, trained, optimizers) or _are_trained_by_hand(
         training, backwards, trained
@@ -202,6 +206,15 @@ def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
     if has_other_hands or not all(id(one) in own for one in (*trained, *optimizers.held)):
         return None
     return optimizers, trained
+
+
+def _is_met_inside(training: Training, layer: Object, optimizers: Optimizers) -> bool:
+    """Whether a layer that is not in sight is called in the forward of a module that an optimizer holds: it may be a part of
+    that, which another method sets."""
+    return _stands_in(layer) and any(
+        forward.at in layer.calls and isinstance(forward.module, Object) and optimizers.holds(forward.module)
+        for forward in training.events(Forward)
+    )
 
 
 def _are_trained_by_hand(training: Training, backwards: list[Backward], layers: Collection[Object]) -> bool:

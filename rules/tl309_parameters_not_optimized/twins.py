@@ -130,4 +130,6 @@ def _may_be_of(module: Value, other: Value) -> bool:
     first = made_as(module)
     if any(made_as(one) is other for one in reached([first], most=100)):
         return True
+    if any(made_as(one) is first for one in reached([other], most=100)):
+        return True
     return isinstance(module, Object) and isinstance(other, Object) and is_part_of(module, other)

@@ -127,6 +127,8 @@ def _has_modes(layer: Object) -> bool:
     if layer.type in _ATTENTION_LAYERS:
         return _may_be_on(layer.argument(_ATTENTION_LAYERS[layer.type], "dropout"))
     name = layer.type.removeprefix("torch.nn.")
+    if name.startswith("InstanceNorm"):
+        return False  # in training mode it normalises each sample by itself, and drops nothing: many models are meant so
     if name in MODE_DEPENDENT_IF:
         asked = layer.argument(*MODE_DEPENDENT_IF[name])
         return asked is not None and _may_be_on(asked) and has_levels(layer)

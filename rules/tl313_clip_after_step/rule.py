@@ -23,6 +23,7 @@ def check(training: Training) -> Iterator[Finding]:
     has_backward = bool(training.events(Backward))
     wrong: dict[int, tuple[Clip, OptimizerStep, str]] = {}
     right: set[int] = set()
+    clipped: set[int] = set()
     for run in training.runs(Backward, Clip, Escape, OptimizerStep, ParametersRead, ZeroGrad):
         for position, clip in enumerate(run):
             if not isinstance(clip, Clip) or id(clip) not in doubtful - right:
@@ -37,10 +38,11 @@ def check(training: Training) -> Iterator[Finding]:
                 why = None  # a method of a wrapper: whoever calls it has computed the gradients
             if why is None:
                 right.add(id(clip))
+                clipped.add(id(step))
             else:
                 wrong.setdefault(id(clip), (clip, step, why))
     for number, (clip, step, why) in wrong.items():
-        if number not in right:
+        if number not in right and not (why is LATE and id(step) in clipped):
             yield Finding(
                 clip.at,
                 f"Gradients are clipped {why}. Clip between `backward()` and `step()`.",

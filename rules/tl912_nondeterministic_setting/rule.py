@@ -48,6 +48,8 @@ def _at_odds(training: Training) -> Iterator[Finding]:
     ends = [_last(run) for run in _orders(training)]
     if not ends or not all(_asks(one, "deterministic") and _asks(one, "benchmark") for one in ends):
         return
+    if any("enabled" in one and constant(one["enabled"].value) is False for one in ends):
+        return  # cuDNN is off, and picks nothing
     benchmark, deterministic = ends[0]["benchmark"], ends[0]["deterministic"]
     yield Finding(
         benchmark.at,

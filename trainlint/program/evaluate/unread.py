@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainlint.facts.api.classes import MODULE, SOME_MODULE
+from trainlint.facts.api.classes import MODULE, PARAMETER, SOME_MODULE
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.model.events.forwards import Forward
@@ -12,19 +12,22 @@ from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.modules import BY_ANY_NAME, Unread
 from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
-from trainlint.facts.model.values import Items, Object, Op, Table
+from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.evaluate.values import ClassValue
+from trainlint.program.source import syntax as s
 
 _PLAIN_BASES = frozenset((MODULE, "lightning.LightningModule"))
 """Classes of libraries that use no layer by a name of their own."""
 _ADD_MODULES = frozenset(("add_module", "register_module", "setattr"))
+_REGISTER = frozenset(("ModuleList", "ModuleDict"))
 
 
 def unread(ev: Evaluator, objects: Iterable[Object], nodes: list[Node]) -> Iterator[Unread]:
     """What no code reads of the modules among some objects. Those that a forward creates anew each time are in no
-    checkpoint, whatever they hold."""
+    checkpoint, whatever they hold. A module of which no layer at all is read is a sketch, or gets its weights back from its
+    caller, who lists its parameters."""
     found = [
         (module, layer, Unread(layer.at, module.type, name, layer.type.removeprefix("torch.")))
         for module, name in _unread_names(ev, objects)
@@ -37,9 +40,18 @@ def unread(ev: Evaluator, objects: Iterable[Object], nodes: list[Node]) -> Itera
     met = list(events(nodes))
     anew = {one.object.uid for one in met if isinstance(one, Built) and one.within is not None}
     called = _called(one for one in met if isinstance(one, Forward))
+    left = {layer.uid for _, layer, _ in found}
     for module, layer, lost in found:
-        if module.uid not in anew and not _may_run_elsewhere(module, layer, called):
+        is_used = any(_is_trained(one) and one.uid not in left for one in module.attributes.values())
+        if is_used and module.uid not in anew and not _may_run_elsewhere(module, layer, called):
             yield lost
+
+
+def _is_trained(held: Value) -> bool:
+    """Whether an attribute of a module is a parameter, a layer that has some, or may hold either."""
+    if isinstance(held, Object):
+        return held.is_a(MODULE) and has_parameters(held) is not False
+    return not isinstance(held, Constant) and (not isinstance(held, Op) or held.name == PARAMETER)
 
 
 def _called(forwards: Iterable[Forward]) -> set[int]:
@@ -67,14 +79,20 @@ def harmless_containers(ev: Evaluator, objects: Iterable[Object]) -> frozenset[t
 
 
 def _added_names(ev: Evaluator, objects: Iterable[Object]) -> Iterator[tuple[Object, str]]:
-    """Attributes of modules that stand in a method that adds modules by other names: `add_module(one.name, one)`."""
+    """Attributes of modules that stand in a method that adds modules by other names, such as `add_module(one.name, one)`, or
+    beside the constructor puts some into a container that registers them: `nn.ModuleList(self.models.keys())`."""
     for module in objects:
         cls = module.definition
         if isinstance(cls, ClassValue) and MODULE in module.bases:
-            adding = [one for one in classes.methods(ev, cls) if not _ADD_MODULES.isdisjoint(one.names)]
+            adding = [one for one in classes.methods(ev, cls) if _adds_modules(one)]
             for name in module.attributes:
                 if any(name in one.names for one in adding):
                     yield module, name
+
+
+def _adds_modules(method: s.Function) -> bool:
+    is_beside = method.name != "__init__" and not _REGISTER.isdisjoint(method.names)
+    return is_beside or not _ADD_MODULES.isdisjoint(method.names)
 
 
 def _unread_names(ev: Evaluator, objects: Iterable[Object]) -> Iterator[tuple[Object, str]]:
