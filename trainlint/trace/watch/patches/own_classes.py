@@ -43,9 +43,11 @@ def _own_modules(recorder: Recorder) -> Iterator[types.ModuleType]:
 
 def _encodes(kind: Any) -> bool:
     """Whether a class encodes itself; tokenizers of transformers are seen where they do."""
-    if hasattr(kind, "convert_tokens_to_ids"):
-        return False
-    return isinstance(vars(kind).get(_NAME), types.FunctionType) and not issubclass(kind, torch.nn.Module)
+    return (
+        isinstance(vars(kind).get(_NAME), types.FunctionType)
+        and not issubclass(kind, torch.nn.Module)
+        and not any("convert_tokens_to_ids" in vars(base) for base in kind.__mro__)
+    )
 
 
 def _building(recorder: Recorder, undo: ExitStack) -> Callable[[Any], Any]:
