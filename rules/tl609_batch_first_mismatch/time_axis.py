@@ -12,11 +12,13 @@ from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value
 
 _POOLS = frozenset("mean sum max amax min amin logsumexp median".split())
-_SLIDES = frozenset(
-    f"{prefix}{name}1d" for prefix in ("", "adaptive_") for name in ("max_pool", "avg_pool")
-) | frozenset(
-    f"torch.nn.{name}1d" for name in "Conv MaxPool AvgPool AdaptiveMaxPool AdaptiveAvgPool".split()
-) | {"conv1d"}
+_SLIDES = (
+    frozenset(f"{prefix}{name}1d" for prefix in ("", "adaptive_") for name in ("max_pool", "avg_pool"))
+    | frozenset(
+        f"torch.nn.{name}1d" for name in "Conv MaxPool AvgPool AdaptiveMaxPool AdaptiveAvgPool".split()
+    )
+    | {"conv1d"}
+)
 """What goes along the last axis of `[batch, features, time]`."""
 _TURNS = frozenset(("transpose", "swapaxes", "swapdims", "permute"))
 _UNPACKS = "pad_packed_sequence"
@@ -74,7 +76,11 @@ def _swaps_last_two(op: Op) -> bool:
     axes = [number_of(one) for one in given]
     if op.name == "permute":
         return axes == [0, 2, 1]
-    return op.name in _TURNS and len(axes) == 2 and {axis % 3 for axis in axes if isinstance(axis, int)} == {1, 2}
+    return (
+        op.name in _TURNS
+        and len(axes) == 2
+        and {axis % 3 for axis in axes if isinstance(axis, int)} == {1, 2}
+    )
 
 
 def _sequence(reader: Op) -> tuple[Op, bool | None] | None:

@@ -49,8 +49,27 @@ _JOINS = ("/", "+", "os.path.join", "getattr")
 _BUILDS = frozenset(
     (
         *_JOINS,
-        *("%", "call", "iterate", "range", "builtins.range", "str", "open", "builtins.str", "builtins.open", "os.fspath", "os.getcwd"),
-        *("pathlib.Path", "pathlib.Path.cwd", "os.path.abspath", "os.path.realpath", "os.path.dirname", "os.path.normpath"),
+        *(
+            "%",
+            "call",
+            "iterate",
+            "range",
+            "builtins.range",
+            "str",
+            "open",
+            "builtins.str",
+            "builtins.open",
+            "os.fspath",
+            "os.getcwd",
+        ),
+        *(
+            "pathlib.Path",
+            "pathlib.Path.cwd",
+            "os.path.abspath",
+            "os.path.realpath",
+            "os.path.dirname",
+            "os.path.normpath",
+        ),
     )
 )
 """Operations that make a path of the parts that are given, and of where the program lies or runs."""
