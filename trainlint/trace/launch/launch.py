@@ -96,7 +96,7 @@ class Launch:
             if thread is self._ended_in and not thread.is_alive():
                 raise Stop
 
-        threading.Thread.join = joining  # type: ignore[method-assign]
+        threading.Thread.join = joining  # type: ignore[assignment, method-assign]
 
     @property
     def trains(self) -> bool:
