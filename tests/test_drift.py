@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from trainlint.facts.model.events.steps import Backward
@@ -61,7 +63,7 @@ OTHER_GRADIENTS = ((0.7, 0.6), (0.1, 0.6))
         pytest.param({"gradients": ((float("nan"), 0.4), (0.3, 0.2))}, [], id="not a number"),
     ],
 )
-def test_copies(second: dict[str, tuple[Steps, Steps]], expected: list[tuple[str, int, int]]) -> None:
+def test_copies(second: dict[str, Any], expected: list[tuple[str, int, int]]) -> None:
     assert said(rank(0), rank(1, **second)) == expected
 
 
@@ -92,8 +94,8 @@ def test_copies(second: dict[str, tuple[Steps, Steps]], expected: list[tuple[str
         ),
     ],
 )
-def test_without_copies(second: dict[str, object], expected: list[tuple[str, int, int]]) -> None:
-    assert said(rank(0, copied=False), rank(1, copied=False, **second)) == expected  # type: ignore[arg-type]
+def test_without_copies(second: dict[str, Any], expected: list[tuple[str, int, int]]) -> None:
+    assert said(rank(0, copied=False), rank(1, copied=False, **second)) == expected
 
 
 @pytest.mark.parametrize(

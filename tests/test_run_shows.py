@@ -237,6 +237,23 @@ for _ in range(4):
         model(x)
 """
 
+CLASS_BY_CLASS = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+y = torch.arange(256) // 64
+x = torch.randn(256, 8) + nn.functional.one_hot(y, 8)
+settings = dict([("batch_size", 16), ("shuffle", False)])
+loader = DataLoader(TensorDataset(x, y), **settings)
+model = nn.Linear(8, 4)
+optimizer = torch.optim.Adam(model.parameters())
+for epoch in range(3):
+    for inputs, labels in loader:
+        loss = nn.functional.cross_entropy(model(inputs), labels)
+        optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
 IN_A_THREAD = f"""\
 import threading
 def work():
@@ -265,6 +282,7 @@ thread.start(); thread.join()
         pytest.param(ALWAYS_DROPS_IN_ATTENTION, "TL904", {None}, id="attention that drops in evaluation"),
         pytest.param(NAN_OUTSIDE, "TL212", {None}, id="NaN from an operation outside the model"),
         pytest.param(NAN_IN_FUNCTION, "TL212", {None}, id="NaN from a function outside the model"),
+        pytest.param(CLASS_BY_CLASS, "TL502", {None}, id="one class after the other"),
         pytest.param(MODE_BY_ATTRIBUTE, "TL310", {None}, id="a mode that is set by attribute"),
         pytest.param(IN_A_THREAD, "TL301", {None}, id="in a thread"),
     ],
@@ -335,6 +353,11 @@ def test_a_bug_that_only_a_run_shows(
             ALWAYS_DROPS_IN_ATTENTION.replace("dropout_p=0.3", "dropout_p=0.3 * self.training"),
             "TL904",
             id="attention that drops in training alone",
+        ),
+        pytest.param(
+            CLASS_BY_CLASS.replace("arange(256) // 64", "randint(4, (256,))"),
+            "TL502",
+            id="classes as they come",
         ),
         pytest.param(
             MODE_BY_ATTRIBUTE + "    set_mode(True)\n", "TL310", id="a mode that is set back by attribute"

@@ -13,6 +13,7 @@ SOFTMAX = """\
 import multiprocessing
 import sys
 import threading
+import time
 import torch
 import torch.multiprocessing as mp
 from torch import nn
@@ -53,6 +54,14 @@ A_RESULT = """\
     multiprocessing.Process(target=train, args=(0, results)).start()
     print(results.get())
 """
+BESIDE_ANOTHER = """\
+    other = multiprocessing.Process(target=time.sleep, args=(600,))
+    other.start()
+    print(other.pid)
+    process = multiprocessing.Process(target=train, args=(0,))
+    process.start()
+    process.join()
+"""
 A_CLASS = "    process = Trainer()\n    process.start()\n    process.join()\n"
 A_THREAD = "    thread = threading.Thread(target=train, args=(0,))\n    thread.start()\n    thread.join()\n"
 AFTERWARDS = '    print("after training")\n    torch.load("model.pt")\n'
@@ -65,6 +74,7 @@ AFTERWARDS = '    print("after training")\n    torch.load("model.pt")\n'
         pytest.param(A_PROCESS.format("spawn"), id="a process"),
         pytest.param(A_PROCESS.format("fork"), id="a fork"),
         pytest.param(A_CLASS, id="a class"),
+        pytest.param(BESIDE_ANOTHER, id="beside another"),
         pytest.param(A_RESULT, id="a result"),
         pytest.param(A_THREAD, id="a thread"),
     ],
@@ -73,12 +83,14 @@ def test_what_trains_elsewhere_is_recorded(starts: str, tmp_path: Path) -> None:
     write(tmp_path, {"train.py": SOFTMAX + starts + AFTERWARDS})
     ran = run(tmp_path, "train.py")
     assert ran.returncode == FOUND, ran.stderr
-    assert found(tmp_path) == [("TL101", 12, "confirmed")]
+    assert found(tmp_path) == [("TL101", 13, "confirmed")]
     assert ending(tmp_path)["how"] == "recorded"
     assert report(tmp_path)["run"]["losses"]
     assert "trained to the end" not in ran.stdout
     assert "after training" not in ran.stdout
     assert not (tmp_path / "model.pt").exists()
+    if starts is BESIDE_ANOTHER:
+        assert not Path("/proc", ran.stdout.strip()).exists()
 
 
 def test_processes_that_do_not_train_leave_the_program_alone(tmp_path: Path) -> None:

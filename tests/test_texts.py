@@ -50,6 +50,44 @@ tokenizer(["a bad cab", "AB"], padding=True, return_tensors="pt")
 tokenizer.encode("a hedge")
 """
 
+_OF_THE_PROGRAM = """
+import builtins
+import torch
+from trainlint.trace.launch.session import Session
+before = builtins.__build_class__
+session = Session()
+
+class Letters:
+    numbers = {one: number for number, one in enumerate("abcdefgh ")}
+
+    def encode(self, text):
+        return [self.numbers[one] for one in text if one in self.numbers]
+
+    def decode(self, numbers):
+        return "".join([*self.numbers][one] for one in numbers)
+
+class Autoencoder(torch.nn.Module):
+    def encode(self, x):
+        return x
+
+assert Autoencoder.encode.__code__.co_filename == __file__
+inside = Letters.encode
+tokens = Letters().encode("a bad cab, and nothing else")
+assert tokens == [0, 8, 1, 0, 3, 8, 2, 0, 1, 8, 0, 3, 8, 7, 6, 8, 4, 4]
+seen, = session.recorder.texts.seen()
+assert (seen.tokenizer, seen.texts, seen.tokens, seen.letters, seen.lost) == ("Letters", 1, 18, 21, 8), seen
+session.close()
+assert builtins.__build_class__ is before
+assert Letters.encode.__code__ is not inside.__code__
+"""
+
+
+def test_a_tokenizer_of_the_program(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(_OF_THE_PROGRAM)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
 
 def test_a_library_that_is_imported_during_the_recording() -> None:
     done = subprocess.run([sys.executable, "-c", _LATE], capture_output=True, text=True, check=False)

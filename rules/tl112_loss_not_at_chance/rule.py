@@ -20,6 +20,8 @@ BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
 FEWEST_SAMPLES = 4
 FAR_OFF = 2.0
 """A first loss is far off beyond this many times chance, and this much more."""
+HOPELESS = 20.0
+"""The same, where the program scales its logits, or compares each sample with all others: then chance says less."""
 LIKE_A_SUM = 0.35
 """How far a sum may be from chance times the number of samples."""
 
@@ -45,7 +47,7 @@ def check(run: Recorded) -> Iterator[Finding]:
         if (
             reduction == "mean"
             and first.value > FAR_OFF * first.chance + FAR_OFF
-            and not _is_scaled(loss.input)
+            and (_is_hopeless(first.value, first.chance) or not _is_scaled(loss.input))
         ):
             yield _finding(
                 run,
@@ -101,10 +103,14 @@ def _first(loss: LossCall) -> First | None:
         samples < FEWEST_SAMPLES
         or numbers["distinct targets"] < 2
         or classes < 2
-        or shape == (samples, samples)
+        or (shape == (samples, samples) and not _is_hopeless(numbers["value"], math.log(classes)))
     ):
         return None
     return First(numbers["value"], math.log(classes), classes, samples)
+
+
+def _is_hopeless(value: float, chance: float) -> bool:
+    return value > HOPELESS * chance + HOPELESS
 
 
 def _weighs(loss: LossCall) -> bool:

@@ -21,7 +21,7 @@ from .reading import (
     keeps_windows_in_order,
     reads_in_order,
 )
-from .sorted_labels import are_by_class
+from .sorted_labels import are_by_class, holds_classes_in_order
 from .swapped import said_of, shuffled_instead
 
 _DATASET = "torch.utils.data.Dataset"
@@ -130,4 +130,8 @@ def _has_an_order(training: Training, dataset: Value, loader: Object) -> bool:
         return False
     if name in _GENERATED or is_uniform(dataset):
         return False
-    return are_by_class(training, loader) or not is_in_random_order(training, dataset)
+    return (
+        are_by_class(training, loader)
+        or holds_classes_in_order(dataset)
+        or not is_in_random_order(training, dataset)
+    )

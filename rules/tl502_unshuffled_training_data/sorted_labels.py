@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.ask.numbers import is_whole
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.losses import LossCall
@@ -20,6 +21,12 @@ def are_by_class(training: Training, loader: Object) -> bool:
         for loss in training.events(LossCall)
         if loss.target is not None and (label := _label(loss.target, loader)) is not None
     )
+
+
+def holds_classes_in_order(dataset: Value) -> bool:
+    """Whether a run has seen labels in a dataset that are sorted by class."""
+    held = dataset.attributes.values() if isinstance(dataset, Object) else dataset.parts()
+    return any("classes in order" in numbers_of(one) for one in held)
 
 
 def _label(target: Value, loader: Object) -> Value | None:

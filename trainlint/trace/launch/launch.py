@@ -46,6 +46,8 @@ class Launch:
         self._session: Session | None = None
         self._recorded: Recorded | None = None
         self._is_over = False
+        self._ended_in: threading.Thread | None = None
+        """The thread in which all was recorded."""
         self._pid = os.getpid()
         self._let_go: Callable[[], None] = lambda: None
         self._unsaved = Unsaved(str(outcome.parent))
@@ -80,8 +82,21 @@ class Launch:
             phase=asked.phase,
             phase_seconds=asked.phase_seconds,
         )
+        self._end_with_thread()
         tape = self._session.recorder.tape
         tape.is_on, tape.keeps_begun = bool(asked.probes), "resume" in asked.probes
+
+    def _end_with_thread(self) -> None:
+        """A program that waits for the end of a thread, in which all was recorded that was asked for, is ended then."""
+        join = threading.Thread.join
+
+        @functools.wraps(join)
+        def joining(thread: threading.Thread, timeout: float | None = None) -> None:
+            join(thread, timeout)
+            if thread is self._ended_in and not thread.is_alive():
+                raise Stop
+
+        threading.Thread.join = joining  # type: ignore[assignment, method-assign]
 
     @property
     def trains(self) -> bool:
@@ -98,6 +113,7 @@ class Launch:
         self._write(how)
         self._unsaved.begin()
         self._outcome.with_suffix(STOPPED).touch()
+        self._ended_in = threading.current_thread()
         self.waits_for(ENDS)
         if self._session is not None:
             self._session.close(keep_mode=True)
@@ -122,19 +138,9 @@ class Launch:
         backward = torch.autograd.backward
         torch.autograd.backward = again
         hook = register_optimizer_step_pre_hook(again)
-        trainer, join = threading.current_thread(), threading.Thread.join
-
-        @functools.wraps(join)
-        def joining(thread: threading.Thread, timeout: float | None = None) -> None:
-            join(thread, timeout)
-            if thread is trainer and not thread.is_alive():
-                raise Stop
-
-        threading.Thread.join = joining  # type: ignore[method-assign]
 
         def let_go() -> None:
             torch.autograd.backward = backward
-            threading.Thread.join = join  # type: ignore[method-assign]
             hook.remove()
 
         self._let_go = let_go

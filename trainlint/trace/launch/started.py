@@ -26,7 +26,9 @@ _HOME = str(Path(__file__).resolve().parents[3])
 _SPAWNS = ("torch.multiprocessing.spawn", "_wrap")
 """With which `torch.multiprocessing.spawn` calls a function in each process; the function is its first argument."""
 _PATIENCE = 60.0
-"""Seconds that the others have to end, where one process was seen to end."""
+"""Seconds that a process has for experiments, once all is recorded in it."""
+_OTHERS = 20.0
+"""Seconds that other processes have to end after that; then they are ended, so that none is left behind."""
 _GRACE = 5.0
 """Seconds that the program has to notice that its processes have ended."""
 _POLL = 0.2
@@ -98,7 +100,7 @@ class Started:
             process.run = Watched(process.run, self._asked, outcome)
         self._processes.append(process)
         if len(self._processes) == 1 and threading.current_thread() is threading.main_thread():
-            self._attend()
+            self._attend(type(process).join)
 
     # The end
 
@@ -106,17 +108,29 @@ class Started:
         """A process has ended. If that was because enough is recorded, the program is ended too, when all have."""
         if self._has_ended or self._launch.trains or not self._stopped():
             return
+        self._end(join)
+
+    def _end(self, join: Callable[..., None]) -> None:
+        """End the program, when its processes have ended. Those that others wait for at their end are not left behind."""
+        from multiprocessing import active_children
+
         self._has_ended = True
         until = time.monotonic() + _PATIENCE
-        for one in self._processes:
-            join(one, max(0.0, until - time.monotonic()))
+        while time.monotonic() < until and not all(map(_is_done, self._stopped())):
+            time.sleep(_POLL)
+        until = time.monotonic() + _OTHERS
+        for one in active_children():
+            if not one.daemon:
+                join(one, max(0.0, until - time.monotonic()))
+                if one.is_alive():
+                    one.terminate()
         self._launch.enough("recorded")
 
     def _stopped(self) -> list[Path]:
         """The recordings of processes that were ended because enough is recorded."""
         return sorted(self._folder.glob(f"child-*{STOPPED}"))
 
-    def _attend(self) -> None:
+    def _attend(self, join: Callable[..., None]) -> None:
         """A program that waits for something else than the end of its processes, such as a result in a queue, is told by a
         signal."""
         if not hasattr(signal, "SIGUSR2") or signal.getsignal(signal.SIGUSR2) != signal.SIG_DFL:
@@ -124,13 +138,10 @@ class Started:
 
         def told(*_: Any) -> None:
             if not self._has_ended:
-                self._has_ended = True
-                self._launch.enough("recorded")
+                self._end(join)
 
         def wait() -> None:
-            while not (stopped := self._stopped()) or not all(
-                one.with_suffix(DONE).exists() for one in stopped
-            ):
+            while not (stopped := self._stopped()) or not all(map(_is_done, stopped)):
                 time.sleep(_POLL)
             time.sleep(_GRACE)
             if not self._has_ended and not self._launch.trains:
@@ -138,6 +149,11 @@ class Started:
 
         signal.signal(signal.SIGUSR2, told)
         _thread.start_new_thread(wait, ())
+
+
+def _is_done(stopped: Path) -> bool:
+    """Whether all is written of a process that was ended."""
+    return stopped.with_suffix(DONE).exists()
 
 
 def _spawns(target: Any) -> bool:

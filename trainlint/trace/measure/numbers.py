@@ -12,6 +12,8 @@ from trainlint.facts.seen.tensors import Spread
 _MOST_COUNTED = 1_000_000
 """Whole numbers of a batch that are counted."""
 _MOST_FREQUENT = 24
+_FEWEST_OF_A_CLASS = 8
+"""How often each whole number has to stand there on average, to be a class and no count or time."""
 _SHOWN = 64
 """Whole numbers of a sample that are kept."""
 _SAMPLE = 4096
@@ -64,6 +66,24 @@ def whole_numbers(
     most = torch.topk(counts, min(_MOST_FREQUENT, counts.numel())).indices
     pairs = zip(found[most].tolist(), counts[most].tolist(), strict=True)
     return tuple(pairs), found.numel(), tuple(first.reshape(-1)[:_SHOWN].tolist())
+
+
+def classes_in_order(tensor: torch.Tensor) -> int:
+    """How many different whole numbers there are, where all that are equal stand together, smallest first, and none is rare;
+    0 otherwise."""
+    values = plain(tensor)
+    if (
+        values is None
+        or values.dim() != 1
+        or values.is_floating_point()
+        or not 1 < values.numel() <= _MOST_COUNTED
+    ):
+        return 0
+    before, after = values[:-1], values[1:]
+    if not bool((after >= before).all()):
+        return 0
+    classes = 1 + int((after != before).sum())
+    return classes if 1 < classes <= values.numel() // _FEWEST_OF_A_CLASS else 0
 
 
 def _wide(values: torch.Tensor) -> torch.dtype:

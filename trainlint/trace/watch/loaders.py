@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.values import Constant, Items, Object, Op, Unknown, Value
 from trainlint.facts.seen.loaders import LoaderSeen
+from trainlint.trace.measure import numbers
 from trainlint.trace.watch.graph import seen, tensors
 from trainlint.trace.watch.objects import dotted
 
@@ -120,7 +122,7 @@ class Loaders:
 
     def _dataset(self, dataset: Any) -> Value:
         if type(dataset) is data.TensorDataset:
-            inputs = tuple(self._recorder.graph.value(one) for one in dataset.tensors)
+            inputs = tuple(map(self._stored, dataset.tensors))
             return Op(name=dotted(data.TensorDataset), inputs=inputs)
         if type(dataset) is data.Subset:
             return Op(name=dotted(data.Subset), inputs=(self._dataset(dataset.dataset),))
@@ -134,11 +136,21 @@ class Loaders:
         )
         kind = type(dataset).__name__ if own else dotted(type(dataset))
         held = {
-            name: self._recorder.graph.value(value)
+            name: self._stored(value)
             for name, value in getattr(dataset, "__dict__", {}).items()
             if isinstance(value, torch.Tensor)
         }
         return Object(type=kind, bases=library, definition=kind if own else None, attributes=held)
+
+    def _stored(self, tensor: torch.Tensor) -> Value:
+        """A tensor that a dataset holds; of whole numbers, whether they are classes one after the other."""
+        value = self._recorder.graph.of(tensor)
+        with self._recorder.aside():
+            classes = numbers.classes_in_order(tensor)
+        if isinstance(value, Op) and classes:
+            look = value.seen or seen(tensor)
+            value.seen = replace(look, numbers={**look.numbers, "classes in order": float(classes)})
+        return value
 
     def _sampler(self, sampler: Any) -> Value:
         if not isinstance(sampler, data.Sampler):

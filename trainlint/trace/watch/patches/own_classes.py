@@ -6,7 +6,7 @@ import builtins
 import functools
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +22,32 @@ _NAME = "encode"
 
 def patch(recorder: Recorder, undo: ExitStack) -> None:
     """Of the classes that are there, and of those that are still to be made."""
-    for module in list(sys.modules.values()):
-        for kind in list(getattr(module, "__dict__", {}).values()):
-            if type(kind) is type and _encodes(kind) and recorder.is_own_class(kind):
+    for module in _own_modules(recorder):
+        for kind in list(vars(module).values()):
+            if isinstance(kind, type) and _encodes(kind) and recorder.is_own_class(kind):
                 replace(undo, kind, _NAME, _encoding(recorder))
     replace(undo, builtins, "__build_class__", _building(recorder, undo))
 
 
+def _own_modules(recorder: Recorder) -> Iterator[types.ModuleType]:
+    """The modules of packages that are the program's own."""
+    own: dict[str, bool] = {"__main__": True}
+    for name, module in list(sys.modules.items()):
+        package = name.partition(".")[0]
+        if package not in own:
+            file = getattr(sys.modules.get(package), "__file__", None) or getattr(module, "__file__", None)
+            own[package] = file is not None and recorder.own.is_own_file(file)
+        if own[package] and isinstance(module, types.ModuleType):
+            yield module
+
+
 def _encodes(kind: Any) -> bool:
-    return isinstance(vars(kind).get(_NAME), types.FunctionType) and not issubclass(kind, torch.nn.Module)
+    """Whether a class encodes itself; tokenizers of transformers are seen where they do."""
+    return (
+        isinstance(vars(kind).get(_NAME), types.FunctionType)
+        and not issubclass(kind, torch.nn.Module)
+        and not any("convert_tokens_to_ids" in vars(base) for base in kind.__mro__)
+    )
 
 
 def _building(recorder: Recorder, undo: ExitStack) -> Callable[[Any], Any]:
