@@ -36,10 +36,10 @@ def axes(value: Value) -> int | None:
     image = _IMAGES.match(value.owner.type) if value.owner is not None else None
     if image is not None:
         return 2 + int(image[2])
+    if name in _SCALED:
+        return _of_both(value)
     if _keeps(value):
         return axes(before)
-    if name in _SCALED:
-        return max(axes(one) or 0 for one in value.inputs) or None
     match name:
         case "view" | "reshape" | "permute" | "repeat":
             return len(_given(value)) or None
@@ -51,6 +51,12 @@ def axes(value: Value) -> int | None:
             parts = before.items if isinstance(before, Items) else []
             return next((found for one in parts if (found := axes(one)) is not None), None)
     return None
+
+
+def _of_both(op: Op) -> int | None:
+    """Of a product, the axes of the larger part, as a number has none; a second part that is not known is no larger."""
+    first, second = axes(op.inputs[0]), axes(op.inputs[1]) if len(op.inputs) > 1 else None
+    return None if first is None else max(first, second or 0) or None
 
 
 @question(start=False, unknown=False)
