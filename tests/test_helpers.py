@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -95,9 +96,11 @@ def test_what_one_entry_point_leaves_for_others(
     copied: list[int] = []
 
     @contextmanager
-    def noting(count: int, work: helpers.Work, turns: Sequence[Turn]) -> Iterator[helpers.Helpers]:
+    def noting(
+        count: int, work: helpers.Work, turns: Sequence[Turn], known: helpers.Known
+    ) -> Iterator[helpers.Helpers]:
         copied.append(len(turns))
-        with helpers.helpers(count, work, turns) as found:
+        with helpers.helpers(count, work, turns, known) as found:
             yield found
 
     monkeypatch.setattr(entry_points, "helpers", noting)
@@ -113,3 +116,37 @@ def test_a_copy_that_dies(folder: Path, asked: list[Entry], monkeypatch: pytest.
     monkeypatch.setattr(helpers, "_help", lambda *_: None)
     alone, together = in_one_process_and_in_more([*WITH_REGISTRY])
     assert together == alone and not asked
+
+
+def test_what_was_passed_over_for_something_that_does_not_count() -> None:
+    """Nobody evaluates `last` at first, as `second` reaches it; `first` reaches `second`, which does not count then."""
+    reaches = {"first": ("first", "second"), "second": ("second", "last"), "last": ("last",)}
+    turns = [Turn(("function", "a.py", number), ("a.py", number)) for number in range(3)]
+    number = {name: one for one, name in enumerate(reaches)}
+    outcomes = {
+        turn.entry: Outcome(
+            (), *(frozenset(),) * 2, frozenset(("a.py", number[one]) for one in reached), *(frozenset(),) * 4
+        )
+        for turn, reached in zip(turns, reaches.values(), strict=True)
+    }
+    known = helpers.Known(set(), set())
+    ends = [Pipe() for _ in range(2)]
+    asked: list[Entry] = []
+    ahead = helpers.Helpers([mine for mine, _ in ends], turns, known)
+
+    def answer() -> None:
+        for _, other in ends:
+            while other.poll():
+                asked.append(other.recv())
+                other.send(outcomes[asked[-1]])
+
+    ahead._ask()
+    answer()
+    first = ahead.outcome(turns[0].entry)
+    assert first is not None
+    known.reached.update(first.reached)
+    known.entered.add(turns[0].code)
+    answer()
+    assert known.passes_over(turns[1])
+    assert ahead.outcome(turns[2].entry) == outcomes[turns[2].entry]
+    assert sorted(asked) == [turn.entry for turn in turns]

@@ -120,7 +120,7 @@ class Entering:
     def strangers(self, path: str, number: int) -> tuple[str, ...]:
         """What a function that nothing calls trains with, as far as nothing says what it is."""
         function, _ = self._functions(path)[number]
-        return unclear(function.code.body)
+        return unclear(function.code)
 
     def _functions(self, path: str) -> list[tuple[FunctionValue, ClassValue | None]]:
         if path not in self._listed:

@@ -26,7 +26,7 @@ from trainlint.program.evaluate.handing_on import hand_masks_on
 from trainlint.program.evaluate.roots import Root
 from trainlint.program.evaluate.unread import harmless_containers, unread
 from trainlint.program.evaluate.uses import Code
-from trainlint.program.incremental.helpers import Helpers, NotAlone, helpers
+from trainlint.program.incremental.helpers import Helpers, Known, NotAlone, helpers
 from trainlint.program.incremental.outcome import Defined, DefinedFunction, Entry, Outcome, Sharing, Turn
 from trainlint.program.incremental.results import Ledger
 from trainlint.program.source.relevance import Relevance
@@ -61,8 +61,7 @@ class Roots:
         self._problems = problems
         self._copies = copies
         self._entering = Entering(ev)
-        self._reached: set[Code] = set()
-        self._entered: set[Code | None] = set()
+        self._taken = Known(set(), set())
         self._sharing = Sharing()
         self.ledger = Ledger()
         """What is known now."""
@@ -92,7 +91,7 @@ class Roots:
         left, copies, times = deque(turns), self._copies, 0
         while left:
             with (
-                helpers(copies, work, tuple(left)) if copies else nullcontext() as ahead,
+                helpers(copies, work, tuple(left), self._taken) if copies else nullcontext() as ahead,
                 suppress(NotAlone),
             ):
                 while left:
@@ -106,9 +105,9 @@ class Roots:
             copies = copies if times <= limits.COPIED_AGAIN else 0
 
     def _turn(self, turn: Turn, ahead: Helpers | None) -> Iterator[Finding]:
-        if turn.code not in self._reached or turn.code in self._entered:
+        if not self._taken.passes_over(turn):
             yield from self._outcome(turn.entry, ahead)
-            self._entered.add(turn.code)
+            self._taken.entered.add(turn.code)
 
     def _turns(self) -> Iterator[Turn]:
         for path in self._paths:
@@ -260,7 +259,7 @@ class Roots:
 
     def _noted(self, entry: Entry, outcome: Outcome) -> tuple[Finding, ...]:
         outcome = self._sharing.shared(outcome)
-        self._reached |= outcome.reached
+        self._taken.reached.update(outcome.reached)
         self.ledger.outcomes[entry] = outcome
         return outcome.findings
 

@@ -73,6 +73,10 @@ def roles(block: s.Block) -> Mapping[str, Part]:
     """What code makes clear, by how it is written: `net`, `self.net`, `parts[net]`."""
     uses = _Uses()
     uses.block(block)
+    return _known(uses)
+
+
+def _known(uses: _Uses) -> Mapping[str, Part]:
     found = {}
     for name, use in uses.by_name.items():
         role = _role(name.rpartition(".")[2].rpartition("[")[2].rstrip("]"), use)
@@ -98,11 +102,13 @@ def is_named_scheduler(name: str) -> bool:
     return _SCHEDULER.search(name) is not None
 
 
-def unclear(block: s.Block) -> tuple[str, ...]:
-    """Names that are used as parts of training are, and of which nothing says what part."""
+def unclear(function: s.Function) -> tuple[str, ...]:
+    """Names that are used as parts of training are in a function, and of which nothing says what part."""
+    if _OF_TRAINING.isdisjoint(function.names):
+        return ()
     uses = _Uses()
-    uses.block(block)
-    known = roles(block)
+    uses.block(function.body)
+    known = _known(uses)
     return tuple(
         name for name, use in uses.by_name.items() if name not in known and use.methods & _OF_TRAINING
     )
