@@ -17,7 +17,6 @@ from trainlint.facts.model.events.steps import Clip, OptimizerStep, SchedulerSte
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Table, Unknown, Value, alternatives, constant
 
-
 _MOST_PARTS = 200
 """Parts of a list of parameters that are looked through for an optimizer."""
 
