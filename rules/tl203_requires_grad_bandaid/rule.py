@@ -12,15 +12,20 @@ from trainlint.facts.ask.starving import starving
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+from .outputs import outputs_made_leaves
+
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding | Open]:
     yield from perhaps_of_outputs(training)
+    if not isinstance(training, Recorded):
+        yield from _outputs(training)
     losses = {one.output.uid for one in training.events(LossCall)}
     steps = bool(training.events(OptimizerStep))
     has_copies = not operations_behind(training).isdisjoint(REBUILDS | CUTS)
@@ -64,6 +69,16 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     (*places, start),
                     evidence=of_cut(training, ends[0]),
                 )
+
+
+def _outputs(training: Training) -> Iterator[Finding]:
+    for event, backward in outputs_made_leaves(training):
+        yield Finding(
+            event.at,
+            "This output has lost the graph of its model, and setting `requires_grad` does not restore it: `backward()` then "
+            "runs without an error, and ends here. Remove this, and keep the graph.",
+            (Because(backward.at, "`backward()` starts here"),),
+        )
 
 
 def _is_new_leaf(value: Value) -> TypeGuard[Op]:

@@ -9,7 +9,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 _PASSES_ON = frozenset(
-    "enumerate zip sorted reversed iter list tuple map filter iterate itertools.islice itertools.chain tqdm.tqdm "
+    "enumerate zip sorted reversed iter list tuple map filter iterate copy itertools.islice itertools.chain tqdm.tqdm "
     "tqdm.auto.tqdm csv.reader csv.DictReader".split()
 )
 """What goes through all that it is given."""
@@ -21,6 +21,8 @@ _SOURCES = frozenset(
 _MOST_PARTS = 200
 _LISTS_FILES = re.compile(r"\.(glob|rglob|iterdir)\(…\)$")
 """How a path is asked for the files below it."""
+_COPIES = re.compile(r"\.copy\(…\)$")
+"""How a list is copied, where only what it came from is known."""
 
 
 @rule(Streamed, level="error", by="S")
@@ -86,6 +88,8 @@ def _repeats(value: Value) -> bool:
     match value:
         case Constant() | Items(exact=True):
             return True
+        case Op(name="call", text=text, inputs=(copied,)) if _COPIES.search(text):
+            return _repeats(copied)
         case Op(name=name, inputs=inputs) if name in _PASSES_ON:
             tensors = [one for given in inputs for one in alternatives(given)]
             return bool(tensors) and all(map(_repeats, tensors))
