@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.loaders import workers
 from trainlint.facts.model.events.frameworks import Streamed
-from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, alternatives
+from trainlint.facts.model.values import Constant, Items, Object, Op, Unknown, Value, alternatives
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -28,7 +28,8 @@ _COPIES = re.compile(r"\.copy\(…\)$")
 @rule(Streamed, level="error", by="S")
 def check(stream: Streamed) -> Iterator[Finding]:
     loader = stream.loader
-    number = workers(loader)
+    usual = _by_default(loader)
+    number = workers(loader) if usual is None else usual
     if (
         stream.asks
         or not number
@@ -45,7 +46,19 @@ def check(stream: Streamed) -> Iterator[Finding]:
             loader.at,
             f"Each of the {number} workers goes through the whole stream, so every sample comes {number} times per epoch. "
             "In `__iter__`, ask `torch.utils.data.get_worker_info()` and yield the part of this worker.",
+            confidence="likely" if usual is not None else None,
+            doubt="the number of workers is a default, which callers may replace"
+            if usual is not None
+            else "",
         )
+
+
+def _by_default(loader: Object) -> int | None:
+    """The number of workers, where it is one that callers may replace."""
+    match loader.argument(5, "num_workers"):
+        case Constant(value=int(number), is_default=True):
+            return number
+    return None
 
 
 def _named(stream: Streamed) -> set[int]:
