@@ -12,6 +12,7 @@ from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.freezing import may_be_frozen
+from trainlint.facts.ask.helpers import is_in_sight
 from trainlint.facts.ask.holding import is_part_of, numbers_inside
 from trainlint.facts.ask.interference import may_set_gradients
 from trainlint.facts.ask.stepped import modules_held, numbers_held
@@ -180,7 +181,7 @@ def _stands_in(module: Object) -> bool:
 @question(start=None, unknown=None)
 def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
     """The optimizers, and the layers that losses certainly train; None where anything else may have a hand in it."""
-    backwards = [one for one in training.events(Backward) if not one.by_framework]
+    backwards = [one for one in training.events(Backward) if is_in_sight(one)]
     if not backwards or not training.events(OptimizerStep):
         return None
     optimizers = _optimizers(training)
@@ -194,7 +195,7 @@ def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
         for backward in backwards:
             trained.update(layers_trained(backward.loss, optimizers))
     trained = {one: made for one, made in trained.items() if not may_be_frozen(training, one)}
-    own = {id(one) for one in training.objects}
+    own = {id(one) for one in training.objects if not one.is_given}
     has_other_hands = _may_be_touched(training, trained, optimizers) or _are_trained_by_hand(
         training, backwards, trained
     )

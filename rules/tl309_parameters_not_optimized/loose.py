@@ -8,6 +8,7 @@ from trainlint.facts.api.classes import MODULE, PARAMETER
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.behind_losses import operations_behind
 from trainlint.facts.ask.freezing import may_be_frozen
+from trainlint.facts.ask.helpers import is_in_sight
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import Backward
@@ -26,7 +27,7 @@ def loose_left_out(training: Training) -> LeftOut | None:
     optimizers, trained = found
     if PARAMETER not in operations_behind(training) and all(map(optimizers.holds, trained)):
         return None
-    losses = [one.loss for one in training.events(Backward) if not one.by_framework]
+    losses = [one.loss for one in training.events(Backward) if is_in_sight(one)]
     together = list(reached((one for one in losses if _learns(one, optimizers)), recorded))
     owners = _with_own_parameters(training, together, optimizers)
     beside = {one.owner for one in together if isinstance(one, Op)}.union(owners)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.helpers import is_in_sight
 from trainlint.facts.ask.interference import may_set_gradients
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.ask.unseen_models import made_as
@@ -93,7 +94,7 @@ def _models(optimizer: Value) -> Iterator[Value]:
 def _losses_beside(training: Training, loops: tuple[int, ...]) -> list[Value]:
     """The losses whose gradients a step in a loop may use, or one in none."""
     around = training.inside(loops[-1], Backward) if loops else training.events(Backward)
-    return [one.loss for one in around if not one.by_framework]
+    return [one.loss for one in around if is_in_sight(one)]
 
 
 def _called(values: Iterable[Value]) -> Iterator[Value]:

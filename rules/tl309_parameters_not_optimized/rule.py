@@ -8,6 +8,8 @@ from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
+from .adapters import adapted_later
+from .configured import configured_left_out
 from .frozen_head import frozen_head
 from .left_out import LeftOut, model_left_out, part_left_out
 from .loose import loose_left_out
@@ -22,7 +24,12 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 
 def _in_source(training: Training) -> Iterator[Finding]:
-    found = part_left_out(training) or model_left_out(training) or loose_left_out(training)
+    found = (
+        part_left_out(training)
+        or model_left_out(training)
+        or loose_left_out(training)
+        or configured_left_out(training)
+    )
     if found is not None and not (
         found.is_held and found.is_body
     ):  # who makes the object may have loaded its body
@@ -42,6 +49,13 @@ def _in_source(training: Training) -> Iterator[Finding]:
             (Because(again.model, "the model that gets the gradients is created here"),),
             confidence="likely" if again.by else None,
             doubt=f"`{again.by}` is not in sight: it may give the same model each time" if again.by else "",
+        )
+    elif (adapted := adapted_later(training)) is not None:
+        yield Finding(
+            adapted.optimizer,
+            "The model of this optimizer is given adapters after it: all that it holds is frozen then, and the adapters are in "
+            "no param group, so nothing is trained. Create the optimizer from the model with its adapters.",
+            (Because(adapted.at, "the adapters are added here"),),
         )
     elif (late := unfrozen(training)) is not None:
         yield Finding(

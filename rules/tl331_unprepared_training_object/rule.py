@@ -17,7 +17,7 @@ from trainlint.facts.ask.stepped import held_modules
 from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, alternatives, constant
+from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -126,6 +126,7 @@ def _loaders(training: Training, handed: frozenset[int]) -> Iterator[Finding]:
             or not all(
                 is_own_class(one, "torch.utils.data.Dataset")
                 or type_of(one).startswith(("torch", "torchvision."))
+                or _is_of_hub(one)
                 for one in datasets
             )
             or any(
@@ -140,3 +141,14 @@ def _loaders(training: Training, handed: frozenset[int]) -> Iterator[Finding]:
             "a step that is incomplete at the end of an epoch is lost. Prepare this loader too.",
             (Because(use.drawn.at, "the model is trained on its batches here"),),
         )
+
+
+_SHARES = frozenset("shard split_dataset_by_node to_iterable_dataset".split())
+"""What gives each process a part of a dataset, or makes a stream of it, which may."""
+
+
+def _is_of_hub(dataset: Value) -> bool:
+    """Whether a dataset is one of `datasets`, whole, however it was prepared."""
+    made = [one.name.rpartition(".")[2] for one in reached([dataset]) if isinstance(one, Op)]
+    is_whole = not any(isinstance(one, Op) and "streaming" in one.options for one in reached([dataset]))
+    return "load_dataset" in made and is_whole and _SHARES.isdisjoint(made)

@@ -7,10 +7,13 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange, StateLoaded
 from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
 from trainlint.facts.model.events.steps import OptimizerStep
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+from .shown import counting
 
 _NORMALISED = re.compile(
     r"torchvision\.models\.(?:\w+\.)*(?:resnet|resnext|wide_resnet|densenet|mobilenet|efficientnet|googlenet|inception|"
@@ -19,8 +22,11 @@ _NORMALISED = re.compile(
 """Models of torchvision's that have batch norms."""
 
 
-@rule(Training, level="warning", confidence="likely", by="S")
+@rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
+    if isinstance(training, Recorded):
+        yield from counting(training)
+        return
     if not training.events(OptimizerStep):
         return
     frozen: dict[int, tuple[Object, RequiresGrad]] = {}

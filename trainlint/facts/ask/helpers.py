@@ -24,6 +24,12 @@ def counting_helpers(training: Training) -> Iterator[Object]:
             yield one
 
 
+def is_in_sight(backward: Backward) -> bool:
+    """Whether what runs backward is the program, or a helper of which it is known that it does just that."""
+    by = backward.by
+    return not backward.by_framework or (by is not None and by.is_a(*owners.HELPERS))
+
+
 def batches_of_step(helper: Object) -> Value | None:
     """How many batches make a step, as the helper is told; None if it is told nothing."""
     known = owners.HELPERS[helper.type]

@@ -114,7 +114,8 @@ def _lightning(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.
     if name == "lr_schedulers":
         return _own(ev, value, keys.SCHEDULES, _SOME_SCHEDULER, SCHEDULER, at)
     if name == "clip_gradients":
-        ev.emit(Clip, at, parameters=value)
+        by = given.get(0, "optimizer")
+        ev.emit(Clip, at, parameters=value, optimizer=by if isinstance(by, Object) else None)
         return Constant(value=None)
     return None
 
@@ -137,7 +138,8 @@ def _helper(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Spa
         ev.emit(Backward, at, loss=first, by_framework=True, by=value)
         return Constant(value=None)
     if name in ("clip_grad_norm_", "clip_grad_value_", "clip_gradients") and first is not None:
-        ev.emit(Clip, at, parameters=first)
+        by = given.get(1, "optimizer") if name == "clip_gradients" else None
+        ev.emit(Clip, at, parameters=first, optimizer=by if isinstance(by, Object) else None)
     if name in owners.GATHERS and first is not None:
         return _gathered(ev, value, name, first, at)
     if name in ("unwrap_model", "reduce", "pad_across_processes"):

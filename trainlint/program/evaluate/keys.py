@@ -16,6 +16,9 @@ WRAPPED = f"{_MARK}wrapped"
 OPTIMIZERS = f"{_MARK}the framework's optimizers"
 """What a framework keeps for a module that steps by hand."""
 
+CONFIGURED = f"{_MARK}what the framework was given"
+"""What `configure_optimizers` has returned for a module."""
+
 SCHEDULES = f"{_MARK}the framework's schedules"
 """Its schedules."""
 

@@ -86,6 +86,7 @@ def configured(ev: Evaluator, function: FunctionValue, given: Arguments, receive
     at = function.origin.code.at
     result = ev.call_function(function, given, at, receiver)
     automatic, names = is_automatic(ev, receiver), _names(ev, receiver)
+    ev.store.set((receiver.uid, keys.CONFIGURED), result)
     if automatic is False:
         _keep(ev, receiver, result)
     with ev.module_frame(function.origin.env.path):
@@ -102,12 +103,16 @@ def _keep(ev: Evaluator, receiver: Object, result: Value) -> None:
 
 
 def _configure_first(ev: Evaluator, receiver: Object) -> None:
-    """Who steps by hand asks the framework for the optimizers, which has asked for them before the first batch."""
-    if ev.store.get((receiver.uid, keys.OPTIMIZERS)) is not None or is_automatic(ev, receiver) is not False:
-        return
+    """A framework has asked for the optimizers before the first batch: who steps by hand gets them from it."""
+    automatic = is_automatic(ev, receiver)
     own = _in_class(ev, receiver, "configure_optimizers")
-    if isinstance(own, FunctionValue) and "optimizers" in _names(ev, receiver):
-        at = own.origin.code.at
+    if not isinstance(own, FunctionValue) or ev.store.get((receiver.uid, keys.OPTIMIZERS)) is not None:
+        return
+    at = own.origin.code.at
+    if automatic is True:
+        if ev.store.get((receiver.uid, keys.CONFIGURED)) is None:
+            configured(ev, own, Arguments((receiver,)), receiver)
+    elif automatic is False and "optimizers" in _names(ev, receiver):
         result = ev.call_function(own, Arguments((receiver,)), at, receiver)
         _keep(ev, receiver, result)
         ev.emit(Returned, at, value=result)  # `self.lr_schedulers()` gives its schedules to any other method

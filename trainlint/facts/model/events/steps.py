@@ -67,7 +67,7 @@ class Clip(Event):
 
     parameters: Value = field(default_factory=Value)
     optimizer: Object | None = None
-    """The optimizer that holds all of these parameters, where a run has shown it."""
+    """The optimizer that holds all of these parameters, where a run has shown it or the call names it."""
     function: str = ""
     """The dotted name of the function of torch's that does it."""
 
