@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from tests.own import FILES, PAGE
 from trainlint.cli.app import app
+from trainlint.errors import UsageError
 from trainlint.rule_tests.running import wrong_with_runs, wrong_with_scripts
 from trainlint.rules import Entry, bring, entries
 
@@ -100,6 +101,23 @@ def test_the_first_rule_of_a_folder_that_is_named_already(project: Project) -> N
     assert run("new-rule", "TLX101", "full-dropout", "--folder", "mine").exit_code == 0
     assert run("test-rules", "--no-run").stdout == "TLX101 full-dropout: all is well\n"
     assert Path("mine/tlx101_full_dropout/README.md").read_text().startswith("# TLX101 full-dropout\n")
+
+
+def test_a_new_rule_is_there_as_a_whole_or_not_at_all(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project({})
+
+    def full(path: Path, text: str) -> None:
+        if path.name == "good.py":
+            raise UsageError(f"{path}: cannot be written: No space left on device")
+        path.write_text(text)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("trainlint.rule_tests.new.write_file", full)
+        assert run("new-rule", "ACME101", "full-dropout").exit_code == 2
+    assert [*(root / "lint").iterdir()] == []
+    assert run("new-rule", "ACME101", "full-dropout").exit_code == 0
 
 
 @pytest.fixture

@@ -411,6 +411,42 @@ async def test_it_ends_with_its_client(said: bytes) -> None:
     assert out == b"" and b"Traceback" not in errors
 
 
+async def test_a_header_that_is_none_costs_no_more_than_its_message() -> None:
+    def message(number: int) -> bytes:
+        body = b'{"jsonrpc":"2.0","id":%d,"method":"nosuch","params":null}' % number
+        return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+    said = (
+        b"Content-Length: abc\r\n\r\n{}",
+        message(1),
+        message(2),
+        b"Content-Length: -5\r\n\r\n",
+        message(3),
+    )
+    ran = subprocess.run(
+        [sys.executable, *SERVER],
+        input=b"".join(said),
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert all(b'"id": %d' % number in ran.stdout for number in (1, 2, 3))
+
+
+async def test_a_message_that_no_memory_holds_ends_it_in_words() -> None:
+    ran = subprocess.run(
+        [sys.executable, *SERVER],
+        input=b"Content-Length: 99999999999\r\n\r\n{}",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert ran.returncode == 2
+    assert ran.stderr.decode().strip() == "error: the client announces a message of 99,999,999,999 bytes"
+
+
 async def test_without_pygls_it_says_what_is_missing() -> None:
     without = "import sys; sys.modules['pygls'] = None; from trainlint.cli.app import app; app(['server'])"
     ran = subprocess.run(

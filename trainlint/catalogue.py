@@ -13,6 +13,7 @@ from trainlint.finding import Confidence, Level
 from trainlint.rules import all_entries, entries, left_out
 
 _MARK = re.compile(r"(?<=  )# error\b.*$", re.MULTILINE)
+_MISS = re.compile(r"(?<=  )# todo: no error$", re.MULTILINE)
 _SEEN = re.compile(r"^What you see:\n\n((?:- .*\n)+)", re.MULTILINE)
 
 
@@ -45,10 +46,10 @@ def code_of(rule: str, among: Mapping[str, str]) -> str | None:
 
 
 def page(code: str) -> str:
-    """The Markdown page about this code, with the code where its examples are wrong: a test wants more to stand there."""
+    """The Markdown page about this code, with words for people where its examples have marks for tests."""
     own = next((entry for entry in all_entries() if entry.code == code), None)
     text = page_file(code).read_text(encoding="utf-8") if own is None else own.page
-    return _MARK.sub(f"# {code}", text)
+    return _MISS.sub("# not found", _MARK.sub(f"# {code}", text))
 
 
 def page_file(code: str) -> Path:

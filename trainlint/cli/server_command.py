@@ -29,6 +29,7 @@ def server() -> None:
         import libcst  # noqa: F401  # fixes use it in one thread while another one parses: see program/parser.py
 
         from trainlint.server.handlers import server as language_server
+        from trainlint.server.incoming import incoming
 
         if sys.stdin.isatty():
             write(
@@ -39,5 +40,5 @@ def server() -> None:
         given, answers = sys.stdin.buffer, sys.stdout.buffer
         sys.stdout = sys.stderr  # what anything prints is no message to the client
         session = language_server()
-        session.start_io(given, answers)
+        session.start_io(incoming(given), answers)
         raise typer.Exit(CLEAN if session.has_ended else LEFT_ALONE)

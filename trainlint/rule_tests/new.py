@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 from trainlint.catalogue import known
@@ -29,8 +30,20 @@ def new_rule(code: str, name: str, folder: Path) -> Path:
             raise UsageError(f"there is a rule {taken} {called} already")
     if made.exists():
         raise UsageError(f"{made} is there already")
-    made.mkdir(parents=True)
-    for file in sorted(_SCAFFOLD.iterdir()):
-        text = file.read_text(encoding="utf-8").replace("ACME101", code.upper()).replace("full-dropout", name)
-        write_file(made / file.name.removesuffix(".txt"), text)
+    unfinished = made.with_name(f".{made.name}")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    try:
+        unfinished.mkdir(parents=True)
+        for file in sorted(_SCAFFOLD.iterdir()):
+            text = (
+                file.read_text(encoding="utf-8")
+                .replace("ACME101", code.upper())
+                .replace("full-dropout", name)
+            )
+            write_file(unfinished / file.name.removesuffix(".txt"), text)
+        unfinished.rename(made)
+    except OSError as error:
+        raise UsageError(f"{made}: cannot be written: {error.strerror}") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
     return made
