@@ -1,8 +1,11 @@
 """Check many programs alone, each in a process of its own, and say what does not end well.
 
     python bench/fuzz.py --damaged 2000 [--seed 1]
-    python bench/fuzz.py --folders /path/to/site-packages/transformers [--most 5000]
-    python bench/fuzz.py ... --write NAME
+    python bench/fuzz.py --folders /path/to/site-packages/transformers [--most 5000] [--alone]
+    python bench/fuzz.py ... --log FILE --write NAME
+
+With `--alone`, a file of a package is checked without the files that it imports. `--log` keeps how each program ended in
+a file, and a later run leaves out what stands there.
 
 Damaged programs are drawn from rules/, fixtures/ and bench/programs. A program ends well if nothing is raised, nothing is
 called a bug of trainlint, and it is over within `--seconds`. Times are of the processor. `--write` puts the row into
@@ -12,6 +15,8 @@ docs/robustness.md under a name. Exits with 1 where something did not end well.
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import os
 import random
 import re
@@ -58,20 +63,26 @@ def damaged(count: int, seed: int) -> Iterator[tuple[str, bytes]]:
 
 
 def in_folders(folders: Iterable[Path], most: int, seed: int) -> Iterator[tuple[str, bytes]]:
+    """Files that are not the same as one before."""
     files = sorted(path for folder in folders for path in folder.rglob("*.py") if path.is_file())
     random.Random(seed).shuffle(files)
-    for path in files[:most]:
-        yield str(path), path.read_bytes()
+    seen = set()
+    for path in files:
+        data = path.read_bytes()
+        digest = hashlib.sha256(data).digest()
+        if digest not in seen and len(seen) < most:
+            seen.add(digest)
+            yield str(path), data
 
 
-def checked(name: str, data: bytes, seconds: int) -> Ended:
+def checked(name: str, data: bytes, seconds: int, alone: bool = False) -> Ended:
     """Checks one program in a process that is ended after so many seconds of the processor."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        os.write(writing, _said(name, data).encode(errors="replace")[:4_000])
+        os.write(writing, _said(name, data, alone).encode(errors="replace")[:4_000])
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
@@ -83,8 +94,8 @@ def checked(name: str, data: bytes, seconds: int) -> Ended:
     return Ended(name, data.count(b"\n") + 1, usage.ru_utime + usage.ru_stime, said)
 
 
-def _said(name: str, data: bytes) -> str:
-    path = name if name.endswith(".py") else "program.py"
+def _said(name: str, data: bytes, alone: bool) -> str:
+    path = name if name.endswith(".py") and not alone else "program.py"
     try:
         analysis = analyse([Source(path, data)], jobs=1)
     except BaseException:
@@ -101,6 +112,12 @@ def row(title: str, ended: list[Ended]) -> str:
     return f"| {' | '.join(cells)} | {median:.2f} | {last:.2f} | {costs[-1] / (median or 1):.0f} |"
 
 
+def _logged(log: Path | None) -> list[Ended]:
+    if log is None or not log.exists():
+        return []
+    return [Ended(*json.loads(line)) for line in log.read_text().splitlines()]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--damaged", type=int, default=0)
@@ -109,14 +126,22 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--keep", type=Path, help="folder for the programs that did not end well")
+    parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--log", type=Path)
     parser.add_argument("--write", metavar="NAME")
     given = parser.parse_args()
     analyse([Source("warm.py", b"import torch\nloss.backward()\n")], jobs=1)
-    ended = []
+    ended = _logged(given.log)
+    known = {one.name for one in ended}
     began = time.monotonic()
     programs = (*damaged(given.damaged, given.seed), *in_folders(given.folders, given.most, given.seed))
     for name, data in programs:
-        ended.append(one := checked(name, data, given.seconds))
+        if name in known:
+            continue
+        ended.append(one := checked(name, data, given.seconds, given.alone))
+        if given.log is not None:
+            with given.log.open("a") as log:
+                log.write(json.dumps(one) + "\n")
         if one.wrong:
             print(f"{one.name}: {one.wrong.strip().splitlines()[-1]}", flush=True)
             if given.keep is not None:

@@ -52,7 +52,7 @@ def python(folder: Path, *arguments: str, stdin: str = "", **variables: str) -> 
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

@@ -10,13 +10,57 @@ import pytest
 from trainlint.rules import entries
 
 if TYPE_CHECKING:
-    from tests.conftest import Trainlint
+    from tests.conftest import Project, Trainlint
 
 
 @pytest.mark.parametrize("asked", ["TL301", "tl301", "missing-zero-grad"])
-def test_explain(trainlint: Trainlint, asked: str) -> None:
+def test_explain(project: Project, trainlint: Trainlint, asked: str) -> None:
     page = next(entry.page for entry in entries() if entry.code == "TL301")
-    assert trainlint("explain", asked).stdout == page
+    said = trainlint("explain", asked).stdout
+    assert said == page.replace("  # error", "  # TL301").replace("\n", "\n\nOn here by default.\n", 1)
+    assert "  # TL301\n" in said
+
+
+@pytest.mark.parametrize(
+    ("code", "configuration", "said"),
+    [
+        (
+            "TL317",
+            "",
+            "Off here, as it is of level info, which is off unless it is selected: `--extend-select TL317`.",
+        ),
+        ("TL317", "extend-select = ['TL3']", "On here as `trainlint.toml` selects `TL3`."),
+        ("TL301", "ignore = ['TL3', 'TL9']", "Off here, as `trainlint.toml` ignores `TL3`."),
+        ("TL301", "ignore = ['TL3']\nselect = ['TL301']", "On here as `trainlint.toml` selects `TL301`."),
+        ("TL301", "select = ['TL1']", "Off here, as `trainlint.toml` does not select it."),
+        (
+            "TL312",
+            "min-level = 'error'",
+            "Off here, as its level is warning, and `min-level` in `trainlint.toml` is `error`.",
+        ),
+        (
+            "TL301",
+            "min-confidence = 'certain'",
+            "Off here, as its findings are only likely, and `min-confidence`",
+        ),
+        (
+            "TL301",
+            "per-file-ignores = { 'tests/' = ['missing-zero-grad'] }",
+            "On here by default; off in `tests/`.",
+        ),
+        ("TL301", "ignore = ['TL3x']", "Whether it is on here is not known: "),
+        ("TL301", "ignore = [", "Whether it is on here is not known: "),
+        ("TL315", "", "On here by default; only `trainlint run` can see what it finds."),
+        ("TL000", "", "On here by default."),
+    ],
+)
+def test_explain_says_whether_the_rule_is_on_here(
+    project: Project, trainlint: Trainlint, code: str, configuration: str, said: str
+) -> None:
+    project({"trainlint.toml": configuration} if configuration else {})
+    shown = trainlint("explain", code)
+    assert shown.exit_code == 0
+    assert shown.stdout.splitlines()[2].startswith(said)
 
 
 def test_explain_on_a_terminal_renders_the_page(trainlint: Trainlint) -> None:

@@ -109,6 +109,9 @@ def test_long_lines_are_cropped_around_the_place(project: Project, trainlint: Tr
     start = in_the_middle[1].index("^")
     assert in_the_middle[0][start : start + 7] == "tl101()"
     assert in_the_middle[1].count("^") == 7
+    short = excerpt(project, trainlint, f"{head} + tl101() + b\n", COLUMNS="60")[1:]
+    assert short[0] == f"1 | ...{'a' * 33} + tl101() + b"
+    assert short[1].index("^") == short[0].index("tl101")
     assert excerpt(project, trainlint, f"tl101() + {tail}\n", COLUMNS="60")[1].startswith("1 | tl101() + bb")
     assert excerpt(project, trainlint, f"{head} + tl101()\n", COLUMNS="60")[1].endswith("a + tl101()")
     too_long = excerpt(project, trainlint, f"x = tl101({tail})\n", COLUMNS="60")[1:]

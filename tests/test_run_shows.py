@@ -219,6 +219,24 @@ for _ in range(4):
     optimizer.zero_grad(); loss.backward(); optimizer.step()
 """
 
+MODE_BY_ATTRIBUTE = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32), nn.Dropout(0.2), nn.Linear(32, 4))
+optimizer = torch.optim.Adam(model.parameters())
+def set_mode(flag):
+    for one in model.modules():
+        one.training = flag
+for _ in range(4):
+    x = torch.randn(16, 8)
+    loss = nn.functional.cross_entropy(model(x), x[:, :4].argmax(1))
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+    set_mode(False)
+    with torch.no_grad():
+        model(x)
+"""
+
 IN_A_THREAD = f"""\
 import threading
 def work():
@@ -247,6 +265,7 @@ thread.start(); thread.join()
         pytest.param(ALWAYS_DROPS_IN_ATTENTION, "TL904", {None}, id="attention that drops in evaluation"),
         pytest.param(NAN_OUTSIDE, "TL212", {None}, id="NaN from an operation outside the model"),
         pytest.param(NAN_IN_FUNCTION, "TL212", {None}, id="NaN from a function outside the model"),
+        pytest.param(MODE_BY_ATTRIBUTE, "TL310", {None}, id="a mode that is set by attribute"),
         pytest.param(IN_A_THREAD, "TL301", {None}, id="in a thread"),
     ],
 )
@@ -316,6 +335,9 @@ def test_a_bug_that_only_a_run_shows(
             ALWAYS_DROPS_IN_ATTENTION.replace("dropout_p=0.3", "dropout_p=0.3 * self.training"),
             "TL904",
             id="attention that drops in training alone",
+        ),
+        pytest.param(
+            MODE_BY_ATTRIBUTE + "    set_mode(True)\n", "TL310", id="a mode that is set back by attribute"
         ),
         pytest.param(
             IN_A_THREAD.replace("        loss.backward()", "        model.zero_grad(); loss.backward()"),

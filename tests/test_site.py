@@ -75,7 +75,7 @@ def test_rules_of_others_are_not_on_the_site(
     documented: None, project: Project, trainlint: Trainlint
 ) -> None:
     project(FILES)
-    assert trainlint("explain", "ACME101").stdout == PAGE
+    assert trainlint("explain", "ACME101").stdout.endswith(PAGE.partition("\n")[2])
     bring(())
 
 

@@ -174,3 +174,31 @@ def test_help_teaches_by_examples_that_are_commands(command: list[str]) -> None:
         subcommand = rest.split()[0]
         known = set(re.findall(r"--[a-z-]+", shown_help(subcommand)))
         assert set(re.findall(r"--[a-z-]+", rest)) <= known
+
+
+@pytest.mark.skipif(shutil.which("less") is None, reason="there is no less here")
+@pytest.mark.parametrize(
+    ("variables", "rows", "paged"),
+    [({}, 24, True), ({}, 400, False), ({"PAGER": ""}, 24, False), ({"PAGER": "no-such-pager"}, 24, False)],
+)
+def test_explain_uses_a_pager_where_the_page_is_longer_than_the_terminal(
+    variables: Mapping[str, str], rows: int, paged: bool
+) -> None:
+    shown = pexpect.spawn(
+        sys.executable,
+        ["-m", "trainlint", "explain", "TL301"],
+        cwd=FIRST_LOOK,
+        env=surroundings(**variables),
+        dimensions=(rows, 80),
+        encoding="utf-8",
+        timeout=120,
+    )
+    shown.expect("TL301 missing-zero-grad")
+    if paged:
+        shown.expect("\r:|\x1b\\[K")
+        shown.send("q")
+    shown.expect(pexpect.EOF)
+    shown.close()
+    assert shown.exitstatus == 0
+    if not paged:
+        assert "When it stays silent" in str(shown.before)

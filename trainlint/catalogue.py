@@ -12,6 +12,7 @@ from trainlint.check.select import code_prefixes
 from trainlint.finding import Confidence, Level
 from trainlint.rules import all_entries, entries, left_out
 
+_MARK = re.compile(r"(?<=  )# error\b.*$", re.MULTILINE)
 _SEEN = re.compile(r"^What you see:\n\n((?:- .*\n)+)", re.MULTILINE)
 
 
@@ -44,9 +45,10 @@ def code_of(rule: str, among: Mapping[str, str]) -> str | None:
 
 
 def page(code: str) -> str:
-    """The Markdown page about this code."""
+    """The Markdown page about this code, with the code where its examples are wrong: a test wants more to stand there."""
     own = next((entry for entry in all_entries() if entry.code == code), None)
-    return page_file(code).read_text(encoding="utf-8") if own is None else own.page
+    text = page_file(code).read_text(encoding="utf-8") if own is None else own.page
+    return _MARK.sub(f"# {code}", text)
 
 
 def page_file(code: str) -> Path:

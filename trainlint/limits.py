@@ -63,6 +63,10 @@ PART_STEPS = 5_000
 BATCH_STEPS = 1_500
 """The same for what a loader hands out, out of what its entry point may take."""
 
+DECLARED_STEPS = 1_500
+"""The same for the constructor of a module that a function is given by its annotation: those of models with a few kinds of
+blocks take some hundreds. Of what is not followed, the module holds something that is not known."""
+
 DECORATOR_STEPS = 300
 """The same for one decorator of a function or a class: those that register or wrap it take ten; one that writes its
 documentation would take all that the file may."""

@@ -12,6 +12,7 @@ from trainlint.facts.model.values import Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
+from .looked_at import is_only_looked_at
 from .widths import is_times_classes
 
 
@@ -39,11 +40,13 @@ def _of_loss(training: Training, loss: LossCall) -> Iterator[Finding]:
         and not _has_no_classes(loss.input)
         and constant(loss.setting("reduction", default="mean")) == "mean"
         and not is_times_classes(training, loss)
+        and not is_only_looked_at(training, loss)
     ):
         yield Finding(
             loss.at,
             f"{loss.name} averages over all elements instead of over samples, so the result is the KL "
-            'divergence divided by the number of classes. Pass `reduction="batchmean"`.',
+            'divergence divided by the number of classes. Pass `reduction="batchmean"`, or, where there are more axes than '
+            'samples and classes, `reduction="none"` and take `.sum(1).mean()`.',
             level="warning",
             evidence=of_loss(loss),
         )

@@ -18,7 +18,7 @@ MOST = 20
 
 class Made(NamedTuple):
     """What a tensor is made of, how many axes were added on the way, whether that is certain, and whether the largest
-    was chosen along an axis."""
+    was chosen along an axis. An axis of length 1 in front does not count: `[1, N]` and `[N]` fit each other."""
 
     of: Value
     added: int = 0
@@ -52,6 +52,8 @@ def _step(op: Op) -> Made | None:
         return Made(first)
     if op.name in _BY_NUMBER:
         return Made(first) if len(op.inputs) == 2 and number_of(op.inputs[1]) is not None else None
+    if op.name in ("unsqueeze", "squeeze") and number_of(op.option(1, "dim")) == 0:
+        return Made(first)
     if op.name == "unsqueeze":
         return Made(first, 1)
     if op.name == "squeeze":
@@ -84,9 +86,9 @@ def _part(op: Op) -> Made | None:
     if not isinstance(index, Items):
         return None
     added = 0
-    for one in index.items:
+    for number, one in enumerate(index.items):
         if isinstance(one, Constant) and one.value is None:
-            added += 1
+            added += number > 0
         elif isinstance(number_of(one), int):
             added -= 1
         elif not isinstance(one, Op) or one.name != "[:]":

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, terms
 from trainlint.facts.ask.evidence import shape_of
+from trainlint.facts.ask.guards import of_axes
 from trainlint.facts.ask.shapes import Sizes, shape_read
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.steps import Backward
@@ -13,7 +14,7 @@ from trainlint.facts.seen.raised import Failure
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
-from .asked import asked_of, asserted_alike
+from .asked import asserted_alike
 from .columns import kind
 from .counted import compared_apart
 from .weights import weighted_crosswise
@@ -37,7 +38,7 @@ def check(run: Training) -> Iterator[Finding]:
         if loss.input is None or loss.target is None:
             continue
         if not isinstance(run, Recorded) and (
-            asked_of(loss) or asserted_alike(run, loss, loss.input, loss.target)
+            of_axes(loss.guards) or asserted_alike(run, loss, loss.input, loss.target)
         ):
             continue
         if loss.function in ELEMENTWISE:

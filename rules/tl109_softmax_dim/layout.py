@@ -11,8 +11,10 @@ from trainlint.facts.model.values import Items, Op, Value, constant
 
 _KEEP = frozenset(
     "output linear dropout relu leaky_relu tanh sigmoid gelu elu silu softmax log_softmax layer_norm batch_norm float double "
-    "half to cuda cpu contiguous clamp alias detach clone * / identity".split()
+    "half to cuda cpu contiguous clamp alias detach clone identity".split()
 )
+_SCALED = frozenset("*/")
+"""What has as many axes as the larger of two: `2 * x`, `x / temperature`."""
 _LAYERS_KEEP = re.compile(
     r"torch\.nn\.(\w*ReLU\d?|Tanh|Sigmoid|GELU|ELU|SiLU|SELU|Dropout|AlphaDropout|LayerNorm|BatchNorm1d|Identity|Linear)$"
 )
@@ -34,6 +36,8 @@ def axes(value: Value) -> int | None:
     image = _IMAGES.match(value.owner.type) if value.owner is not None else None
     if image is not None:
         return 2 + int(image[2])
+    if name in _SCALED:
+        return _of_both(value)
     if _keeps(value):
         return axes(before)
     match name:
@@ -49,6 +53,12 @@ def axes(value: Value) -> int | None:
     return None
 
 
+def _of_both(op: Op) -> int | None:
+    """Of a product, the axes of the larger part, as a number has none; a second part that is not known is no larger."""
+    first, second = axes(op.inputs[0]), axes(op.inputs[1]) if len(op.inputs) > 1 else None
+    return None if first is None else max(first, second or 0) or None
+
+
 @question(start=False, unknown=False)
 def begins_with_batch(value: Value) -> bool:
     """Whether the first axis is that of the samples: layers for images have it there, and what keeps it as it flattens the
@@ -60,6 +70,8 @@ def begins_with_batch(value: Value) -> bool:
         return True
     if _keeps(value):
         return begins_with_batch(before)
+    if name in _SCALED:
+        return any(begins_with_batch(one) and axes(one) == axes(value) for one in value.inputs)
     if name in ("view", "reshape"):
         given = _given(value)
         return len(given) > 1 and (number_of(given[0]) == -1 or _is_first_size(given[0]))

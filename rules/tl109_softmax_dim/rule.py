@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.operations import SOFTMAXES
 from trainlint.facts.ask.evidence import shape_of, shown
+from trainlint.facts.ask.guards import of_axes
 from trainlint.facts.ask.shapes import shape_read
 from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.events.losses import LossCall
@@ -35,7 +36,8 @@ def check(training: Training) -> Iterator[Finding]:
         if _has_one_dimension(op):
             continue
         layer = op.owner.at if op.owner is not None else None
-        narrow = over_one(op, _dim(op)) if op.name in SOFTMAXES else None
+        is_asked = bool(of_axes(event.guards)) and op.seen is None
+        narrow = over_one(op, _dim(op)) if op.name in SOFTMAXES and not is_asked else None
         if narrow is not None:
             yield Finding(
                 layer or event.at,

@@ -45,7 +45,19 @@ def _constant_in(term: Value) -> list[Op]:
     found = [one for one in inside if isinstance(one, Op) and one.name == _GRADIENTS]
     if not found or len(inside) == _MOST or any(_may_learn(one) for one in inside):
         return []
+    if any(_goes_in(one, inside) for one in found):
+        return []
     return found if all(_keeps_nothing(one) for one in found) else []
+
+
+def _goes_in(gradients: Op, inside: list[Value]) -> bool:
+    """Whether a term also holds what the gradients are those of: `(slope.detach() * actions).mean()` moves the actions."""
+    given = {one.uid for value in gradients.inputs[:2] for one in reached([value], _listed)}
+    return any(isinstance(one, Op) and one.uid in given for one in inside)
+
+
+def _listed(value: Value) -> Iterable[Value]:
+    return () if isinstance(value, Op) else value.parts()
 
 
 def _into(value: Value) -> Iterable[Value]:

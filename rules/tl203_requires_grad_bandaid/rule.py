@@ -11,10 +11,10 @@ from trainlint.facts.ask.numbers import perhaps_of_outputs
 from trainlint.facts.ask.starving import starving
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.parameters import RequiresGrad
-from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, Value, alternatives, constant
+from trainlint.facts.model.values import Items, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
@@ -27,6 +27,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     if not isinstance(training, Recorded):
         yield from _outputs(training)
     losses = {one.output.uid for one in training.events(LossCall)}
+    steps = bool(training.events(OptimizerStep))
     has_copies = not operations_behind(training).isdisjoint(REBUILDS | CUTS)
     for backward in training.events(Backward):
         start = Because(backward.at, "`backward()` starts here")
@@ -36,6 +37,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
         is_all = all(one.uid not in losses for one in recorded)
         of_losses = [one for one in recorded if _is_of_losses(one, losses, _weighed if is_all else _held)]
         copies = [one for one in every if _is_new_leaf(one) and attachment(one).is_starved]
+        of_losses += [
+            one for one in map(_averaged, every) if steps and _is_new_leaf(one) and _is_of_calls(one)
+        ]
         for cut in dict.fromkeys((*starving(backward.loss), *copies, *of_losses)):
             if (
                 cut.uid not in summands
@@ -80,6 +84,20 @@ def _outputs(training: Training) -> Iterator[Finding]:
 def _is_new_leaf(value: Value) -> TypeGuard[Op]:
     """Whether it is a copy of which the program asks a gradient where it is made."""
     return isinstance(value, Op) and cuts(value) and constant(value.options.get("requires_grad")) is True
+
+
+def _averaged(value: Value) -> Value:
+    """What a term is the mean or the sum of, over its own elements."""
+    while isinstance(value, Op) and value.name in ("mean", "sum") and len(value.inputs) == 1:
+        value = value.inputs[0]
+    return value
+
+
+def _is_of_calls(copy: Op) -> bool:
+    """Whether it is a list of what unknown functions gave, such as the losses of several tasks: whatever these have to do
+    with parameters, the copy has nothing to do with them."""
+    given = copy.inputs[0] if copy.inputs else None
+    return isinstance(given, Items) and any(isinstance(one, Op) and one.name == "call" for one in given.items)
 
 
 def _is_compared(cut: Op, loss: Value, losses: set[int]) -> bool:

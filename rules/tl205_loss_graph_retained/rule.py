@@ -16,6 +16,8 @@ from trainlint.facts.model.values import Carried, Choice, Object, Op, Value, alt
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
+from .rounds import goes_on, learns_again
+
 _OF_BATCHES = (Backward, Drawn, LossCall, OptimizerStep)
 _OF_STEPS = (Backward, Drawn, OptimizerStep)
 _OF_DICTS = frozenset(("items", "values", "keys"))
@@ -126,7 +128,8 @@ def _is_over_batches(training: Training, event: Accumulated) -> bool:
             for kind in (Backward, OptimizerStep)
         )
     if loop.over is None or (isinstance(loop.over, Op) and loop.over.name == "range"):
-        return any(training.inside(loop.number, kind) for kind in _OF_BATCHES)
+        kinds = _OF_STEPS if goes_on(training, loop.number) else _OF_BATCHES
+        return any(training.inside(loop.number, kind) for kind in kinds)
     if not any(training.inside(loop.number, kind) for kind in (*_OF_STEPS, Forward)) and _begins_with(event):
         return False
     held = (one for value in reached([loop.over], _gone_through) for one in contained(value))
@@ -143,8 +146,11 @@ def _is_of_one_batch(training: Training, event: Accumulated) -> bool:
         return False
     around = event.loops[: event.loops.index(total.loop)]
     drawn = training.events(Drawn)
-    draws_inside = any(total.loop in one.loops for one in drawn)
-    return not draws_inside and any(one.loops and one.loops[-1] in around for one in drawn)
+    if any(total.loop in one.loops for one in drawn):
+        return False
+    return any(one.loops and one.loops[-1] in around for one in drawn) or learns_again(
+        training, total.loop, around
+    )
 
 
 def _begins_with(event: Accumulated) -> bool:

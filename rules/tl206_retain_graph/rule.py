@@ -27,7 +27,7 @@ def check(training: Training) -> Iterator[Finding]:
         if later and any(map(_is_lost, (backward.loss, *later))):
             continue
         others += [one.target for one in training.events(ParametersRead)]
-        others += [value for one in training.events(Escape) for value in one.values]
+        others += [value for one in training.events(Escape) for value in (*one.values, *one.tensors)]
         others += [one.value for one in training.handed_out()]
         others += [value for one in training.objects for value in one.attributes.values()]
         if not any(_shares(one, graph) or _is_of_one(one, backward.loss) for one in others):

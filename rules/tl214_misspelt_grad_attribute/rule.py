@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.api.operations import CREATES
+from trainlint.facts.ask.loaders import comes_from_loader
 from trainlint.facts.model.events.calls import AttributeSet
 from trainlint.facts.model.values import Object, Op, Value, constant
 from trainlint.finding import Finding
@@ -21,16 +22,20 @@ def check(attribute: AttributeSet) -> Iterator[Finding]:
             if is_module and attribute.name == "requires_grad_"
             else f"there is no attribute `{attribute.name}`: Python creates a new one that nothing reads"
         )
-        is_so_anyway = constant(attribute.value) is False and _is_fresh(attribute.target)
+        wants = constant(attribute.value)
+        is_so_anyway = wants is False and _is_fresh(attribute.target)
+        is_unasked = wants is True and _is_of_batch(attribute.target)  # who asks for it gets an exception
         so = (
             "nothing changes: a new tensor does not require grad"
             if is_so_anyway
+            else "a batch without gradients trains a model just as well"
+            if is_unasked
             else "gradients are computed as before"
         )
         yield Finding(
             attribute.at,
             f"{what}, and {so}. Use `{wanted}`.",
-            level="info" if is_so_anyway else None,
+            level="info" if is_so_anyway or is_unasked else None,
             clues={
                 "name": attribute.name,
                 "of_module": is_module,
@@ -44,3 +49,10 @@ def _is_fresh(value: Value) -> bool:
     while isinstance(value, Op) and value.name in KEEPS and value.inputs:
         value = value.inputs[0]
     return isinstance(value, Op) and value.name in CREATES
+
+
+def _is_of_batch(value: Value) -> bool:
+    """Whether a tensor comes out of what a loop over batches goes through."""
+    while isinstance(value, Op) and value.name in KEEPS and value.inputs:
+        value = value.inputs[0]
+    return isinstance(value, Op) and value.name == "iterate" and comes_from_loader(value)

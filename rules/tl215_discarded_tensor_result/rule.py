@@ -1,22 +1,18 @@
-import re
 from collections.abc import Iterator
 
-from trainlint.facts.api.classes import LOADER
 from trainlint.facts.api.layers import MAKES_ANOTHER
-from trainlint.facts.api.operations import OUT_OF_PLACE, UNMISTAKABLE
+from trainlint.facts.api.operations import FRESH, OUT_OF_PLACE, UNMISTAKABLE
 from trainlint.facts.ask.devices import device_types
 from trainlint.facts.ask.host import is_born_on_host
+from trainlint.facts.ask.loaders import comes_from_loader
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.events.operations import Discarded
-from trainlint.facts.model.values import Object, Op, Unknown, Value, constant
+from trainlint.facts.model.values import Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
 MAKES_NEW = frozenset(("+", "-", "*", "/", "@", "lerp", "mul", "add", "sub", "div", "where", "sign", "round"))
 """Operations of which the result is another tensor, whatever they are called on."""
-
-_LOADER = re.compile(r"load|data|batch|dl$|_iter$")
-_GO_THROUGH = frozenset(("enumerate", "tqdm", "trange", "islice", "iter", "track"))
 
 
 @rule(Discarded, level="warning", confidence="likely", by="S")
@@ -30,6 +26,8 @@ def check(discarded: Discarded) -> Iterator[Finding]:
         return
     if _is_to_host(discarded) and is_born_on_host(discarded.tensor):
         return  # where it is
+    if _only_wakes(discarded):
+        return
     if discarded.kept_in:
         yield from _kept(discarded)
         return
@@ -79,13 +77,22 @@ def is_of_batch(value: Value) -> bool:
             value = pair
     match value:
         case Op(name="iterate", inputs=(Op(name="call", inputs=(Op(name="iterate") as drawn,)) as parts,)):
-            return parts.text.endswith((".items(…)", ".values(…)")) and _is_of_batches(drawn)
+            return parts.text.endswith((".items(…)", ".values(…)")) and comes_from_loader(drawn)
     return False
 
 
 def _is_to_host(discarded: Discarded) -> bool:
     found = device_types(discarded.device) if discarded.device is not None else ()
     return discarded.name == "cpu" or (bool(found) and all(kind == "cpu" for _, kind in found))
+
+
+def _only_wakes(discarded: Discarded) -> bool:
+    """Whether a tensor is made and sent to a device in one expression, and nobody holds it: `torch.ones(1).cuda()` is there to
+    initialise the device."""
+    made = discarded.tensor
+    if discarded.name not in ("to", "cuda") or not isinstance(made, Op) or not made.text:
+        return False
+    return made.name in FRESH | {"tensor", "Tensor"} and discarded.text.startswith(made.text + ".")
 
 
 def is_part_of_batch(value: Value) -> bool:
@@ -96,19 +103,6 @@ def is_part_of_batch(value: Value) -> bool:
             return False
         whole = value.inputs[0]
         if isinstance(whole, Op) and whole.name == "iterate":
-            return _is_of_batches(whole)
+            return comes_from_loader(whole)
         value = whole  # `for i, (x, y) in enumerate(loader)`
-    return False
-
-
-def _is_of_batches(drawn: Op) -> bool:
-    """Whether what a loop goes through is a loader, by what made it or by what it is called."""
-    over: Value = drawn.inputs[0] if drawn.inputs else drawn
-    while isinstance(over, Op) and over.name.rpartition(".")[2] in _GO_THROUGH and over.inputs:
-        over = over.inputs[0]
-    match over:
-        case Object():
-            return over.is_a(LOADER)
-        case Unknown(text=name) | Op(name="getattr", text=name):
-            return _LOADER.search(name.lower()) is not None
     return False

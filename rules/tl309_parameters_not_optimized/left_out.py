@@ -195,7 +195,7 @@ def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
         for backward in backwards:
             trained.update(layers_trained(backward.loss, optimizers))
     trained = {one: made for one, made in trained.items() if not may_be_frozen(training, one)}
-    own = {id(one) for one in training.objects}
+    own = {id(one) for one in training.objects if not one.is_given}
     has_other_hands = _may_be_touched(training, trained, optimizers) or _are_trained_by_hand(
         training, backwards, trained
     )

@@ -16,12 +16,16 @@ from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
+from .left_off import left_off
 from .on_purpose import is_around_it, is_meant, is_other_split, is_setting
+from .switched_back import may_switch_back
 
 
 @rule(Training, level="error", confidence="likely", absence=True)
 def check(training: Training) -> Iterator[Finding | Open]:
     trained = _trained(training)
+    if isinstance(training, Recorded):
+        yield from left_off(training, trained)
     shown = _after_evaluation(training, trained)
     switches: dict[int, dict[int, ModeChange]] = {}
     said: set[tuple[object, ...]] = set()
@@ -138,13 +142,17 @@ def _are_together(training: Training, backward: Backward, step: OptimizerStep) -
 
 
 def _switched_off(training: Training, module: Object) -> dict[int, ModeChange]:
-    """The last `eval()` before the forwards of a module, on some path through the program, by their identity."""
+    """The last `eval()` before the forwards of a module, on some path through the program, by their identity; unless
+    something that may be the module, or a part of it, is switched back in between."""
     found: dict[int, ModeChange] = {}
     if all(one.training is True for one in training.events(ModeChange)):
         return found
     for run in training.runs(ModeChange, Forward):
+        is_chosen = False
         for event, last in training.modes(run, module):
-            if last is not None and last.training is False and isinstance(event, Forward):
+            if isinstance(event, ModeChange):
+                is_chosen = may_switch_back(event, module) or (is_chosen and event.module is not module)
+            elif not is_chosen and last is not None and last.training is False and isinstance(event, Forward):
                 found[id(event)] = last
     return found
 

@@ -41,7 +41,8 @@ def check(training: Training) -> Iterator[Finding]:
         if maker is not None and _is_replaced(training, op, maker) and not _is_learned(training, op):
             continue
         if maker is None and not (
-            _is_meant(op) and (instead not in _FOR_DIGITS or _is_learned(training, op))
+            (_is_meant(op) and (instead not in _FOR_DIGITS or _is_learned(training, op)))
+            or (instead not in _FOR_DIGITS and _is_in_function(training, op))
         ):
             continue
         because = (
@@ -101,6 +102,13 @@ def _is_meant(op: Op) -> bool:
         and op.at.line <= one.at.line <= one.at.end_line <= op.at.end_line
         for one in inner
     )
+
+
+def _is_in_function(training: Training, op: Op) -> bool:
+    """Whether both steps stand in one file, each in a line of its own, and a loss certainly trains through them."""
+    inner = [one for one in op.inputs if isinstance(one, Op)]
+    near = all(one.at is not None and op.at is not None and one.at.path == op.at.path for one in inner)
+    return near and _is_learned(training, op)
 
 
 def _of_exp(value: Value) -> tuple[str, str, Op | None] | None:

@@ -44,8 +44,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue  # another loader replaces it on some iterations
         if training.is_in_test(loader.at) or keeps_windows_in_order(training, loader):
             continue
-        if are_the_first(training, use.drawn):
-            continue
+        if not use.drawn.loops or are_the_first(training, use.drawn):
+            continue  # no epochs, or always the same few batches
         made = asked.get(loader.uid)
         dataset = list(alternatives(loader.argument(0, "dataset")))
         swapped: Object | None = None

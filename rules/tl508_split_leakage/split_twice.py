@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.guards import ask_if_missing
 from trainlint.facts.ask.loaders import learned_from, samplers, watched_from
 from trainlint.facts.ask.sequences import batches
 from trainlint.facts.model.events.calls import Called
@@ -118,12 +119,15 @@ def _overlap(one: _Part, other: _Part) -> bool:
 
 
 def _may_be_repeated(training: Training, one: Op, other: Op) -> bool:
-    """Whether both may draw the same: they are told how, or a seed is set in between."""
+    """Whether both may draw the same: they are told how, a seed is set in between, or it is drawn once, where there is no
+    split yet."""
     told = ("generator", "random_state")
     if any(not _is_none(drawn.options.get(name)) for drawn in (one, other) for name in told):
         return True
     calls = training.events(Called)
     places = [number for number, call in enumerate(calls) if call.at in (one.at, other.at)]
+    if any(ask_if_missing(calls[number].guards) for number in places):
+        return True
     between = calls[places[0] : places[-1]] if places else ()
     return any("seed" in call.name.lower() for call in between)
 

@@ -26,12 +26,13 @@ def check(training: Training) -> Iterator[Finding]:
         )
     if any(one.name in TRANSFORMS for one in training.events(SettingChanged)):
         return
-    for use in uses(training):
+    used = uses(training)
+    for use in used:
         is_fitted = purpose(use.loader) == "train" and not training.events(Backward)  # to what a model gives
         if use.measures and not is_fitted:
             place = Because(use.drawn.at, "the model is evaluated on these batches")
             yield from _of(training, use.loader, place)
-    has_other = any(handed_out(training, "train"))
+    has_other = any(handed_out(training, "train")) and not any(use.trains for use in used)
     for loader in handed_out(training, "evaluate"):
         if loader.at is not None and (has_other or GIVES_LOADER.search(loader.called)):
             yield from _of(

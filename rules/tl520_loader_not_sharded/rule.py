@@ -8,8 +8,10 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.frameworks import Prepared
 from trainlint.facts.model.events.modules import Built, Wrapped
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Value, alternatives, compatible, constant
+from trainlint.facts.seen.ranks import SameBatches
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -25,8 +27,27 @@ _WHOLE = (
 )
 
 
-@rule(Training, level="error", confidence="likely", by="S")
+@rule(Training, level="error", confidence="likely", refutable=False)
 def check(training: Training) -> Iterator[Finding]:
+    if isinstance(training, Recorded):
+        yield from _drawn_alike(training)
+    else:
+        yield from _not_sharded(training)
+
+
+def _drawn_alike(run: Recorded) -> Iterator[Finding]:
+    """What a run of several ranks has shown."""
+    for same in run.facts(SameBatches):
+        if same.at is not None:
+            yield Finding(
+                same.at,
+                "Every rank trains on the same batches, so more ranks compute the same gradients again. Give each rank "
+                "its own samples: `sampler=DistributedSampler(dataset)`, or another seed for data that is made.",
+                evidence={"batches that are the same on all ranks": f"{same.batches} of {same.batches}"},
+            )
+
+
+def _not_sharded(training: Training) -> Iterator[Finding]:
     wrapped = [one for one in training.events(Wrapped) if one.name.endswith(".DistributedDataParallel")]
     if not wrapped or training.events(Prepared) or _has_no_ranks(training) or _seeds_by_rank(training):
         return

@@ -9,7 +9,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 _PASSES_ON = frozenset(
-    "enumerate zip sorted reversed iter list tuple map filter iterate itertools.islice itertools.chain tqdm.tqdm "
+    "enumerate zip sorted reversed iter list tuple map filter iterate copy itertools.islice itertools.chain tqdm.tqdm "
     "tqdm.auto.tqdm csv.reader csv.DictReader".split()
 )
 """What goes through all that it is given."""
@@ -18,8 +18,11 @@ _SOURCES = frozenset(
     "json.load numpy.load torch.load".split()
 )
 """What is the same in every process that asks for it."""
+_MOST_PARTS = 200
 _LISTS_FILES = re.compile(r"\.(glob|rglob|iterdir)\(…\)$")
 """How a path is asked for the files below it."""
+_COPIES = re.compile(r"\.copy\(…\)$")
+"""How a list is copied, where only what it came from is known."""
 
 
 @rule(Streamed, level="error", by="S")
@@ -49,8 +52,7 @@ def _named(stream: Streamed) -> set[int]:
     """Values that name files, whatever they are: each worker has a copy of the dataset, and opens all of them."""
     return {
         named.uid
-        for over in stream.over
-        for opened in alternatives(over)
+        for opened in reached(stream.over, most=_MOST_PARTS)
         if isinstance(opened, Op) and opened.name.endswith("open") and opened.inputs
         for name in alternatives(opened.inputs[0])
         if isinstance(name, Op) and name.name == "iterate" and name.inputs
@@ -73,6 +75,8 @@ def _repeats(value: Value) -> bool:
     match value:
         case Constant() | Items(exact=True):
             return True
+        case Op(name="call", text=text, inputs=(copied,)) if _COPIES.search(text):
+            return _repeats(copied)
         case Op(name=name, inputs=inputs) if name in _PASSES_ON:
             tensors = [one for given in inputs for one in alternatives(given)]
             return bool(tensors) and all(map(_repeats, tensors))

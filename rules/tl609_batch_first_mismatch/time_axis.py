@@ -12,6 +12,15 @@ from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value
 
 _POOLS = frozenset("mean sum max amax min amin logsumexp median".split())
+_SLIDES = (
+    frozenset(f"{prefix}{name}1d" for prefix in ("", "adaptive_") for name in ("max_pool", "avg_pool"))
+    | frozenset(
+        f"torch.nn.{name}1d" for name in "Conv MaxPool AvgPool AdaptiveMaxPool AdaptiveAvgPool".split()
+    )
+    | {"conv1d"}
+)
+"""What goes along the last axis of `[batch, features, time]`."""
+_TURNS = frozenset(("transpose", "swapaxes", "swapdims", "permute"))
 _UNPACKS = "pad_packed_sequence"
 _PACKS = "pack_padded_sequence"
 
@@ -36,6 +45,10 @@ def misread(op: Op) -> Misread | None:
     if op.name in _POOLS and number_of(op.option(1, "dim")) == 1:
         found = _sequence(op)
         return Misread(found[0], _TIME_FIRST, "pools over axis 1") if found and found[1] is False else None
+    if op.name in _SLIDES:
+        turned = plain(op.inputs[0])
+        found = _sequence(turned) if turned is not None and _swaps_last_two(turned) else None
+        return Misread(found[0], _TIME_FIRST, "goes along axis 1") if found and found[1] is False else None
     if op.name != "getitem":
         return None
     index = op.options.get("index")
@@ -55,6 +68,19 @@ def misread(op: Op) -> Misread | None:
         if encoded and encoded[1] is False:
             return Misread(encoded[0], _TIME_FIRST, "takes one index of axis 1")
     return None
+
+
+def _swaps_last_two(op: Op) -> bool:
+    """Whether the last two of three axes change places."""
+    given = op.inputs[1].items if len(op.inputs) == 2 and isinstance(op.inputs[1], Items) else op.inputs[1:]
+    axes = [number_of(one) for one in given]
+    if op.name == "permute":
+        return axes == [0, 2, 1]
+    return (
+        op.name in _TURNS
+        and len(axes) == 2
+        and {axis % 3 for axis in axes if isinstance(axis, int)} == {1, 2}
+    )
 
 
 def _sequence(reader: Op) -> tuple[Op, bool | None] | None:

@@ -42,7 +42,12 @@ def _given(training: Training, loss: LossCall, argument: str) -> Value | None:
     if owner is None:
         return loss.output.options.get(argument)
     moved = any(owner in alternatives(one.what) for one in training.events(Moved))
-    held = any(owner in one.attributes.values() for one in training.objects if one.is_a(MODULE))
+    held = any(
+        owner in alternatives(value)
+        for one in training.objects
+        if one.is_a(MODULE)
+        for value in one.attributes.values()
+    )
     if moved or held or owner.is_open or not owner.type.startswith("torch.nn."):
         return None
     return owner.argument(0, "weight") if argument == "weight" else owner.options.get(argument)

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.noted import EMPTY_CACHES
+from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.host import asks_for_device
 from trainlint.facts.ask.measuring import learns_from_nothing
 from trainlint.facts.model.events.batches import Drawn
@@ -46,9 +47,21 @@ def _counts(training: Training, loop: int) -> bool:
 
 
 def _is_of_epochs(training: Training, loop: int) -> bool:
-    """Whether an iteration goes through something with a step for each part: it is an epoch, or a rollout."""
+    """Whether an iteration goes through something with a step, or a pass of its own, for each part: it is an epoch, or a rollout."""
     steps = training.inside(loop, OptimizerStep)
-    return any(one.loops[-1] != loop and not _counts(training, one.loops[-1]) for one in steps)
+    parts = (*steps, *_passes(training, loop))
+    return any(one.loops[-1] != loop and not _counts(training, one.loops[-1]) for one in parts)
+
+
+def _passes(training: Training, loop: int) -> Iterator[Forward]:
+    """Forward passes of models that are trained, not those of the layers in them."""
+    forwards = training.inside(loop, Forward)
+    around = {(*one.calls, one.at) for one in forwards}
+    for one in forwards:
+        is_layer = any(one.calls[:count] in around for count in range(1, len(one.calls) + 1))
+        is_plain = isinstance(one.module, Object) and has_parameters(one.module) is False
+        if one.records and not is_layer and not is_plain:
+            yield one
 
 
 def _only_tries(training: Training, loop: int) -> bool:

@@ -13,7 +13,7 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, constant
+from trainlint.facts.model.values import Object, Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -84,7 +84,15 @@ def _is_plain(layer: Object) -> bool:
     return layer.is_open or any(constant(one) is not True for one in given)
 
 
+def _is_of_itself(value: Value, layer: Object) -> bool:
+    """Whether an attribute still holds what the layer has made: `nn.init` draws that again, and sets no other."""
+    return (
+        isinstance(value, Op) and value.name in ("getattr", PARAMETER) and value.inputs[:1] in ((), (layer,))
+    )
+
+
 def _is_set(training: Training, layer: Object) -> bool:
     """Whether the program sets its weights, or freezes them: then there is nothing to learn."""
-    is_set = layer.definition is None and bool(layer.attributes.keys() & {"weight", "bias"})
+    held = [layer.attributes[name] for name in ("weight", "bias") if name in layer.attributes]
+    is_set = layer.definition is None and any(not _is_of_itself(one, layer) for one in held)
     return is_set or any(is_made_of(event.target, layer) for event in training.events(RequiresGrad))

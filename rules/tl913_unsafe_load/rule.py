@@ -1,12 +1,26 @@
+import re
 from collections.abc import Iterator
 
-from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.clues import loaded_as_state
 from trainlint.facts.ask.flow import made_of
+from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import ModeChange, StateTaken
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Guards, Op, Value, alternatives, constant
+from trainlint.facts.model.values import (
+    Carried,
+    Choice,
+    Constant,
+    Guards,
+    Items,
+    Op,
+    Unknown,
+    Value,
+    Written,
+    alternatives,
+    constant,
+)
 from trainlint.finding import Finding, Place, Versions
 from trainlint.rule import rule
 
@@ -32,6 +46,37 @@ _OF_ANYTHING = (
 _JOINS = ("/", "+", "os.path.join", "getattr")
 """Operations that build the same path from the same parts."""
 
+_BUILDS = frozenset(
+    (
+        *_JOINS,
+        *(
+            "%",
+            "call",
+            "iterate",
+            "range",
+            "builtins.range",
+            "str",
+            "open",
+            "builtins.str",
+            "builtins.open",
+            "os.fspath",
+            "os.getcwd",
+        ),
+        *(
+            "pathlib.Path",
+            "pathlib.Path.cwd",
+            "os.path.abspath",
+            "os.path.realpath",
+            "os.path.dirname",
+            "os.path.normpath",
+        ),
+    )
+)
+"""Operations that make a path of the parts that are given, and of where the program lies or runs."""
+
+_FROM_OTHERS = re.compile(r"pre_?train|download|imagenet|://|-[0-9a-f]{8}\.pth", re.IGNORECASE)
+"""What stands in the names of files that somebody else has made."""
+
 
 @rule(Training, level="warning", refutable=False, by="S", words="load")
 def check(training: Training) -> Iterator[Finding]:
@@ -46,7 +91,7 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if call.name != "torch.load" or file is None or training.is_in_test(call.at):
             continue
-        if any(_same(file, one) for one in written if one is not None):
+        if any(_same(file, one) for one in written if one is not None) or _is_own_file(file):
             continue
         if _is_second_try(call, calls):
             continue
@@ -66,7 +111,7 @@ def check(training: Training) -> Iterator[Finding]:
 
 def _used_as_modules(training: Training) -> set[Place]:
     """Where whole modules are loaded: what the file holds is switched to a mode, or gives its state."""
-    used = [one.module for one in training.events(ModeChange)]
+    used = [made_as(one.module) for one in training.events(ModeChange)]
     used += [one.output for one in training.events(StateTaken)]
     return {
         one.at
@@ -100,6 +145,30 @@ def _same(one: Value, other: Value) -> bool:
     if isinstance(one, Op) and isinstance(other, Op) and one.name in _JOINS and one.name == other.name:
         return len(one.inputs) == len(other.inputs) and all(map(_same, one.inputs, other.inputs))
     return constant(one) is not None and constant(one) == constant(other)
+
+
+def _is_own_file(file: Value) -> bool:
+    """Whether a path stands in the program, all of it: of files at such places nearly all are those that the project has
+    written itself, unless their names say otherwise."""
+    return _is_written_out(file) and not any(
+        isinstance(one, Constant) and _FROM_OTHERS.search(str(one.value)) for one in reached([file])
+    )
+
+
+@question(start=True, unknown=False)
+def _is_written_out(path: Value) -> bool:
+    match path:
+        case Constant():
+            return not path.is_default
+        case Unknown(text="__file__"):
+            return True
+        case Written():
+            return all(map(_is_written_out, path.fields))
+        case Op() if path.name in _BUILDS:
+            return all(map(_is_written_out, path.parts()))
+        case Choice() | Carried() | Items():
+            return all(map(_is_written_out, path.parts()))
+    return False
 
 
 def _is_in_handler(guards: Guards) -> bool:

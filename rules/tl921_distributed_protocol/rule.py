@@ -5,12 +5,13 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import Wrapped
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Guards, Op, Value
-from trainlint.facts.seen.ranks import Disagreement
+from trainlint.facts.seen.ranks import Disagreement, Drift
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
 from .alone import alone
 from .bypassed import bypassed
+from .drifted import drifted
 from .one_rank import loaded_by_one
 
 
@@ -32,6 +33,8 @@ def check(training: Training) -> Iterator[Finding]:
     yield from bypassed(training)
     yield from loaded_by_one(training)
     yield from alone(training)
+    for apart in training.facts(Drift):
+        yield from drifted(apart)
     for one in training.facts(Disagreement):
         if one.what == "gradients" and one.at is not None:
             with_none = sorted(rank for rank, said in one.ranks.items() if said == "no gradient")

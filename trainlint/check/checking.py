@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from trainlint.catalogue import known
@@ -22,7 +22,7 @@ from trainlint.program.incremental.shards import Shard
 from trainlint.project.config import Config, find_config, read_config
 from trainlint.project.files import python_files, shown_path
 from trainlint.project.own_rules import bring_rules
-from trainlint.project.scope import exclude_patterns, is_left_out
+from trainlint.project.scope import exclude_patterns, from_here, is_left_out
 from trainlint.project.source_texts import SourceTexts
 from trainlint.report import Report, Withheld
 from trainlint.rules import left_out
@@ -42,7 +42,11 @@ class Request:
     """Whether files of the project that import the named files are read with them."""
     config_file: Path | None = None
     select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] | None = None
+    """Patterns that start from the working directory, as those of `extend_exclude` do."""
+    extend_exclude: tuple[str, ...] = ()
     min_level: Level | None = None
     min_confidence: Confidence | None = None
     baseline: Path | None = None
@@ -69,11 +73,18 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     given = _standard_input(request)
     paths = [path for path in request.paths if path != STDIN]
     folder = common_folder([*paths, *given])
-    config = read_config(request.config_file) if request.config_file else find_config(folder)
+    config = _as_asked(
+        read_config(request.config_file) if request.config_file else find_config(folder), request
+    )
     bring_rules(config, run=request.own_rules)
     passed_by = _passed_by([*paths, *given], config) if request.force_exclude else set()
     selection = selection_for(
-        request.select, request.ignore, config, request.min_level, request.min_confidence
+        request.select,
+        request.ignore,
+        config,
+        request.min_level,
+        request.min_confidence,
+        request.extend_select,
     )
     found = python_files(
         [path for path in paths if path not in passed_by],
@@ -136,6 +147,19 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     return withhold(report, everything, held, texts, readable), texts
 
 
+def _as_asked(config: Config, request: Request) -> Config:
+    """The configuration with what the command line says of files."""
+    exclude = None if request.exclude is None else from_here(request.exclude, config.root)
+    return replace(
+        config,
+        exclude=config.exclude if exclude is None else exclude,
+        extend_exclude=(
+            *(config.extend_exclude if exclude is None else ()),
+            *from_here(request.extend_exclude, config.root),
+        ),
+    )
+
+
 def _callers(
     request: Request, given: Mapping[str, bytes], programs: Mapping[str, object], config: Config
 ) -> Callers:
@@ -184,8 +208,9 @@ def selection_for(
     config: Config,
     min_level: Level | None = None,
     min_confidence: Confidence | None = None,
+    more: tuple[str, ...] = (),
 ) -> Selection:
-    """What is on. `--select` replaces what the configuration selects and ignores, `--ignore` adds to it."""
+    """What is on. `--select` replaces what the configuration selects and ignores, `--ignore` and `more` add to it."""
     there = known()
     configured = str(config.file)
     ignored = code_prefixes(ignore, there, "--ignore")
@@ -194,13 +219,14 @@ def selection_for(
         for pattern, selectors in config.per_file_ignores.items()
     }
     config_select = None if config.select is None else code_prefixes(config.select, there, configured)
-    extend_select = code_prefixes(config.extend_select, there, configured)
+    also = code_prefixes(more, there, "--extend-select")
+    extend_select = code_prefixes(config.extend_select, there, configured) | also
     config_ignored = code_prefixes(config.ignore, there, configured)
     least = min_level or config.min_level or "info"
     surest = min_confidence or config.min_confidence or "likely"
     if select:
         return Selection(
-            select=code_prefixes(select, there, "--select"),
+            select=code_prefixes(select, there, "--select") | also,
             ignore=ignored,
             ignore_in=ignore_in,
             root=config.root,

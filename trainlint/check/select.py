@@ -18,7 +18,7 @@ from trainlint.project.patterns import user_patterns
 from trainlint.project.suggestion import did_you_mean
 
 Prefixes = frozenset[str]
-_LEVELS: tuple[Level, ...] = ("info", "warning", "error")
+LEVELS: tuple[Level, ...] = ("info", "warning", "error")
 
 
 def code_prefix(selector: str, names: Mapping[str, str]) -> str | None:
@@ -89,7 +89,7 @@ def selected(findings: Iterable[Finding], selection: Selection) -> list[Finding]
 
 def is_on(code: str, level: Level, selection: Selection) -> bool:
     """Whether findings of a rule are wanted at all, wherever they are."""
-    if _LEVELS.index(level) < _LEVELS.index(selection.min_level):
+    if LEVELS.index(level) < LEVELS.index(selection.min_level):
         return False
     default = frozenset() if level == "info" else frozenset([""])
     wanted = (default if selection.select is None else selection.select) | selection.extend_select

@@ -22,6 +22,7 @@ from trainlint.cli.options import (
     CacheDir,
     ConfigFile,
     ExitZero,
+    ExtendSelect,
     FindingsAs,
     Ignore,
     MinConfidence,
@@ -69,7 +70,7 @@ _PROJECT = ("trainlint.toml", "pyproject.toml", "setup.py", "setup.cfg", "requir
 def options(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
+        bool, typer.Option("--version", "-V", help="Show the version.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
     if context.invoked_subcommand is not None:
@@ -89,6 +90,7 @@ def check(
         typer.Argument(help="Files and folders to check, or - for standard input.", metavar="[PATHS]..."),
     ] = None,
     select: Select = None,
+    extend_select: ExtendSelect = None,
     ignore: Ignore = None,
     min_level: MinLevel = None,
     min_confidence: MinConfidence = None,
@@ -136,6 +138,16 @@ def check(
     stdin_filename: Annotated[
         str | None, typer.Option(help="Filename for standard input.", metavar="PATH")
     ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Patterns of what is not checked, instead of those configured.", metavar="PATTERNS"
+        ),
+    ] = None,
+    extend_exclude: Annotated[
+        list[str] | None,
+        typer.Option(help="Patterns of what is not checked either.", metavar="PATTERNS"),
+    ] = None,
     force_exclude: Annotated[
         bool, typer.Option("--force-exclude", help="Skip excluded files even if they are named.")
     ] = False,
@@ -182,7 +194,10 @@ def check(
             importers=not no_importers,
             config_file=config,
             select=separated(select),
+            extend_select=separated(extend_select),
             ignore=separated(ignore),
+            exclude=None if exclude is None else separated(exclude),
+            extend_exclude=separated(extend_exclude),
             min_level=min_level,
             min_confidence=min_confidence,
             baseline=baseline,
@@ -200,7 +215,12 @@ def check(
         raise typer.Exit(check_and_report(request, view))
 
 
-@app.command(cls=RunsAProgram, epilog=examples.RUN, context_settings={"allow_interspersed_args": False})
+@app.command(
+    cls=RunsAProgram,
+    epilog=examples.RUN,
+    short_help="Record a step of a training program, and judge findings.",
+    context_settings={"allow_interspersed_args": False},
+)
 def run(
     script: Annotated[
         list[str] | None,
@@ -385,14 +405,16 @@ def _code(report: Report, outcome: Outcome, exit_zero: bool) -> int:
     return CLEAN
 
 
-app.command(epilog=examples.COMPARE)(compare)
+app.command(epilog=examples.COMPARE, short_help="Show what changed between two recordings.")(compare)
 app.command(epilog=examples.EXPLAIN)(explain)
 app.command(epilog=examples.RULES)(rules)
-app.command("new-rule", epilog=examples.NEW_RULE)(new_rule)
-app.command("test-rules", epilog=examples.TEST_RULES)(test_rules)
+app.command("new-rule", epilog=examples.NEW_RULE, short_help="Write a rule of your own to start from.")(
+    new_rule
+)
+app.command("test-rules", epilog=examples.TEST_RULES, short_help="Test rules of your own.")(test_rules)
 app.command("config", epilog=examples.CONFIG)(show_config)
-app.command(epilog=examples.DOCTOR)(doctor)
+app.command(epilog=examples.DOCTOR, short_help="Say what is installed, in force, and not judged.")(doctor)
 app.command()(schema)
 app.command()(clean)
-app.command()(server)
-app.command()(mcp)
+app.command(short_help="Run a language server for editors.")(server)
+app.command(short_help="Run a server for coding agents.")(mcp)

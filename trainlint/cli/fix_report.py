@@ -88,7 +88,10 @@ def show_fixes(request: Request, view: View) -> int:
     if not view.quiet:
         files = "1 file" if len(result.files) == 1 else f"{len(result.files)} files"
         said = f"Would fix {result.count} in {files}." if result.files else "Nothing would be fixed."
-        write(f"{said}\n", sys.stderr)
+        more = _fixable(result.report).unsafe if not view.unsafe else 0
+        also = f" {more} more can be with --unsafe-fixes." if more and result.files else ""
+        only = f" {more} can be with --unsafe-fixes." if more and not result.files else ""
+        write(f"{said}{also or only}\n", sys.stderr)
     if result.report.problems:
         return FAILED
     return FOUND if result.files and not view.exit_zero else CLEAN

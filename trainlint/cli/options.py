@@ -19,6 +19,12 @@ Select = Annotated[
         autocompletion=rules_listed,
     ),
 ]
+ExtendSelect = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="These rules too, beside those that are on.", metavar="RULES", autocompletion=rules_listed
+    ),
+]
 Ignore = Annotated[
     list[str] | None, typer.Option(help="Not these rules.", metavar="RULES", autocompletion=rules_listed)
 ]

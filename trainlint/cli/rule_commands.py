@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,9 +13,15 @@ from trainlint.cli.exits import exit_codes
 from trainlint.cli.options import ListedAs, OutputFile, OwnRules, separated
 from trainlint.errors import BadRule, UsageError
 from trainlint.output.delivery import deliver
+from trainlint.output.layout import columns
 from trainlint.output.output_format import ListFormat
+from trainlint.output.paging import write_paged
 from trainlint.output.style import Piece
 from trainlint.output.writing import complain, wants_colour, write
+from trainlint.project.config import find_config
+
+_LINE = 100
+"""Columns of running text, however wide a terminal is."""
 
 
 def explain(
@@ -39,17 +46,35 @@ def explain(
                 )
             raise UsageError(f"no rule is called `{rule}`{nearest_rule(rule, known())}")
         where = url(code)
-        shown = f"{page(code)}\nOn the site: <{where}>\n" if where else page(code)
-        if wants_colour(sys.stdout):
-            from rich.console import Console
-            from rich.markdown import Markdown
+        heading, below, rest = page(code).partition("\n")
+        shown = f"{heading}{below}\n{_standing_here(code)}\n{rest}"
+        _show(f"{shown}\nOn the site: <{where}>\n" if where else shown)
 
-            with_colour = Console(force_terminal=True)
-            with with_colour.capture() as rendered:
-                with_colour.print(Markdown(shown))
-            write(rendered.get(), sys.stdout)
-        else:
-            write(shown, sys.stdout)
+
+def _standing_here(code: str) -> str:
+    """Whether the rule is on, of the working directory; a page is there whatever a configuration says."""
+    from trainlint.check.standing import standing
+    from trainlint.cli.rules_here import bring_rules_here
+
+    try:
+        bring_rules_here()
+        return standing(code, find_config(Path.cwd()))
+    except UsageError as error:
+        return f"Whether it is on here is not known: {error}."
+
+
+def _show(page: str) -> None:
+    """Rendered where there is colour, and through a pager on a terminal."""
+    if not wants_colour(sys.stdout):
+        write_paged(page, sys.stdout)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    with_colour = Console(force_terminal=True, width=min(columns() or _LINE, _LINE))
+    with with_colour.capture() as rendered:
+        with_colour.print(Markdown(page))
+    write_paged(rendered.get(), sys.stdout)
 
 
 def rules(

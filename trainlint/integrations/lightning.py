@@ -36,7 +36,7 @@ class TrainlintCallback(Callback):
                 logger.log_metrics({"trainlint/findings": len(self.watched.findings)}, step)
 
         folder = os.path.join(trainer.default_root_dir, "trainlint-reports")
-        given = {"folder": folder, "step": trainer.global_step, "tell": tell}
+        given = {"folder": folder, "step": trainer.global_step, "tell": tell, "trackers": False}
         self.watched = watch(**{**given, **self._options})
         self.watched.__enter__()
 

@@ -22,6 +22,7 @@ from trainlint.facts.trace_file import dumped
 from trainlint.finding import Finding
 from trainlint.integrations.milestones import milestone
 from trainlint.integrations.modes import Modes
+from trainlint.integrations.trackers import News, Trackers
 from trainlint.output.writing import write_file
 from trainlint.project.source_texts import SourceTexts
 from trainlint.trace.launch.recording import StepReport, checked, reported
@@ -55,7 +56,8 @@ class watch:
         first: how many steps are recorded at the beginning.
         folder: where pages and recordings are written; None for nowhere.
         step: optimizer steps that were taken before, in a run that resumes.
-        tell: called after each recorded step with its number and what is new, for a tracker such as W&B.
+        tell: called after each recorded step with its number and what is new.
+        trackers: whether findings also go to W&B, MLflow and TensorBoard, where the program has a run or a writer open.
 
     Raises TooOld for a torch that cannot be recorded, and ValueError for a negative number.
     """
@@ -68,6 +70,7 @@ class watch:
         folder: str | os.PathLike[str] | None = "trainlint-reports",
         step: int = 0,
         tell: Callable[[int, Sequence[Finding]], None] | None = None,
+        trackers: bool = True,
     ) -> None:
         if min(every, first, step) < 0:
             raise ValueError("every, first and step count steps: none of them is negative")
@@ -82,6 +85,7 @@ class watch:
         self._folder = _folder_of_rank(folder)
         self._begins_at = step
         self._tell_others = tell
+        self._trackers = Trackers() if trackers else None
         self._counts: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._session: Session | None = None
         self._began = 0.0
@@ -171,6 +175,10 @@ class watch:
         for one in new:
             log.log(_LEVELS[one.level or "error"], "step %d: %s", step, _sentence(one))
         self._write(report, step, whole=is_first or bool(new))
+        if self._trackers is not None:
+            page = self._folder / f"step-{step}.html" if self._folder is not None else None
+            said_of_new = [_sentence(one) for one in new]
+            self._trackers.tell(News(step, len(self.findings), said_of_new, page if new else None))
         if self._tell_others is not None:
             self._tell_others(step, new)
 

@@ -18,13 +18,17 @@ class Excerpt(NamedTuple):
     """Cells of the underline; at least one."""
 
 
-def excerpt(line: str, start: int, end: int, room: int) -> Excerpt:
-    """At most `room` cells of `line`, with its characters from `start` up to `end` underlined."""
+def excerpt(line: str, start: int, end: int, room: int, beside: int = 0) -> Excerpt:
+    """At most `room` cells of `line`, with its characters from `start` up to `end` underlined.
+
+    Args:
+        beside: cells that are wanted behind the underline, for what is said of it.
+    """
     characters = [printable(character) for character in line]
     edges = [0, *accumulate(sum(map(width, shown)) for shown in characters)]
     start = max(0, min(start, len(line)))
     end = max(start, min(end, len(line)))
-    first, last = _window(edges, start, end, room)
+    first, last = _window(edges, start, end, room, beside)
     before = _MORE if first else ""
     after = _MORE if last < len(line) else ""
     return Excerpt(
@@ -34,13 +38,17 @@ def excerpt(line: str, start: int, end: int, room: int) -> Excerpt:
     )
 
 
-def _window(edges: list[int], start: int, end: int, room: int) -> tuple[int, int]:
-    """First and last edge of the characters to show."""
+def _window(edges: list[int], start: int, end: int, room: int, beside: int) -> tuple[int, int]:
+    """First and last edge of the characters to show: those before the underline too, as far as the rest leaves room."""
     if edges[-1] <= room:
         return 0, len(edges) - 1
     first = 0
     if edges[end] > room - len(_MORE):
-        first = next(at for at, edge in enumerate(edges) if edges[start] - edge <= room // 4)
-    cells = room - len(_MORE) * (2 if first else 1)
+        near = next(at for at, edge in enumerate(edges) if edges[start] - edge <= room // 4)
+        wanted = max(edges[-1], edges[end] + beside) - (room - len(_MORE))
+        first = min(near, next(at for at, edge in enumerate(edges) if edge >= min(wanted, edges[near])))
+    cells = room - (len(_MORE) if first else 0)
+    if edges[-1] - edges[first] > cells:
+        cells -= len(_MORE)
     last = max(at for at, edge in enumerate(edges) if edge - edges[first] <= cells)
     return first, last

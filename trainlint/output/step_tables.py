@@ -11,6 +11,7 @@ from trainlint.facts.seen.losses import LossSeen
 from trainlint.facts.seen.masks import MaskSeen
 from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.parameters import ParameterSeen
+from trainlint.output.in_order import in_order
 
 Row = tuple[str, ...]
 
@@ -77,10 +78,9 @@ class _Line:
 
 def gradient_rows(parameters: Sequence[ParameterSeen], modules: Sequence[ModuleSeen]) -> list[Row]:
     """By module, from input to output. Modules alike are one row, where there are many; none that stands out is left out."""
-    last = len(parameters)
     titles = _titles(parameters, modules)
     lines: dict[tuple[int, str], _Line] = {}
-    for one in sorted(parameters, key=lambda one: last if one.order is None else one.order):
+    for one in in_order(parameters):
         alone = not one.module_type
         key = (one.model, one.name if alone else one.module)
         name = one.name if alone else one.module or f"({one.module_type})"

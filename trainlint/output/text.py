@@ -191,7 +191,7 @@ def _place(
         if not line and number < marked[-1][0]:
             yield _END
             continue
-        piece = excerpt(line, start, end, layout.room)
+        piece = excerpt(line, start, end, layout.room, cells(label) + 1 if label else 0)
         mark = ("-" if meaning == "related" else "^") * piece.underline
         yield Piece(f" {piece.text}\n")
         yield bar
@@ -210,7 +210,7 @@ def _beside_mark(said: Piece, bar: Piece, indent: int, mark: int, columns: int |
     if columns is None or at + cells(said.text) <= columns:
         yield said
         return
-    if columns - at >= _LABEL:
+    if columns - at >= _LABEL and edge + cells(said.text) > columns:
         yield from wrapped_words([said], columns, bar, Piece(" " * (at + 1 - len(bar.text))), at=at)
         return
     below = Piece(" " * (max(1, min(edge, columns - 2 * _LABEL) - len(bar.text))))

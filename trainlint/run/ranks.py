@@ -21,6 +21,7 @@ from trainlint.facts.seen.ranks import Disagreement, Rank, RankSeen
 from trainlint.facts.trace_file import NotATrace, dumped, load
 from trainlint.finding import Place
 from trainlint.judging import Judged
+from trainlint.run.drift import drifts
 
 _PATIENCE = 60.0
 """Seconds that the first process waits for the recordings of the others."""
@@ -69,21 +70,34 @@ def _folder() -> Path:
     return Path(tempfile.gettempdir(), f"trainlint-torchrun-{os.getuid()}-{os.getppid()}")
 
 
-def compared(first: Recorded, others: dict[int, Recorded | None]) -> Recorded:
-    """The first process's recording, with what the others do not have in common with it."""
+def compared(
+    first: Recorded, others: dict[int, Recorded | None]
+) -> tuple[Recorded, dict[int, Recorded | None]]:
+    """The recordings, with what they do not have in common, if the processes train one model together."""
+    if first.rank.world == 1:
+        return first, others
     runs = {first.rank.number: first, **{number: one for number, one in others.items() if one is not None}}
     missing = sorted(number for number, one in others.items() if one is None)
-    found = [*_gradients(runs), *_calls(runs), *_losses(runs), *_batches(runs)]
+    found = [*_gradients(runs), *_calls(runs), *_losses(runs), *_batches(runs), *drifts(runs)]
     if missing:
         left = dict.fromkeys(missing, "nothing")
         found.append(Disagreement(None, "what was recorded", ranks=left))
     summaries = [_summary(number, run) for number, run in runs.items()] if len(runs) > 1 else []
-    return replace(first, seen=(*first.seen, *found, *summaries))
+    beside = {
+        number: replace(one, seen=(*one.seen, *found)) if one is not None else None
+        for number, one in others.items()
+    }
+    return replace(first, seen=(*first.seen, *found, *summaries)), beside
 
 
-def united(judged: Mapping[int, Judged]) -> Judged:
+def united(judged: Mapping[int, Judged], *, are_ranks: bool = True) -> Judged:
     """What the rules say of all ranks. Where there are several, the evidence names all that something was found on, and
-    what is open on one of them is open."""
+    what is open on one of them is open.
+
+    Args:
+        are_ranks: whether they train together, and are not only processes of one program.
+    """
+    said_as = "on ranks" if are_ranks else "in processes"
     if len(judged) == 1:
         return next(iter(judged.values()))
     ranks: dict[tuple[str, Place, str | None], set[int]] = {}
@@ -91,7 +105,7 @@ def united(judged: Mapping[int, Judged]) -> Judged:
         for one in said.findings:
             ranks.setdefault((one.code, one.at, one.subject), set()).add(number)
     found = (
-        replace(one, evidence={**one.evidence, "on ranks": sorted(ranks[one.code, one.at, one.subject])})
+        replace(one, evidence={**one.evidence, said_as: sorted(ranks[one.code, one.at, one.subject])})
         for said in judged.values()
         for one in said.findings
     )

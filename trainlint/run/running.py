@@ -73,17 +73,18 @@ def run(request: RunRequest, waiting: Callable[[str], None]) -> tuple[Report, So
         request.select, request.ignore, config, request.min_level, request.min_confidence
     )
     outcome = _outcome(request, waiting)
-    others = _of_other_ranks(outcome.recorded) if request.program is not None else {}
+    others = outcome.others or (_of_other_ranks(outcome.recorded) if request.program is not None else {})
     recorded = outcome.recorded
     if recorded is None:
         raise _nothing(outcome, request)
     read, problems, paths = _checked(request, recorded, config)
     found: dict[Problem, None] = {}
-    recorded = compared(recorded, others)
+    recorded, others = compared(recorded, others)
     if request.save_trace is not None:
         write_file(request.save_trace, dumped(recorded))
     runs = [recorded, *(one for one in others.values() if one is not None)]
-    ran = united({one.rank.number: judged_by_phase(one, found) for one in runs})
+    said = {one.rank.number: judged_by_phase(one, found) for one in runs}
+    ran = united(said, are_ranks=recorded.rank.world > 1)
     findings = [replace(one, level=one.level or "error") for one in joined(read, ran, recorded)]
     texts = SourceTexts(may_show=None if request.from_trace is None else _is_source)
     kept = selected(

@@ -10,12 +10,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.trace_file import NotATrace, load
+from trainlint.run.started import those_that_train
 from trainlint.trace.launch.stop import ENDS
 
 _CHILD = Path(__file__).parents[1] / "trace" / "launch" / "child.py"
@@ -41,6 +42,7 @@ class Outcome:
 
     Args:
         recorded: what was recorded; None if there is nothing at all.
+        others: what was recorded in other processes that the program has started, by their numbers.
         message: where there is nothing, why.
         failed: where there is nothing, whether that is because the program failed.
         timed_out: whether it was ended because it took too long.
@@ -48,6 +50,7 @@ class Outcome:
     """
 
     recorded: Recorded | None
+    others: dict[int, Recorded | None] = field(default_factory=dict)
     message: str = ""
     failed: bool = False
     timed_out: bool = False
@@ -98,6 +101,8 @@ def run_traced(
         with _signals_go_to(child) as interrupts:
             timed_out = _wait(child, status, timeout, waiting)
         found = _outcome(outcome, status, child.returncode)
+        first, others = those_that_train(found.recorded, Path(folder))
+        found = replace(found, recorded=first, others=others)
         ended = found.recorded is not None and found.recorded.ended.how == "interrupted"
         interrupted = (ended or bool(interrupts)) and not timed_out
         return replace(found, timed_out=timed_out, interrupted=interrupted)
@@ -162,10 +167,10 @@ def _outcome(file: Path, status: Path, code: int) -> Outcome:
         try:
             return Outcome(load(file))
         except (NotATrace, OSError) as error:
-            return Outcome(None, f"the recording cannot be read: {error}")
+            return Outcome(None, message=f"the recording cannot be read: {error}")
     refused = file.with_suffix(".refused")
     if refused.exists():
-        return Outcome(None, refused.read_text())
+        return Outcome(None, message=refused.read_text())
     nothing = file.with_suffix(".none")
     if nothing.exists():
         how, raised, children = [*nothing.read_text().split("\n"), "", ""][:3]
@@ -173,13 +178,14 @@ def _outcome(file: Path, status: Path, code: int) -> Outcome:
         others = f", though it started {_processes(int(children))}" if children not in ("", "0") else ""
         ended = "failed" if how == "failed" else "ended"
         message = f"the program {ended} before it imported torch{reason}{others}"
-        return Outcome(None, message, failed=how == "failed" or (how == "exited" and code != 0))
+        return Outcome(None, message=message, failed=how == "failed" or (how == "exited" and code != 0))
     if code < 0:
         waited = f", while the recording waited for {status.read_text()}" if status.exists() else ""
         hint = " (is there enough memory?)" if code == -signal.SIGKILL else ""
         said = f"the program was killed by {signal.Signals(-code).name}{hint}{waited}"
-        return Outcome(None, said, failed=True)
-    return Outcome(None, f"the program ended with exit code {code} without a recording", failed=code != 0)
+        return Outcome(None, message=said, failed=True)
+    said = f"the program ended with exit code {code} without a recording"
+    return Outcome(None, message=said, failed=code != 0)
 
 
 def _processes(count: int) -> str:

@@ -11,6 +11,10 @@ CUTS = frozenset(
 """Operations whose result has no gradient path to their input. `Variable` of a Tensor cuts too."""
 
 
+KEEPS_TENSORS = frozenset(("math.prod",))
+"""The functions of Python's `math` that hand a tensor on; all others give plain numbers."""
+
+
 REBUILDS = frozenset(
     "tensor Tensor FloatTensor DoubleTensor HalfTensor Variable from_numpy as_tensor".split()
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from trainlint.facts.api.classes import LOADER, MODULE, PARAMETER
-from trainlint.facts.api.gradients import CUTS, NO_GRADIENT, REBUILDS, WITH_INDICES
+from trainlint.facts.api.gradients import CUTS, KEEPS_TENSORS, NO_GRADIENT, REBUILDS, WITH_INDICES
 from trainlint.facts.api.losses import SCALING
 from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.api.operations import CREATES, TENSORS_ALONE
@@ -320,7 +320,7 @@ def cuts(op: Op) -> bool:
     """Whether no gradient passes through an operation that rebuilds or reads out its input."""
     if op.name in REBUILDS and op.name not in CUTS:
         return bool(op.inputs) and isinstance(op.inputs[0], Items)
-    return op.name in CUTS
+    return op.name in CUTS or (op.name.startswith("math.") and op.name not in KEEPS_TENSORS)
 
 
 def terms(loss: Value) -> tuple[Value, ...]:

@@ -281,7 +281,7 @@ _SIZES = frozenset(("shape", "size", "dim", "device", "dtype", "builtins.len", "
 _CHANCE = frozenset(("rand", "rand_like", "bernoulli", "bernoulli_", "dropout"))
 
 
-SAME_VECTORS = _SAME_WEIGHTS | frozenset(("chunk", "split", "unbind", "rearrange"))
+SAME_VECTORS = _SAME_WEIGHTS | frozenset(("chunk", "split", "unbind", "rearrange", "unflatten", "iterate"))
 
 
 # Masks that meet scores

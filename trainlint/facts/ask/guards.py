@@ -78,6 +78,23 @@ def are_of_evaluation(guards: Guards) -> bool:
     )
 
 
+def of_axes(guards: Guards) -> Guards:
+    """Those that ask how many axes a tensor has, or for the size of one that is not the first: what stands under them is
+    for some shapes only."""
+    return tuple(guard for guard in guards if _asks_for_axes(guard[0]))
+
+
+def _asks_for_axes(condition: Any) -> bool:
+    match condition:
+        case ("getitem", ("shape" | "size", _), "0") | ("size", _, ("constant", "0")):
+            return False
+        case ("shape" | "size" | "dim" | "ndim", *_):
+            return True
+        case tuple():
+            return any(map(_asks_for_axes, condition))
+    return False
+
+
 def is_in_handler(guards: Guards) -> bool:
     """Whether something only happens where an exception has been caught."""
     return any(isinstance(condition, tuple) and condition[:1] == (HANDLER,) for condition, _ in guards)

@@ -18,6 +18,7 @@ from trainlint.facts.model.values import (
     Items,
     Object,
     Op,
+    Unknown,
     Value,
     alternatives,
     constant,
@@ -28,6 +29,8 @@ _MOST = 20_000
 
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_LOADER = re.compile(r"load|data|batch|dl$|_iter$")
+_GO_THROUGH = frozenset(("enumerate", "tqdm", "trange", "islice", "iter", "track"))
 _TRAINS = frozenset("train training trn".split())
 _EVALUATES = frozenset("val valid validation validate test testing eval evaluation evaluate dev".split())
 
@@ -225,3 +228,16 @@ def type_of(value: Value) -> str:
 def is_own_class(value: Value, base: str) -> bool:
     """Whether a value is an instance of a class of the program's own, over a library's."""
     return isinstance(value, Object) and value.definition is not None and value.is_a(base)
+
+
+def comes_from_loader(drawn: Op) -> bool:
+    """Whether what a loop goes through is a loader, by what made it or by what it is called."""
+    over: Value = drawn.inputs[0] if drawn.inputs else drawn
+    while isinstance(over, Op) and over.name.rpartition(".")[2] in _GO_THROUGH and over.inputs:
+        over = over.inputs[0]
+    match over:
+        case Object():
+            return over.is_a(LOADER)
+        case Unknown(text=name) | Op(name="getattr", text=name):
+            return _LOADER.search(name.lower()) is not None
+    return False

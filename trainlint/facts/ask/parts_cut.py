@@ -204,7 +204,7 @@ def _judged(
     layers = [one.owner for one in behind.values() if one.owner is not None]
     if not all(_is_held(one, step) for one in layers) or not _is_untrained(training, layers, learning):
         return
-    own = {id(one) for one in training.objects}
+    own = {id(one) for one in training.objects if not one.is_given}
     is_sure = all(id(one) in own and "?" not in one.type for one in layers)
     doubt = "" if is_sure else "these layers are given, and may be frozen"
     yield PartCut(op if cuts(op) else _called(op, layers), backward, step, doubt)

@@ -161,6 +161,10 @@ def part(value: Value | None, known: Batches, *, copies: bool = False) -> Part |
                 begins = added(begins, start)
                 cuts.append(start.number)
                 value = inner
+            case Op(name="roll", inputs=(inner, *_)) if copies and (ahead := _rolled(value)) is not None:
+                begins = added(begins, Sum(number=ahead))
+                cuts.append(ahead)
+                value = inner
             case Op(name="iterate", inputs=(source, *_)) if not isinstance(source, Object):
                 return None  # one of many: another each time
             case Value() if not isinstance(value, (Constant, Items)):
@@ -168,6 +172,12 @@ def part(value: Value | None, known: Batches, *, copies: bool = False) -> Part |
             case _:
                 return None
     return None
+
+
+def _rolled(op: Op) -> int | None:
+    """By how many positions `roll` brings later tokens to the front of a sequence; None where it does anything else."""
+    by, axis = constant(op.option(1, "shifts")), constant(op.option(2, "dims"))
+    return -by if type(by) is int and by < 0 and axis in (1, -1) else None
 
 
 def _is_window(value: Value) -> bool:

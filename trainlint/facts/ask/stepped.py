@@ -15,7 +15,10 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.parameters import ParametersListed
 from trainlint.facts.model.events.steps import Clip, OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Table, Unknown, Value, alternatives
+from trainlint.facts.model.values import Object, Op, Table, Unknown, Value, alternatives, constant
+
+_MOST_PARTS = 200
+"""Parts of a list of parameters that are looked through for an optimizer."""
 
 
 class Held(NamedTuple):
@@ -203,6 +206,8 @@ def certainly_steps(training: Training, optimizer: Value, clip: Clip) -> bool:
     """Whether an optimizer certainly uses the gradients that are clipped."""
     if clip.optimizer is not None:
         return clip.optimizer is optimizer
+    if (grouped := _grouped(clip.parameters)) is not None:
+        return grouped is optimizer
     clipped = _clipped(clip.parameters)
     if not clipped:
         return False
@@ -221,6 +226,19 @@ def _clipped(parameters: Value) -> frozenset[int]:
         if isinstance(leaf, Op) and leaf.name == "parameters" and leaf.inputs
         for one in alternatives(leaf.inputs[0])
     )
+
+
+def _grouped(parameters: Value) -> Value | None:
+    """The optimizer of whose param groups these are: `[p for group in optimizer.param_groups for p in group["params"]]`."""
+    found = {
+        one.inputs[0]
+        for one in reached([parameters], most=_MOST_PARTS)
+        if isinstance(one, Op)
+        and one.name == "getattr"
+        and constant(one.options.get("name")) == "param_groups"
+        and one.inputs
+    }
+    return found.pop() if len(found) == 1 else None
 
 
 def is_one_of_several(optimizer: Value, loops: tuple[int, ...]) -> bool:

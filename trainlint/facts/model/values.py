@@ -153,6 +153,8 @@ class Object(Value):
     is_only_switched_on: bool = False
     """Of a model that nobody in sight hands over: other code of the file switches it to training mode, and nothing there
     switches any to evaluation mode."""
+    is_given: bool = False
+    """Whether other code has made it, and may have frozen it since: of a module by its annotation, and of its parts."""
     only_holds: bool = False
     """Of an optimizer of the program's own class that has no `step`: it holds parameters for others to use."""
     called: str = ""

@@ -14,6 +14,7 @@ from trainlint.html_report.heat import UPDATES, Heat
 from trainlint.html_report.markup import Content, Html, joined, tag
 from trainlint.html_report.panel import Cell, Panel, table
 from trainlint.html_report.tree import moves
+from trainlint.output.in_order import in_order
 from trainlint.output.words import number, shape, share
 
 _MOST_POINTS = 400
@@ -26,8 +27,7 @@ _USUAL = 1e-3
 
 def gradients_panel(run: Recorded) -> Panel | None:
     held = [one for one in run.facts(ParameterSeen) if one.trainable]
-    last = len(held)
-    ordered = sorted(held, key=lambda one: (one.model, last if one.order is None else one.order))
+    ordered = in_order(held)
     judged = [one for one in ordered if one.gradient is not None or one.expected]
     if not judged:
         return None

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Sequence
 
 from trainlint.facts.model.recorded import Recorded
-from trainlint.facts.seen.masks import MaskPicture, MaskSeen
+from trainlint.facts.seen.masks import MaskPicture, MaskSeen, MasksMet
 from trainlint.html_report.markup import Content, Html, joined, tag
 from trainlint.html_report.panel import Cell, Panel, table
 from trainlint.html_report.png import Colour, data_address
@@ -30,6 +30,7 @@ def masks_panel(run: Recorded) -> Panel | None:
     for one in seen:
         alike.setdefault((one.picture, one.way, one.at), []).append(one)
     bad = [one for one in seen if _is_bad(one)]
+    more = sum(one.times for one in run.facts(MasksMet)) - len(seen)
     body = joined(
         tag(
             "p",
@@ -43,6 +44,9 @@ def masks_panel(run: Recorded) -> Panel | None:
             class_="pictures",
         ),
         table("Each mask", _HEADS, map(_row, seen)),
+        tag("p", f"{count(more, 'more mask')} at the same places, in other modules and steps.", class_="dim")
+        if more > 0
+        else None,
     )
     note = f"{len(bad)} with rows that keep nothing" if bad else count(len(seen), "mask")
     return Panel("masks", "Attention masks", body, note, alarming=bool(bad))

@@ -87,7 +87,7 @@ def assign(ev: Evaluator, target: s.Expr, value: Value) -> None:
             for item, part in zip(target.items, _unpacked(ev, target, value), strict=False):
                 if isinstance(item, s.Starred):
                     item = item.value
-                assign(ev, item, part)
+                assign(ev, item, standing_in.known(ev, item, part) if isinstance(item, s.Name) else part)
         case s.Starred():
             assign(ev, target.value, value)
 

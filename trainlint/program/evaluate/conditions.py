@@ -69,12 +69,12 @@ def _key_of_op(value: Op, depth: int) -> Any:
 
 
 def _is_of_version(value: Op) -> bool:
-    """Whether an operation looks at the version of something: `Version(torch.__version__)`, `__version__.split(".")[0]`."""
+    """Whether an operation looks at the version of something: `Version(torch.__version__)`, `torch.__version__.split(".")`."""
     first: Value = value
     for _ in range(limits.CONDITION_DEPTH):
         if not (isinstance(first, Op) and first.inputs):
             return isinstance(first, Library) and first.name.endswith("__version__")
-        if first.name.endswith("_version"):
+        if first.name.endswith("_version") or "__version__." in first.name:
             return True
         first = first.inputs[0]
     return False

@@ -127,8 +127,7 @@ def _instance(ev: Evaluator, declared: Value, at: s.Span, depth: int) -> Value |
             return _of_library(ev, canonical(name), at)
         case ClassValue():
             if declared.is_dataclass or not declared.library_bases.isdisjoint(_TYPED):
-                bases = declared.library_bases
-                return ev.object(declared.code.name, bases, at, Arguments(open=True), declared)
+                return _of_own_class(ev, declared, at)
         case Constant(value=str(text)):
             written = ev.annotations.of(text, at)
             return inside(ev.expr(written)) if written is not None else None
@@ -142,6 +141,19 @@ def _instance(ev: Evaluator, declared: Value, at: s.Span, depth: int) -> Value |
             found = [inside(one) for _, one in options]
             return found[0] if all(isinstance(one, Object) for one in found) else None
     return None
+
+
+def _of_own_class(ev: Evaluator, cls: ClassValue, at: s.Span) -> Object:
+    """An instance that code out of sight has made: a module has the layers that its constructor gives it."""
+    made = ev.object(cls.code.name, cls.library_bases, at, Arguments(open=True), cls)
+    init = classes.class_attribute(ev, cls, "__init__")
+    begun = len(ev.objects) - 1
+    if MODULE in cls.library_bases and isinstance(init, FunctionValue):
+        with ev.inside(nodes=[], loops=(), guards=()), ev.at_most("DECLARED_STEPS"):
+            ev.call_function(init, Arguments((made,), open=True), at, made)
+    for one in ev.objects[begun:]:
+        one.is_given = True
+    return made
 
 
 def _of_library(ev: Evaluator, name: str, at: s.Span) -> Object | None:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import AUTOCAST
 from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.parameters import GradSwitch
+from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.model.nodes import Node
+from trainlint.facts.model.order import events
 from trainlint.facts.model.values import (
     Items,
     Object,
@@ -36,8 +40,21 @@ def with_statement(ev: Evaluator, node: s.With) -> Signal:
         awaits = sum("raises" in ev.label(context).lower() for context, _ in node.items)
         if not awaits:
             return block(ev, node.body)
-        with ev.inside(nodes=[]), trying(ev, awaits):  # what is meant to fail is no training
-            return block(ev, node.body)
+        meant_to_fail: list[Node] = []  # it is no training
+        with ev.inside(nodes=meant_to_fail), trying(ev, awaits):
+            signal = block(ev, node.body)
+        if tried := tuple(_given_to(meant_to_fail)):
+            ev.emit(Escape, node.items[0][0].at, tensors=tried)
+        return signal
+
+
+def _given_to(nodes: list[Node]) -> Iterator[Value]:
+    """The tensors that code which is meant to fail may run the backward of, before it does."""
+    for event in events(nodes):
+        if isinstance(event, Backward):
+            yield event.loss
+        elif isinstance(event, Escape):
+            yield from (one for one in (*event.values, *event.tensors) if isinstance(one, Op))
 
 
 @contextmanager

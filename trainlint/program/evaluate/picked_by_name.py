@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import MODULE
-from trainlint.facts.model.values import Constant, Op, Table, Value
+from trainlint.facts.model.values import Constant, Op, Table, Value, Written
 from trainlint.program.api import subscripts
 from trainlint.program.evaluate import names
 from trainlint.program.evaluate.values import Arguments, ClassValue, FileModule, FunctionValue
@@ -38,12 +38,30 @@ def _makes(value: Value, models: set[str]) -> bool:
 
 
 def of_text(ev: Evaluator, text: Value, at: s.Span) -> Value | None:
-    """`eval(text)`: what a text spells, or the call of that."""
+    """`eval(text)`: what a text spells, or the call of that. Of the arguments of a call, which are text, nothing is known."""
     match text:
         case Op(name="+", inputs=(key, Constant(value="()"))):
             called = _named(ev, key, at)
             return ev.call(called, Arguments(), at, "eval(…)") if called is not None else None
-    return _named(ev, text, at)
+    return None if _is_put_together(text) and not _has_a_holder(text) else _named(ev, text, at)
+
+
+def _is_put_together(text: Value) -> bool:
+    """Whether a text is more than one name: `f"self.layer{number}"`, `name + "(" + options + ")"`."""
+    match text:
+        case Written() | Op(name="+" | "%"):
+            return True
+        case Op(name="call", inputs=(Constant(value=str()), *_)):
+            return True
+    return False
+
+
+def _has_a_holder(text: Value) -> bool:
+    """Whether a text names something in a module: `"models." + name`."""
+    match text:
+        case Op(name="+", inputs=(Constant(value=str(holder)), key)):
+            return holder.endswith(".") and not _is_put_together(key)
+    return False
 
 
 def _named(ev: Evaluator, text: Value, at: s.Span) -> Value | None:

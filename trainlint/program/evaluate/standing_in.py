@@ -33,6 +33,9 @@ TYPES: Mapping[Role, str] = {
 _KNOWN = ("torch.", "math.", "numpy.", "builtins.", "torchvision.", "random.", "os.")
 """Libraries whose functions make neither models nor optimizers."""
 
+_FROM_FILES = ("load", "torch.jit.load")
+"""What gives whatever a file holds, of torch: a whole model, or a dict with one in it."""
+
 _OTHER_FRAMEWORKS = (*NOT_TORCH, "transformers.TF", "transformers.Flax")
 """What these make may look like a module or an optimizer of torch's, and is none."""
 
@@ -133,20 +136,28 @@ def moved(value: Value) -> Value:
 
 
 def is_unknown(value: Value) -> bool:
-    """Whether nothing is known of a value but that code that is not seen has made it, or that a config holds it."""
-    match value:
-        case Unknown():
-            return value.text != MANY
+    """Whether nothing is known of a value but that code that is not seen has made it, or that a config or a file holds it."""
+    match _held_in(value):
+        case Unknown() as given:
+            return given is not value or given.text != MANY
         case Choice():
             several = list(alternatives(value))
             return bool(several) and all(map(is_unknown, several))
         case Op(name="getattr", inputs=(Object(definition=ClassValue()), *_)):
             return True  # a base class that is not in sight has set it
-        case Op(name="getitem" | "getattr", inputs=(inner, *_)):
-            return isinstance(inner, Unknown)
         case Op(name=name, owner=None):
-            return name == "call" or ("." in name and not name.startswith((*_KNOWN, *_OTHER_FRAMEWORKS)))
+            return name in ("call", *_FROM_FILES) or (
+                "." in name and not name.startswith((*_KNOWN, *_OTHER_FRAMEWORKS))
+            )
     return False
+
+
+def _held_in(value: Value) -> Value:
+    """What holds a value: the result of unknown code for one of several that it gives, a config for its entry."""
+    inner = value
+    while isinstance(inner, Op) and inner.name in ("getitem", "getattr") and inner.inputs:
+        inner = inner.inputs[0]
+    return value if isinstance(inner, (Object, Choice)) else inner
 
 
 def _as(
@@ -183,7 +194,7 @@ def _hold(ev: Evaluator, value: Value, found: Value) -> None:
 
 
 def _made(ev: Evaluator, part: Part, name: str, at: s.Span, told_by: str) -> Value:
-    if part.role == "target":
+    if part.role in ("target", "batch"):
         return ev.op("iterate", (ev.unknown(name),), at, name)
     made = ev.object(TYPES[part.role], library_bases(TYPES[part.role]), at, Arguments(open=True))
     made.told_by = told_by

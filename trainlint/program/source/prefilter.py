@@ -18,10 +18,19 @@ _IMPORT = re.compile(
 
 
 def speaks_of_training(data: bytes) -> bool:
+    """Whether a file names a library that training is written with; what clears gradients needs to name none."""
     return (
         any(
             word in data
-            for word in (b"torch", b"Tensor", b"transformers", b"accelerate", b"lightning", b"trl")
+            for word in (
+                b"torch",
+                b"Tensor",
+                b"zero_grad",
+                b"transformers",
+                b"accelerate",
+                b"lightning",
+                b"trl",
+            )
         )
         and words.in_files().search(data) is not None
     )

@@ -100,9 +100,14 @@ class ExpressionReader:
         if isinstance(func, (s.Name, s.Attribute)):
             self._called.add(func.name)
         opened = self._tokens.enter("(")
+        is_setattr = isinstance(func, s.Name) and func.name == "setattr"
+        before = frozenset(self._reads if is_setattr else ())
         args = tuple(self._argument(arg) for arg in node.args)
         at = (func.at[0], self._tokens.leave(opened))
         match func, args:
+            case s.Name(name="setattr"), (_, s.Argument(s.Constant(value=str(name)), None, ""), _):
+                self._names.add(name)
+                self._reads -= {name} - before  # it is set, and not read
             case s.Name(name="getattr"), (
                 s.Argument(owner, None, ""),
                 s.Argument(s.Constant(value=str(name)), None, ""),

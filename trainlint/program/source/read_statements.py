@@ -11,6 +11,7 @@ from trainlint.facts.api.operations import OUT_OF_PLACE
 from trainlint.program.source import matching, rebinding, shape
 from trainlint.program.source import syntax as s
 from trainlint.program.source.displayed import displayed
+from trainlint.program.source.handing_out import hands_out
 from trainlint.program.source.literals import AUGMENTED
 from trainlint.program.source.parser import nodes as cst
 from trainlint.program.source.read_expressions import ExpressionReader
@@ -216,6 +217,8 @@ class Reader(ExpressionReader):
         is_generator, names = self._yields, frozenset(self._names).union(shape.names(decorators))
         outer_names |= names
         self._yields, self._names = outer, outer_names
+        if hands_out(body, parameters):
+            names |= {s.HANDS_OUT}
         return s.Function(node.name.value, parameters, body, decorators, is_generator, names, at, returns)
 
     def _class(self, node: cst.ClassDef) -> s.Statement:

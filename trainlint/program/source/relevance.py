@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from trainlint import words
 from trainlint.facts.api.deprecated import OLD_INITS
@@ -49,28 +49,35 @@ class Relevance:
         for name, _, names in functions:
             for one in names & known:
                 mentioned_in.setdefault(one, []).append(name)
-        pending = [
-            name
-            for name, _, names in functions
-            if not TRAINING_WORDS.isdisjoint(names) or _LOADS in names or _drops(names)
+        training = [
+            name for name, _, names in functions if not TRAINING_WORDS.isdisjoint(names) or _drops(names)
         ]
         self._nearby = _nearby(outlines)
         for path, close in self._nearby.items():
-            pending += [name for name, _, names in outlines[path].functions if not close.isdisjoint(names)]
-        self._trains: set[str] = set()
-        while pending:
-            name = pending.pop()
-            if name not in self._trains:
-                self._trains.add(name)
-                pending.extend(mentioned_in.get(name, ()))
-        self._trains -= _EVERYWHERE
+            training += [name for name, _, names in outlines[path].functions if not close.isdisjoint(names)]
+        self._trains = _callers(training, mentioned_in)
+        self._loads = _callers((name for name, _, names in functions if _LOADS in names), mentioned_in)
 
     def trains(self, path: str, name: str, names: frozenset[str]) -> bool:
         """Whether a function of this file and name, with these names in it, speaks of training or evaluation, or may call
-        one that trains."""
+        one that trains, or may use a model that one loads."""
         if _speaks(name, names) or not self._trains.isdisjoint(names):
             return True
+        if s.HANDS_OUT not in names and not self._loads.isdisjoint(names):
+            return True
         return not self._nearby.get(path, frozenset()).isdisjoint(names)
+
+
+def _callers(functions: Iterable[str], mentioned_in: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """These functions, and all that may call them, directly or not, without names that too many things share."""
+    found: set[str] = set()
+    pending = list(functions)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending.extend(mentioned_in.get(name, ()))
+    return frozenset(found - _EVERYWHERE)
 
 
 def _nearby(outlines: Mapping[str, Outline]) -> dict[str, frozenset[str]]:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from trainlint.program.source import syntax as s
 from trainlint.program.source.walking import walk
 
-Role = Literal["module", "optimizer", "scheduler", "scaler", "loss", "target"]
+Role = Literal["module", "optimizer", "scheduler", "scaler", "loss", "target", "batch"]
 
 _OF_MODULES = frozenset(
     "train eval parameters named_parameters state_dict load_state_dict zero_grad requires_grad_ modules children "
@@ -78,6 +78,18 @@ def roles(block: s.Block) -> Mapping[str, Part]:
         role = _role(name.rpartition(".")[2].rpartition("[")[2].rstrip("]"), use)
         if role is not None:
             found[name] = Part(role, _shown(name, role, use), _SWITCHES & use.methods, bool(use.methods))
+    if uses.runs_backward:
+        found |= _batches(uses, found)
+    return found
+
+
+def _batches(uses: _Uses, known: Mapping[str, Part]) -> dict[str, Part]:
+    """Plain names whose entries a model is called with in code that runs backward: data, of which nobody wants a gradient."""
+    found = {}
+    for name, called in uses.feeds():
+        is_fed = called in known and known[called].role == "module"
+        if is_fed and name not in known and name.isidentifier():
+            found[name] = Part("batch", f"`{called}(…)`, which is given its entries")
     return found
 
 
@@ -148,10 +160,20 @@ class _Uses:
         """The calls of `backward`."""
         self._ignored: set[int] = set()
         """The calls whose results nothing uses."""
+        self._given: list[tuple[str, tuple[s.Argument, ...]]] = []
+        """What names are called with."""
+        self._unpacked: dict[str, str] = {}
+        """Names that hold an entry of what another one holds, by `x, y = batch`."""
+
+    @property
+    def runs_backward(self) -> bool:
+        return bool(self._runs)
 
     def block(self, block: s.Block) -> None:
         for node in walk(block):
             match node:
+                case s.Assign(targets=(s.Collection(items=names),), value=value) if value is not None:
+                    self._unpack(names, value)
                 case s.Assign(targets=(s.Name(name=name),), value=value) if value is not None:
                     self._held.setdefault(name, []).append(value)
                 case s.Walrus(target=s.Name(name=name), value=value):
@@ -165,6 +187,23 @@ class _Uses:
         for run in self._runs:
             self._run_backward(run)
 
+    def _unpack(self, names: tuple[s.Expr, ...], value: s.Expr) -> None:
+        """`x, y = batch`, or `x, y = batch["x"], batch["y"]`."""
+        plain = [one.name for one in names if isinstance(one, s.Name)]
+        match value:
+            case s.Name(name=whole):
+                self._unpacked.update(dict.fromkeys(plain, whole))
+            case s.Collection(items=items) if len(items) == len(names) == len(plain):
+                for name, item in zip(plain, items, strict=True):
+                    self._held.setdefault(name, []).append(item)
+
+    def feeds(self) -> Iterator[tuple[str, str]]:
+        """Names, and what is called with entries of what they hold."""
+        for called, args in self._given:
+            for given in args:
+                if (whole := self._whole(given.value)) is not None:
+                    yield whole, called
+
     def _of(self, name: str) -> _Use:
         return self.by_name.setdefault(name, _Use())
 
@@ -172,6 +211,7 @@ class _Uses:
         called = spelled(node.func)
         if called is not None:
             self._of(called).calls.add(len(node.args))
+            self._given.append((called, node.args))
         if isinstance(node.func, s.Attribute):
             owner = spelled(node.func.value)
             if owner is not None:
@@ -179,6 +219,27 @@ class _Uses:
                 self._of(owner).gives |= node.func.name == "step" and id(node) not in self._ignored
             if node.func.name == "backward":
                 self._runs.append(node)
+
+    def _whole(self, given: s.Expr) -> str | None:
+        """The name of what an argument is an entry of: `batch` for `batch["image"].to(device)`."""
+        is_entry, seen = False, set[str]()
+        while True:
+            match given:
+                case s.Call(func=s.Attribute(name=name, value=inner)) if name in _KEEPS:
+                    given = inner
+                case s.Subscript(value=inner, index=s.Constant(value=str() | int())):
+                    given, is_entry = inner, True
+                case s.Name(name=name) if not is_entry and name in self._unpacked:
+                    return self._unpacked[name]
+                case s.Name(name=name) if (
+                    not is_entry and name not in seen and len(self._held.get(name, ())) == 1
+                ):
+                    seen.add(name)
+                    given = self._held[name][0]
+                case s.Name(name=name):
+                    return name if is_entry else None
+                case _:
+                    return None
 
     def _run_backward(self, node: s.Call) -> None:
         assert isinstance(node.func, s.Attribute)  # `loss.backward()`, `accelerator.backward(loss)`

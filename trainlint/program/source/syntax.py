@@ -303,6 +303,9 @@ DISCARDS = "(discards)"
 """Stands among the names of a function that does nothing with what `x.squeeze(0)` or the like returns, or that may give a
 variable of a loop a value that nothing reads."""
 
+HANDS_OUT = "(hands out)"
+"""Stands among the names of a function that does nothing with what it makes but hand it to its caller: see `handing_out`."""
+
 
 @dataclass(slots=True)
 class Function(_MayBePacked):

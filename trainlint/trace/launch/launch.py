@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import os
 import sys
 import threading
@@ -13,8 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from trainlint.trace.launch.arrivals import Arrivals
+from trainlint.trace.launch.asked import Asked
 from trainlint.trace.launch.main_module import Unrunnable, of_module, of_script
-from trainlint.trace.launch.stop import ENDS, Stop
+from trainlint.trace.launch.started import Started
+from trainlint.trace.launch.stop import ENDS, STOPPED, Stop
 from trainlint.trace.launch.tracebacks import clean, last_line, show
 from trainlint.trace.launch.unsaved import Unsaved
 
@@ -36,37 +39,17 @@ class Launch:
         status: file that says, in a few words, what the recording waits for.
     """
 
-    def __init__(
-        self,
-        outcome: Path,
-        status: Path,
-        steps: int,
-        max_wait: int,
-        root: str | None,
-        skip_steps: int = 0,
-        phase: int | None = 1,
-        phase_seconds: float = 0.0,
-        probes: Sequence[str] = (),
-        probe_seconds: float = 10.0,
-    ) -> None:
+    def __init__(self, outcome: Path, status: Path, asked: Asked) -> None:
         self._outcome = outcome
         self._status = status
-        self._steps = steps
-        self._max_wait = max_wait
-        self._skip_steps = skip_steps
-        self._phase = phase
-        self._phase_seconds = phase_seconds
-        self._probes = probes
-        self._probe_seconds = probe_seconds
-        self._root = root
-        self._folder = os.getcwd()
+        self._asked = asked
         self._session: Session | None = None
         self._recorded: Recorded | None = None
         self._is_over = False
         self._pid = os.getpid()
         self._let_go: Callable[[], None] = lambda: None
         self._unsaved = Unsaved(str(outcome.parent))
-        atexit.register(self._tell_unsaved)  # before anything of the program's, so that it comes last
+        atexit.register(self.tell_unsaved)  # before anything of the program's, so that it comes last
         self.children = 0
         self._exit = os._exit
         self._our_exit = os._exit = self._leave_at_once
@@ -85,32 +68,40 @@ class Launch:
         except Exception:
             traceback.print_exc()
             self.give_up(_OWN_FAULT)
+        asked = self._asked
         self._session = Session(
-            steps=self._steps,
-            root=self._root,
-            folder=self._folder,
-            max_wait=self._max_wait,
-            ended=self._enough,
+            steps=asked.steps,
+            root=asked.root,
+            folder=asked.folder,
+            max_wait=asked.max_wait,
+            ended=self.enough,
             waiting=self.waits_for,
-            skip_steps=self._skip_steps,
-            phase=self._phase,
-            phase_seconds=self._phase_seconds,
+            skip_steps=asked.skip_steps,
+            phase=asked.phase,
+            phase_seconds=asked.phase_seconds,
         )
         tape = self._session.recorder.tape
-        tape.is_on, tape.keeps_begun = bool(self._probes), "resume" in self._probes
+        tape.is_on, tape.keeps_begun = bool(asked.probes), "resume" in asked.probes
+
+    @property
+    def trains(self) -> bool:
+        """Whether this process has computed gradients itself."""
+        return self._session is not None and self._session.recorder.steps.backwards > 0
 
     def waits_for(self, text: str) -> None:
         with contextlib.suppress(OSError):  # a full disk must not end the program
             self._status.write_text(text)
 
-    def _enough(self, how: str) -> NoReturn:
-        """All that was asked for is recorded: write it down and end the program."""
-        assert self._session is not None
+    def enough(self, how: str) -> NoReturn:
+        """All that was asked for is recorded, here or in processes that were started here: write it down and end the
+        program."""
         self._write(how)
         self._unsaved.begin()
+        self._outcome.with_suffix(STOPPED).touch()
         self.waits_for(ENDS)
-        self._session.close(keep_mode=True)
-        self._stop_for_good()
+        if self._session is not None:
+            self._session.close(keep_mode=True)
+            self._stop_for_good()
         raise Stop
 
     def _stop_for_good(self) -> None:
@@ -131,9 +122,19 @@ class Launch:
         backward = torch.autograd.backward
         torch.autograd.backward = again
         hook = register_optimizer_step_pre_hook(again)
+        trainer, join = threading.current_thread(), threading.Thread.join
+
+        @functools.wraps(join)
+        def joining(thread: threading.Thread, timeout: float | None = None) -> None:
+            join(thread, timeout)
+            if thread is trainer and not thread.is_alive():
+                raise Stop
+
+        threading.Thread.join = joining  # type: ignore[method-assign]
 
         def let_go() -> None:
             torch.autograd.backward = backward
+            threading.Thread.join = join  # type: ignore[method-assign]
             hook.remove()
 
         self._let_go = let_go
@@ -170,7 +171,7 @@ class Launch:
             return
         if not self._session.recorder.steps.awaits_next:
             self._experiment()
-        if self._probes:
+        if self._asked.probes:
             self._probe()
 
     def _experiment(self) -> None:
@@ -192,12 +193,14 @@ class Launch:
         self._unsaved.begin()
         recorder = self._session.recorder
         with recorder.careful:
-            for tried in probes(recorder, self._probes, self._probe_seconds, self._recorded, self.waits_for):
+            for tried in probes(
+                recorder, self._asked.probes, self._asked.probe_seconds, self._recorded, self.waits_for
+            ):
                 self._recorded = self._recorded.extended((tried,))
                 self._keep(self._recorded)
         self.waits_for(ENDS)
 
-    def _tell_unsaved(self) -> None:
+    def tell_unsaved(self) -> None:
         """What was not written while the program was ended, up to its last handlers."""
         if self._recorded is None or not self._unsaved.paths or os.getpid() != self._pid:
             return
@@ -235,21 +238,21 @@ def main(arguments: Sequence[str]) -> None:
     outcome, status, steps, max_wait, skip_steps, phase, patience, probes, seconds, kind, target, *rest = (
         arguments
     )
-    root = os.path.dirname(os.path.realpath(target)) if kind == "script" else None
-    launch = Launch(
-        Path(outcome),
-        Path(status),
-        int(steps),
-        int(max_wait),
-        root,
-        int(skip_steps),
-        int(phase) or None,
-        float(patience),
-        [one for one in probes.split(",") if one],
-        float(seconds),
+    asked = Asked(
+        folder=os.getcwd(),
+        root=os.path.dirname(os.path.realpath(target)) if kind == "script" else None,
+        steps=int(steps),
+        max_wait=int(max_wait),
+        skip_steps=int(skip_steps),
+        phase=int(phase) or None,
+        phase_seconds=float(patience),
+        probes=tuple(one for one in probes.split(",") if one),
+        probe_seconds=float(seconds),
     )
+    launch = Launch(Path(outcome), Path(status), asked)
     launch.waits_for("torch to be imported")
-    arrivals = Arrivals({"torch": lambda _: launch.torch_is_here()})
+    started = Started(launch, asked, Path(outcome).parent)
+    arrivals = Arrivals({"torch": lambda _: launch.torch_is_here(), "multiprocessing.process": started.patch})
     sys.addaudithook(_children(launch))
     try:
         code, module = of_script(target, rest) if kind == "script" else of_module(target, rest)

@@ -61,6 +61,7 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
             *recorder.timeline.seen(),
             *recorder.autocast.seen(),
             *recorder.masks.seen(),
+            *recorder.ranks.seen(),
             *recorder.losses.seen,
             *recorder.steps.by_hand.seen(),
             *unread(recorder),
@@ -99,7 +100,8 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
         lines=frozenset(recorder.lines),
         files=frozenset(map(recorder.own.shown, recorder.own.imported())),
         ending=ending,
-        rank=Rank(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))),
+        rank=recorder.ranks.rank
+        or Rank(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))),
         torch=torch.__version__,
     )
 

@@ -81,6 +81,8 @@ class Models:
         place = self._places[id(model)] = recorder.at(frame)
         if place is None:
             return
+        with recorder.aside():
+            recorder.ranks.model_called(given, place)
         dtypes = {str(one.dtype).removeprefix("torch.") for one in parameters[:_MOST_PARAMETERS]}
         weights = tuple(sorted(dtypes))
         for name, value in [*((str(n), one) for n, one in enumerate(args)), *kwargs.items()]:

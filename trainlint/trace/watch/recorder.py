@@ -38,6 +38,7 @@ from trainlint.trace.watch.objects import Objects
 from trainlint.trace.watch.operations import Operations
 from trainlint.trace.watch.own_code import OwnCode
 from trainlint.trace.watch.phases import Phases
+from trainlint.trace.watch.ranks import Ranks
 from trainlint.trace.watch.resumes import Resumes
 from trainlint.trace.watch.scalers import Scalers
 from trainlint.trace.watch.shifts import Shifts
@@ -128,6 +129,7 @@ class Recorder:
         self.masks = Masks(self)
         self.shifts = Shifts(self)
         self.steps = Steps(self, steps, max_wait, Phases(skip_steps, phase, phase_seconds))
+        self.ranks = Ranks(self)
         self.clock = Clock()
         self.autocast = Autocast(self)
         self.scalers = Scalers(self)
@@ -198,6 +200,7 @@ class Recorder:
         self.masks = Masks(self)
         self.losses = LossCalls(self)
         self.clock = Clock()
+        self.ranks.forget()
         self.models.called.clear()
         self.models.inputs.clear()
 

@@ -121,6 +121,8 @@ class Steps:
         if known.steps and known.seen_between:
             self._judge(known)
         self._stepping[id(optimizer)] = known.steps
+        with recorder.aside():
+            recorder.ranks.before_step(optimizer, has_closure)
         self.inside = True
         if self._phases.awaits_next and known.number not in self._phases.over:
             self._begin_again()

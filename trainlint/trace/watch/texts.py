@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint.facts.seen.texts import Tokenized
 from trainlint.finding import Place
+from trainlint.trace.watch import own_tokenizers
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
@@ -125,6 +126,12 @@ class Texts:
                 about.unknown_letters += letters * lost // len(own)
             if lost or not own:
                 _remember(about, text)
+
+    def encoded_by_own(self, tokenizer: Any, text: str, encoded: Any, frame: FrameType | None) -> None:
+        """A tokenizer of the program's own has encoded a text."""
+        about = self._about(tokenizer, frame)
+        if about is not None and about.texts < _MOST_TEXTS:
+            own_tokenizers.count(about, tokenizer, text, encoded)
 
     def seen(self) -> list[Tokenized]:
         return list(self._known.values())

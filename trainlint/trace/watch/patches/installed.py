@@ -17,6 +17,7 @@ from trainlint.trace.watch.patches import (
     loaders,
     modules,
     optimizers,
+    own_classes,
     scalers,
     schedulers,
     states,
@@ -40,6 +41,7 @@ _TOPICS = (
     compiled.patch,
     warned.patch,
     tokenizers.patch,
+    own_classes.patch,
     threads.patch,
 )
 

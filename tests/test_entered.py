@@ -1,0 +1,57 @@
+"""Which functions are entered on their own: not those that only make a model, load it, and hand it out."""
+
+from __future__ import annotations
+
+import pytest
+
+from trainlint.check.analysis import Source, analyse
+
+LIBRARY = """\
+import torch
+from torch import nn
+
+
+def built(width, path=None):
+    net = nn.Sequential(nn.Linear(8, width), nn.BatchNorm1d(width))
+    if path is not None:
+        net.load_state_dict(torch.load(path, weights_only=True))
+    return net
+
+
+"""
+
+
+def entered(text: str) -> int:
+    """Beside the body of the file."""
+    return analyse([Source("models.py", (LIBRARY + text).encode())], jobs=1).entry_points - 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return built(8, path)",
+        "settings = dict(width=8)\n    return built(path=path, **dict(settings, **more))",
+        "more.setdefault('width', 8)\n    net = built(path=path, **more)\n    return net",
+        "if more.pop('features', None):\n        raise ValueError('no features')\n    return built(8, path)",
+    ],
+)
+def test_what_only_hands_out_is_not(body: str) -> None:
+    sizes = "\n\n".join(
+        f'def size_{number}(path=None, **more):\n    "A size."\n    {body}\n' for number in range(5)
+    )
+    assert entered(sizes) == 1  # `built`, which none of these has called
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "net = built(8, path)\n    return net(more['x'])",
+        "return built(8, path)(more['x'])",
+        "net = built(8, path)\n    net.train()\n    return net",
+        "with torch.no_grad():\n        return built(8, path)",
+        "more['user'](built(8, path))\n    return None",
+    ],
+)
+def test_what_may_use_it_is(body: str) -> None:
+    uses = "\n\n".join(f"def use_{number}(path=None, **more):\n    {body}\n" for number in range(5))
+    assert entered(uses) == 5
