@@ -60,7 +60,7 @@ def _sentence(found: list[Kept]) -> str:
     source, run, either = (sum(_is(one, *how) for one in found) for how in _HOWS)
     tried = sum("run" in one for one in found)
     return (
-        f"**{source} of {count}** injected bugs ({source / count:.0%}) were found in source. Of the other {count - source}, {tried} were run, "
+        f"**{source} of {count}** injected bugs ({source / count:.0%}) were found in source. Of the other {count - source}, {tried} {'was' if tried == 1 else 'were'} run here, "
         f"and {run} of them found there: **{either} of {count}** ({either / count:.0%}) by either."
     )
 
