@@ -174,13 +174,15 @@ def test_what_is_kept_serves_another_target(project: Project) -> None:
         assert sum(one.code == "TL806" for one in found) == count
 
 
-_OLD_WAYS = """import torch
+_OLD_WAYS = """import sys
+
+import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 body = nn.utils.weight_norm(nn.Linear(8, 16))
 scaler = torch.cuda.amp.GradScaler()
-checkpoint(body, torch.load("x.pt").requires_grad_()).sum().backward()
+checkpoint(body, torch.load(sys.argv[1]).requires_grad_()).sum().backward()
 """
 
 

@@ -168,6 +168,8 @@ def _as(
         if part.role not in ("module", "loss"):
             return value  # another tensor than the one that was moved
         value = moved(value)
+    if part.role in ("target", "batch") and isinstance(value, Op) and isinstance(_held_in(value), Op):
+        return value  # its batch, or the tokenizer that made it, says more than its use
     key = (value.uid, f"as {part.role}")
     found = ev.store.get(key)
     if found is None:
