@@ -45,7 +45,11 @@ def main() -> None:
         ]
     text = page(clean, trials)
     if given.output is not None:
-        given.output.write_text(text, encoding="utf-8")
+        before = given.output.read_text(encoding="utf-8") if given.output.exists() else ""
+        _, heading, others = before.partition(
+            "\n## Programs over frameworks\n"
+        )  # bench/framework_detection writes it
+        given.output.write_text(text.rstrip("\n") + "\n" + heading + others, encoding="utf-8")
     else:
         print(text)
 

@@ -51,8 +51,22 @@ def check(training: Training) -> Iterator[Finding | Open]:
         yield _finding(backward, optimizer.type, optimizer.at, of_idle(training, optimizer))
     if not isinstance(training, Recorded):
         yield from stepped_instead(training)
+        yield from _engines(training)
     elif not judged:
         yield from _idle(training)
+
+
+def _engines(training: Training) -> Iterator[Finding]:
+    """What runs backward and steps in one, and is never asked to step."""
+    stepped = {one for step in training.events(OptimizerStep) for one in alternatives(step.optimizer)}
+    judged: set[int] = set()
+    for backward in training.events(Backward):
+        by = backward.by
+        if by is None or not by.is_a(OPTIMIZER) or by in stepped or by.uid in judged or by.at is None:
+            continue
+        if backward.loops and not may_step(training, by, backward.loops[-1]):
+            judged.add(by.uid)
+            yield _finding(backward, by.type, by.at, of_idle(training, by))
 
 
 def _cleared(training: Training) -> Iterator[tuple[ZeroGrad, Object]]:

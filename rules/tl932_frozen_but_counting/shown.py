@@ -40,9 +40,10 @@ def counting(recorded: Recorded) -> Iterator[Finding]:
 
 
 def _is_frozen(norm: ModuleSeen, parameters: list[ParameterSeen]) -> bool:
-    """Whether it has parameters, none of which anything changes: those of a teacher follow its student."""
+    """Whether it has parameters, none of which anything changes: those of a teacher follow its student, and those of a network
+    that is only held still while another one learns are in an optimizer."""
     own = [one for one in parameters if one.module == norm.path]
-    return bool(own) and not any(one.trainable or one.moved for one in own)
+    return bool(own) and not any(one.trainable or one.moved or one.reached or one.optimizers for one in own)
 
 
 def _frozen_at(recorded: Recorded) -> Place | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from trainlint import limits
 from trainlint.facts.api.attention import ATTENTION_MASKS
 from trainlint.facts.api.classes import MODULE, SOME_LOSS
+from trainlint.facts.api.frameworks import ENGINE
 from trainlint.facts.api.layers import BATCH_NORMS, LAYERS
 from trainlint.facts.api.losses import LOSSES, MOST_INPUTS
 from trainlint.facts.model.events.calls import Called
@@ -31,20 +32,7 @@ Options = tuple[tuple[Guards, Value], ...]
 def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text: str) -> Value:
     """`model(x)`, `criterion(y, t)`, and any other object that is called."""
     if isinstance(value.definition, ClassValue):
-        method = classes.class_attribute(ev, value.definition, "__call__")
-        own = ev.store.get((value.uid, "forward"))
-        if not isinstance(method, FunctionValue) and isinstance(own, FunctionValue):
-            return _through(ev, value, lambda: ev.call(own, given, at, text), given, at, text)
-        if not isinstance(method, FunctionValue):
-            method = classes.class_attribute(ev, value.definition, "forward")
-        if isinstance(method, FunctionValue):
-            found = method
-            with_self = Arguments((value, *given.args), given.options, given.open)
-            return _through(ev, value, lambda: ev.call_function(found, with_self, at, value), given, at, text)
-        if "torch.nn.Sequential" in value.bases:
-            return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
-        ev.emit(Escape, at, values=given.all())
-        return ev.op("call", given.args, at, text, given.options, owner=value)
+        return _call_own(ev, value, value.definition, given, at, text)
     if "torch.nn.Sequential" in value.bases:
         return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
     if value.type in LOSSES:
@@ -53,6 +41,8 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
         return noting.loss_of(ev, LOSSES[value.type], given, at, text, value)
     if value.type == SOME_LOSS:
         return ev.op(value.type, given.args, at, text, given.options, owner=value)
+    if value.is_a(ENGINE) and isinstance(inner := value.argument(0, "model"), Object):
+        return _through(ev, value, lambda: ev.call(inner, given, at, text), given, at, text)
     if value.is_a(MODULE):
         name = value.type.removeprefix("torch.nn.")
         operation = LAYERS.get(name, value.type)
@@ -71,6 +61,26 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
     match given.args:
         case (FunctionValue() as function,) if (found := decorating.under(value, function)) is not function:
             return found
+    return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _call_own(
+    ev: Evaluator, value: Object, cls: ClassValue, given: Arguments, at: s.Span, text: str
+) -> Value:
+    """An object of a class of the program's own is called."""
+    method = classes.class_attribute(ev, cls, "__call__")
+    own = ev.store.get((value.uid, "forward"))
+    if not isinstance(method, FunctionValue) and isinstance(own, FunctionValue):
+        return _through(ev, value, lambda: ev.call(own, given, at, text), given, at, text)
+    if not isinstance(method, FunctionValue):
+        method = classes.class_attribute(ev, cls, "forward")
+    if isinstance(method, FunctionValue):
+        found = method
+        with_self = Arguments((value, *given.args), given.options, given.open)
+        return _through(ev, value, lambda: ev.call_function(found, with_self, at, value), given, at, text)
+    if "torch.nn.Sequential" in value.bases:
+        return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
+    ev.emit(Escape, at, values=given.all())
     return ev.op("call", given.args, at, text, given.options, owner=value)
 
 
