@@ -32,7 +32,7 @@ MANY = 7919
 Shape = tuple[int, ...]
 
 
-@rule(Training, level="error")
+@rule(Training, level="error", confidence="likely")
 def check(run: Training) -> Iterator[Finding]:
     for loss in run.events(LossCall):
         if loss.input is None or loss.target is None:

@@ -5,7 +5,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Unread, level="warning", absence=True)
+@rule(Unread, level="warning", confidence="likely", absence=True)
 def check(found: Unread) -> Iterator[Finding]:
     yield Finding(
         found.at,

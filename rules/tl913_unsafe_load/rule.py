@@ -78,7 +78,7 @@ _FROM_OTHERS = re.compile(r"pre_?train|download|imagenet|://|-[0-9a-f]{8}\.pth",
 """What stands in the names of files that somebody else has made."""
 
 
-@rule(Training, level="warning", refutable=False, by="S", words="load")
+@rule(Training, level="warning", confidence="likely", refutable=False, by="S", words="load")
 def check(training: Training) -> Iterator[Finding]:
     calls = training.events(Called)
     states = loaded_as_state(training)
