@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.in_process import findings_of_run
+from tests.in_process import findings_of_run, recorded
+from trainlint.facts.seen.parameters import ParameterSeen
 
 MODE_SET_BY_HAND = """\
 import torch
@@ -223,3 +224,41 @@ def test_layers_before_attention_that_swallow_gradients(tmp_path: Path) -> None:
     )
     text = text.replace("ModuleList([block", "ModuleList([deep, block").replace("block(x)", "block(deep(x))")
     assert "TL213" in _standing(text, tmp_path, 1)
+
+
+TURNS = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+torch.manual_seed(0)
+maker, judge = nn.Linear(8, 4), nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 1))
+one, other = torch.optim.Adam(maker.parameters(), 1e-3), torch.optim.Adam(judge.parameters(), 1e-3)
+for _ in range(4):
+    real, noise, ones = torch.randn(16, 4), torch.randn(16, 8), torch.ones(16, 1)
+    judge.requires_grad_(False)
+    loss = F.binary_cross_entropy_with_logits(judge(maker(noise)), ones)
+    one.zero_grad()
+    loss.backward()
+    one.step(lambda: None)
+    judge.requires_grad_(True)
+    maker.requires_grad_(False)
+    loss = F.binary_cross_entropy_with_logits(judge(real), ones)
+    loss = loss + F.binary_cross_entropy_with_logits(judge(maker(noise).detach()), 1 - ones)
+    other.zero_grad()
+    loss.backward()
+    other.step(lambda: None)
+    maker.requires_grad_(True)
+"""
+
+
+def test_networks_that_are_frozen_in_turns_under_closures_that_compute_nothing(tmp_path: Path) -> None:
+    """As a framework steps in manual optimization: the step is over before the other network has its turn."""
+    script = tmp_path / "train.py"
+    script.write_text(TURNS)
+    run = recorded(script)
+    assert {one.name: one.trainable for one in run.facts(ParameterSeen)} == dict.fromkeys(
+        ("weight", "bias", "0.weight", "0.bias", "2.weight", "2.bias"), True
+    )
+    assert "TL301" not in {one.code for one in findings_of_run(script)}
+    script.write_text(TURNS.replace("    one.zero_grad()\n", ""))
+    assert "TL301" in {one.code for one in findings_of_run(script)}

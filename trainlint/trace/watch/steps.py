@@ -150,6 +150,9 @@ class Steps:
         self.inside = bool(self._stepping)
         if known.steps > began:
             return  # the one inside has stepped and was heard
+        if self._last_of_all is known:  # its closure has computed nothing, as that of a framework
+            recorder.end("recorded")
+            return
         frame = recorder.frame(3)
         event = recorder.emit(
             OptimizerStep,
