@@ -279,3 +279,35 @@ def test_a_part_that_is_called_without_gradients_was_reached(tmp_path: Path) -> 
     assert _verdicts(HALF_STILL, tmp_path, "TL204") == [(16, "undecided")]
     sound = HALF_STILL.replace("    @torch.no_grad()\n", "")
     assert _verdicts(sound, tmp_path, "TL204") == []
+
+
+BLOCKS = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+def build(width, depth):
+    block = nn.Linear(width, width)
+    body = nn.Sequential(*BLOCKS)
+    return nn.Sequential(body, nn.Linear(width, 3))
+model = build(8, 3)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for _ in range(3):
+    loss = nn.functional.cross_entropy(model(torch.randn(12, 8)), torch.randint(3, (12,)))
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("blocks", "found"),
+    [
+        ("(block for _ in range(depth))", [(6, "confirmed")]),
+        ("[block for _ in range(depth)]", [(6, "confirmed")]),
+        ("[nn.Linear(width, width) for _ in range(depth)]", []),
+        ("[one for one in (block, nn.ReLU(), block)]", []),
+    ],
+)
+def test_a_layer_that_a_comprehension_repeats(
+    blocks: str, found: list[tuple[int, str]], tmp_path: Path
+) -> None:
+    """The last is a layer that somebody has written twice: to share it may be meant."""
+    assert _verdicts(BLOCKS.replace("BLOCKS", blocks), tmp_path, "TL910") == found

@@ -125,7 +125,8 @@ class _Survey:
             shape=tuple(one.shape),
             dtype=str(one.dtype).removeprefix("torch."),
             device=one.device.type,
-            trainable=one.requires_grad or known.reached,  # or frozen just now, while the other network has its turn
+            trainable=one.requires_grad
+            or known.reached,  # or frozen just now, while the other network has its turn
             optimizers=numbers_of,
             stepped=known.stepped,
             start=known.start,

@@ -69,7 +69,7 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
         ]
     for one in recorder.objects.all:
         for held in one.attributes.values():
-            if isinstance(held, Items) and held.repeated and not source.multiplies(held.repeated[0][0].path):
+            if isinstance(held, Items) and held.repeated and not source.repeats(held.repeated[0][0].path):
                 held.repeated = ()
     _describe(events, source)
     seen = [

@@ -65,17 +65,10 @@ class SourceMap:
             or any(one.arg in (name, None) for one in call.keywords)
         )
 
-    def multiplies(self, path: str) -> bool:
-        """Whether a list is multiplied anywhere in a file."""
+    def repeats(self, path: str) -> bool:
+        """Whether anything is put several times into a list anywhere in a file: `[layer] * n`, `[layer for _ in range(n)]`."""
         tree = self._tree(path)
-        return tree is not None and any(
-            isinstance(node, ast.BinOp)
-            and isinstance(node.op, ast.Mult)
-            and (
-                isinstance(node.left, (ast.List, ast.Tuple)) or isinstance(node.right, (ast.List, ast.Tuple))
-            )
-            for node in ast.walk(tree)
-        )
+        return tree is not None and any(map(_repeats, ast.walk(tree)))
 
     def constructor(self, place: Place) -> tuple[Place, str] | None:
         """The call of a tensor's constructor around an expression: its place, and the constructor's name."""
@@ -144,3 +137,18 @@ def _holds(node: ast.AST, place: Place, exact: bool) -> bool:
 
 def _pairs(nodes: tuple[ast.AST, ...]) -> Iterator[tuple[ast.AST, ast.AST]]:
     return itertools.pairwise(nodes)
+
+
+def _repeats(node: ast.AST) -> bool:
+    match node:
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            return isinstance(left, (ast.List, ast.Tuple)) or isinstance(right, (ast.List, ast.Tuple))
+        case ast.ListComp(elt=ast.Name(id=name)) | ast.GeneratorExp(elt=ast.Name(id=name)):
+            bound = {
+                one.id
+                for each in node.generators
+                for one in ast.walk(each.target)
+                if isinstance(one, ast.Name)
+            }
+            return name not in bound
+    return False
