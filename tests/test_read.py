@@ -152,6 +152,12 @@ def test_calls_stand_where_python_sees_them(file: Path) -> None:
     compare(file.read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("guard", ["n not in s", "(n not in s)", "(\n    s.has(n)\n    )", "s.add(n)"])
+@pytest.mark.parametrize("pattern", ["str(n)", "[n, *_]", '{"n": n}', "1 | (2)", "n"])
+def test_guards_stand_behind_their_patterns(pattern: str, guard: str) -> None:
+    compare(f"def f(g, s, n):\n    match g:\n        case {pattern} if {guard}:\n            s.add(n)\n")
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("text", [TRICKY, F_STRINGS])
 def test_tricky_syntax(text: str, end: str) -> None:

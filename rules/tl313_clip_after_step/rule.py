@@ -1,4 +1,5 @@
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from trainlint.facts.ask.escapes import may_run_backward
 from trainlint.facts.ask.stepped import certainly_clears, certainly_steps
@@ -16,7 +17,9 @@ EARLY = "before `backward()` has computed any, so there is nothing to clip"
 @rule(Training, level="error", confidence="likely", absence=True)
 def check(training: Training) -> Iterator[Finding]:
     doubtful = {
-        id(one) for one in training.events(Clip) if _steps(training, one, training.events(OptimizerStep))
+        id(one)
+        for one in training.events(Clip)
+        if _step(training, one, training.events(OptimizerStep)) is not None
     }
     if not doubtful:
         return
@@ -29,10 +32,9 @@ def check(training: Training) -> Iterator[Finding]:
             if not isinstance(clip, Clip) or id(clip) not in doubtful - right:
                 continue
             before = run[:position]
-            found = [*_steps(training, clip, before)[::-1], *_steps(training, clip, run[position:])]
-            if not found:
+            step = _step(training, clip, chain(reversed(before), run[position:]))
+            if step is None:
                 continue
-            step = found[0]
             why = _why_nothing_is_clipped(before, step)
             if why is EARLY and not has_backward:
                 why = None  # a method of a wrapper: whoever calls it has computed the gradients
@@ -50,10 +52,10 @@ def check(training: Training) -> Iterator[Finding]:
             )
 
 
-def _steps(training: Training, clip: Clip, events: Sequence[Event]) -> list[OptimizerStep]:
-    """Those steps that certainly use the gradients that are clipped."""
-    steps = [one for one in events if isinstance(one, OptimizerStep)]
-    return [one for one in steps if certainly_steps(training, one.optimizer, clip)]
+def _step(training: Training, clip: Clip, events: Iterable[Event]) -> OptimizerStep | None:
+    """The first step that certainly uses the gradients that are clipped."""
+    steps = (one for one in events if isinstance(one, OptimizerStep))
+    return next((one for one in steps if certainly_steps(training, one.optimizer, clip)), None)
 
 
 def _why_nothing_is_clipped(before: list[Event], step: OptimizerStep) -> str | None:

@@ -7,6 +7,7 @@ from trainlint.facts.ask.stepped import modules_stepped
 from trainlint.facts.model.events.batches import Drawn, ItemsMade
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import OptimizerStep
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding, Open
@@ -44,7 +45,10 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue  # another loader replaces it on some iterations
         if training.is_in_test(loader.at) or keeps_windows_in_order(training, loader):
             continue
-        if not use.drawn.loops or are_the_first(training, use.drawn):
+        is_alone = not use.drawn.loops and not isinstance(
+            training, Recorded
+        )  # a run may end before the second
+        if is_alone or are_the_first(training, use.drawn):
             continue  # no epochs, or always the same few batches
         made = asked.get(loader.uid)
         dataset = list(alternatives(loader.argument(0, "dataset")))

@@ -192,6 +192,7 @@ class Reader(ExpressionReader):
             test = matching.asked(case.pattern, subject, self._expr) if is_plain else None
             bound.append(tuple(self._bound_names(case.pattern)))
             if case.guard is not None:
+                self._tokens.take("if")  # brackets and names of the pattern stand before it
                 self._expr(case.guard)
             cases.append((test, self._suite(case.body)))
         chain = matching.chain(cases) if is_plain else None
