@@ -152,10 +152,28 @@ def test_calls_stand_where_python_sees_them(file: Path) -> None:
     compare(file.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("guard", ["n not in s", "(n not in s)", "(\n    s.has(n)\n    )", "s.add(n)"])
-@pytest.mark.parametrize("pattern", ["str(n)", "[n, *_]", '{"n": n}', "1 | (2)", "n"])
-def test_guards_stand_behind_their_patterns(pattern: str, guard: str) -> None:
-    compare(f"def f(g, s, n):\n    match g:\n        case {pattern} if {guard}:\n            s.add(n)\n")
+@pytest.mark.parametrize(
+    "guard", ["", " if n not in s", " if (n not in s)", " if (\n    s.has(n)\n    )", " if s.add(n)"]
+)
+@pytest.mark.parametrize("body", ["s.add(n)", "n.add(s)", "(s).add('a')", "print('a', 1)"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "str(n)",
+        "[n, *s]",
+        '{"n": n, **s}',
+        "1 | (2)",
+        "('a' | 'b')",
+        "n",
+        "s()",
+        "s.K(n=(1, n)) as g",
+        "None",
+        "-1",
+        "_",
+    ],
+)
+def test_what_follows_a_pattern_stands_behind_it(pattern: str, guard: str, body: str) -> None:
+    compare(f"def f(g, s, n):\n    match g:\n        case {pattern}{guard}:\n            {body}\n")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -190,15 +190,33 @@ class Reader(ExpressionReader):
         for case in node.cases:
             is_plain = is_plain and case.guard is None and matching.asks_for_values(case.pattern)
             test = matching.asked(case.pattern, subject, self._expr) if is_plain else None
+            if test is None:
+                self._pass(case.pattern)
             bound.append(tuple(self._bound_names(case.pattern)))
+            self._tokens.close()
             if case.guard is not None:
-                self._tokens.take("if")  # brackets and names of the pattern stand before it
                 self._expr(case.guard)
             cases.append((test, self._suite(case.body)))
         chain = matching.chain(cases) if is_plain else None
         if chain is not None:
             return chain
         return s.Match(subject, tuple(zip(bound, (body for _, body in cases), strict=True)), subject.at)
+
+    def _pass(self, pattern: cst.CSTNode) -> None:
+        """Move behind the names and literals of a pattern, of which nothing is read."""
+        if isinstance(pattern, (cst.Name, cst.SimpleString, cst.Integer, cst.Float, cst.Imaginary)):
+            self._tokens.take(pattern.value)
+            return
+        children = list(pattern.children)
+        opened = None
+        if isinstance(pattern, cst.MatchClass):
+            self._pass(pattern.cls)
+            opened = self._tokens.enter("(")
+            children = [one for one in children if one is not pattern.cls]
+        for child in children:
+            self._pass(child)
+        if opened is not None:
+            self._tokens.leave(opened)
 
     def _bound_names(self, pattern: cst.CSTNode) -> Iterator[str]:
         if isinstance(pattern, (cst.MatchAs, cst.MatchStar)) and pattern.name is not None:

@@ -71,6 +71,11 @@ class Tokens:
             self._next = index + 1
         return index
 
+    def close(self) -> None:
+        """Move behind the closing brackets that come next."""
+        while not self._held and self._next < len(self._texts) and self._texts[self._next] in _CLOSING:
+            self._next += 1
+
     def leave(self, opened: int) -> int:
         """Move behind the bracket that closes the one `opened`; the offset after it."""
         closing = self._closing.get(opened)
