@@ -46,14 +46,19 @@ QUICK = frozenset(
     "test_own_names test_packing test_questions test_questions_of_shapes test_quick test_read test_roles test_sarif "
     "test_scenarios test_scope test_settings test_sieve test_target test_trace_file".split()
 )
-"""Files whose tests start no process and need no torch: `pytest -m quick` takes less than a minute."""
+"""Files whose tests start no process and need no torch: `pytest -m quick` takes about a minute."""
+
+OVER_ALL_FILES = frozenset(
+    ("test_calls_stand_where_python_sees_them", "test_plain_nodes_say_what_libcst_s_own_say")
+)
+"""Tests of those that go over every file of the repository: not quick."""
 
 LEVELS: Mapping[str, Level] = {"": "error", "_warning": "warning", "_info": "info"}
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     for item in items:
-        if item.path.stem in QUICK:
+        if item.path.stem in QUICK and getattr(item, "originalname", "") not in OVER_ALL_FILES:
             item.add_marker(pytest.mark.quick)
 
 
