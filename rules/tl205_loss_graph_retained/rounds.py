@@ -16,7 +16,7 @@ _OF_ITS_OWN = CREATES | {"iterate", "call"}
 def learns_again(training: Training, loop: int, around: tuple[int, ...]) -> bool:
     """Whether each iteration of a loop within others learns from what they were given, as the updates on one rollout do.
 
-    Where the optimizer is made anew in the loops around, such a loop is a whole training on all data.
+    Where the optimizer is created again in the loops around, such a loop is a whole training on all data.
     """
     forwards = training.inside(loop, Forward)
     backwards = training.inside(loop, Backward)
