@@ -128,5 +128,8 @@ def _may_evaluate(training: Training, forward: Forward) -> bool:
         return True
     if not forward.loops:
         return not training.events(Backward)
-    steps = [*training.inside(forward.loops[-1], Backward), *training.inside(forward.loops[-1], OptimizerStep)]
+    steps = [
+        *training.inside(forward.loops[-1], Backward),
+        *training.inside(forward.loops[-1], OptimizerStep),
+    ]
     return all(training.is_after(forward, one) for one in steps)

@@ -36,7 +36,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         if not is_in_every_forward(read) or is_born_on_host(read.tensor) or read.tensor.uid in wanted:
             continue
-        if _is_training_step(training, read) or _is_now_and_then(training, read) or _only_acts(training, read):
+        if (
+            _is_training_step(training, read)
+            or _is_now_and_then(training, read)
+            or _only_acts(training, read)
+        ):
             continue
         is_brought = read.name not in _PLAIN and _is_brought_to_host(read.tensor)
         if not is_brought and not _is_trained(read.tensor):

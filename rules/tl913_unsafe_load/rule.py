@@ -165,7 +165,9 @@ def _is_beside(file: Value, written: Value) -> bool:
 
 def _found_in(file: Value) -> Value | None:
     """The folder that is searched for files such as this one."""
-    found = reached([file], lambda one: one.inputs[:1] if isinstance(one, Op) and one.name in _PASSES else (), 20)
+    found = reached(
+        [file], lambda one: one.inputs[:1] if isinstance(one, Op) and one.name in _PASSES else (), 20
+    )
     searched = [one for one in found if isinstance(one, Op) and one.text.endswith(_SEARCHES) and one.inputs]
     return searched[0].inputs[0] if searched else None
 
