@@ -4,7 +4,7 @@ from trainlint.facts.ask.flow import all_that_makes, is_among
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.parameters import ParametersRead
-from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding, Open, Place
@@ -123,6 +123,13 @@ def _does(part: Varying) -> str:
 
 
 def _may_evaluate(training: Training, forward: Forward) -> bool:
-    """Whether a forward runs under `no_grad`, or without any backward."""
-    around = training.inside(forward.loops[-1], Backward) if forward.loops else training.events(Backward)
-    return forward.records is False or not around
+    """Whether a forward runs under `no_grad`, without any backward, or after all that the iteration does to learn."""
+    if forward.records is False:
+        return True
+    if not forward.loops:
+        return not training.events(Backward)
+    steps = [
+        *training.inside(forward.loops[-1], Backward),
+        *training.inside(forward.loops[-1], OptimizerStep),
+    ]
+    return all(training.is_after(forward, one) for one in steps)
