@@ -10,7 +10,7 @@ from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
-from .measuring import is_loaded, is_put_to_use, is_scored, only_measures
+from .measuring import is_held_out, is_loaded, is_put_to_use, is_scored, only_measures
 from .modes import (
     is_given_another,
     may_be_switched_later,
@@ -123,6 +123,11 @@ def _does(part: Varying) -> str:
 
 
 def _may_evaluate(training: Training, forward: Forward) -> bool:
-    """Whether a forward runs under `no_grad`, or without any backward."""
+    """Whether a forward runs under `no_grad`, without any backward, or to measure beside one what is held out."""
     around = training.inside(forward.loops[-1], Backward) if forward.loops else training.events(Backward)
-    return forward.records is False or not around
+    if forward.records is False or not around:
+        return True
+    module = forward.module
+    if not isinstance(module, Object) or not is_held_out(training, forward):
+        return False
+    return only_measures(training, forward, module)
