@@ -10,7 +10,7 @@ from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
-from .measuring import is_loaded, is_put_to_use, is_scored, only_measures
+from .measuring import is_held_out, is_loaded, is_put_to_use, is_scored, only_measures
 from .modes import (
     is_given_another,
     may_be_switched_later,
@@ -123,7 +123,8 @@ def _does(part: Varying) -> str:
 
 
 def _may_evaluate(training: Training, forward: Forward) -> bool:
-    """Whether a forward runs under `no_grad`, without any backward, or after all that the iteration does to learn."""
+    """Whether a forward runs under `no_grad`, without any backward, after all that the iteration does to learn, or to measure
+    beside it what is held out."""
     if forward.records is False:
         return True
     if not forward.loops:
@@ -132,4 +133,9 @@ def _may_evaluate(training: Training, forward: Forward) -> bool:
         *training.inside(forward.loops[-1], Backward),
         *training.inside(forward.loops[-1], OptimizerStep),
     ]
-    return all(training.is_after(forward, one) for one in steps)
+    if all(training.is_after(forward, one) for one in steps):
+        return True
+    module = forward.module
+    if not isinstance(module, Object) or not is_held_out(training, forward):
+        return False
+    return only_measures(training, forward, module)
