@@ -123,19 +123,18 @@ def _does(part: Varying) -> str:
 
 
 def _may_evaluate(training: Training, forward: Forward) -> bool:
-    """Whether a forward runs under `no_grad`, without any backward, after all that the iteration does to learn, or to measure
-    beside it what is held out."""
+    """Whether a forward runs under `no_grad`, without any backward, or only measures beside one: after all that the iteration
+    does to learn, or on what is held out."""
     if forward.records is False:
         return True
     if not forward.loops:
         return not training.events(Backward)
-    steps = [
+    learns = [
         *training.inside(forward.loops[-1], Backward),
         *training.inside(forward.loops[-1], OptimizerStep),
     ]
-    if all(training.is_after(forward, one) for one in steps):
+    if not learns:
         return True
     module = forward.module
-    if not isinstance(module, Object) or not is_held_out(training, forward):
-        return False
-    return only_measures(training, forward, module)
+    is_beside = all(training.is_after(forward, one) for one in learns) or is_held_out(training, forward)
+    return is_beside and isinstance(module, Object) and only_measures(training, forward, module)
