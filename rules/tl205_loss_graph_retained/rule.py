@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from trainlint.facts.api.classes import MODULE, SOME_MODULE
 from trainlint.facts.ask.asking import reached
@@ -50,7 +51,7 @@ def check(training: Training) -> Iterator[Finding]:
         if any(map(_is_loss_without_graph, alternatives(event.value))):
             continue
         is_spent = all(_holds_spent(one, spent) for one in alternatives(event.value))
-        has_one = found.attached and not found.uncertain and has_graph(event.value)
+        has_one = found.attached and not found.uncertain and has_graph(event.value) and not _is_weighed(event)
         if is_recurrence(event) or not (is_spent or has_one):
             continue
         if any(isinstance(one, Op) and one.name == "torch.autograd.grad" for one in made_of(event.value)):
@@ -105,9 +106,19 @@ def _spent(training: Training) -> frozenset[int]:
 
 def _holds_spent(value: Value, spent: frozenset[int]) -> bool:
     """Whether a value is one of these losses, or one of them times a number, as of samples in a batch."""
-    while isinstance(value, Op) and value.uid not in spent and value.name in _WEIGHS and value.records:
-        value = value.inputs[0]
-    return all(one.uid in spent for one in alternatives(value))
+    inside = reached([value], lambda one: one.inputs if _is_product(one) and one.uid not in spent else ())
+    found = [one for one in inside if not _is_product(one) or one.uid in spent]
+    return any(all(each.uid in spent for each in alternatives(one)) for one in found)
+
+
+def _is_product(value: Value) -> TypeGuard[Op]:
+    return isinstance(value, Op) and value.name in _WEIGHS and bool(value.records)
+
+
+def _is_weighed(event: Accumulated) -> bool:
+    """Whether the sum so far gets a factor, as that of a moving average does."""
+    before = (one for one in event.result.parts() if one is not event.value)
+    return any(isinstance(one, Op) and one.name == "*" for one in before)
 
 
 def _is_any_entry(loss: Value) -> bool:

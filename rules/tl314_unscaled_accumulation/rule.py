@@ -1,6 +1,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from trainlint.facts.api.classes import SOME_OPTIMIZER
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.guards import counting
 from trainlint.facts.ask.interference import may_touch_anything
@@ -12,7 +13,7 @@ from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, alternatives
+from trainlint.facts.model.values import Object, Op, alternatives
 from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
@@ -91,7 +92,8 @@ def _accumulated(training: Training) -> Iterator[tuple[Backward, OptimizerStep, 
         ):
             continue
         for backward in training.inside(step.loops[-1], Backward):
-            if backward.accumulates and backward.loops == step.loops and not counting(backward.guards):
+            is_more_often = not set(every) <= set(backward.guards)
+            if backward.accumulates and backward.loops == step.loops and is_more_often:
                 yield backward, step, 0
 
 
@@ -122,9 +124,15 @@ def _passes(before: Sequence[Event], step: OptimizerStep) -> Iterator[Backward]:
 
 
 def _is_of(training: Training, backward: Backward, step: OptimizerStep) -> bool:
-    """Whether a loss comes from a model that the optimizer holds."""
+    """Whether a loss comes from a model that the optimizer holds, or from the one whose gradients are clipped for an optimizer
+    that is not in sight."""
     held = {one.uid for module in modules_held(step.optimizer)[0] for one in alternatives(module)}
+    if all(isinstance(one, Object) and one.type == SOME_OPTIMIZER for one in alternatives(step.optimizer)):
+        clipped = [one.parameters for one in training.inside(step.loops[-1], Clip)]
+        held |= {part.uid for one in clipped if isinstance(one, Op) for part in one.inputs[:1]}
     return any(
-        one.module.uid in held and is_made_of(backward.loss, one.output, with_graph=True)
+        one.module.uid in held
+        and one.records is not False
+        and is_made_of(backward.loss, one.output, with_graph=True)
         for one in training.inside(step.loops[-1], Forward)
     )

@@ -1,7 +1,9 @@
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from trainlint.facts.api.classes import LOADER
 from trainlint.facts.api.torch_names import seeds
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.loaders import purpose, uses, workers
 from trainlint.facts.model.events.batches import ItemsMade, WorkersStart
 from trainlint.facts.model.events.modules import Built
@@ -13,6 +15,8 @@ from trainlint.rule import rule
 _GENERATORS = frozenset(
     ("numpy.random.default_rng", "numpy.random.RandomState", "random.Random", "Generator", "torch.Generator")
 )
+
+_ARITHMETIC = frozenset("+ - * // % ** ^ int int_number builtins.int".split())
 
 
 @rule(
@@ -103,9 +107,21 @@ def _seeded_alike(start: WorkersStart) -> Iterator[Finding]:
 
 
 def _is_fixed(seed: Value) -> bool:
-    """Whether a seed is the same in each worker: a number, or a setting of the program's."""
-    if isinstance(seed, Constant):
-        return seed.value is not None
-    if isinstance(seed, Op) and seed.name == "getattr":
-        return all(isinstance(one, (Unknown, Object)) for one in alternatives(seed.inputs[0]))
-    return constant(seed) is not None
+    """Whether a seed is the same in each worker: a number, a setting of the program's, or computed of these."""
+    return all(map(_is_same_everywhere, reached([seed], _operands)))
+
+
+def _operands(value: Value) -> tuple[Value, ...]:
+    return value.inputs if _is_arithmetic(value) else ()
+
+
+def _is_arithmetic(value: Value) -> TypeGuard[Op]:
+    return isinstance(value, Op) and value.name in _ARITHMETIC
+
+
+def _is_same_everywhere(value: Value) -> bool:
+    if isinstance(value, Constant):
+        return value.value is not None
+    if isinstance(value, Op) and value.name == "getattr":
+        return all(isinstance(one, (Unknown, Object)) for one in alternatives(value.inputs[0]))
+    return _is_arithmetic(value) or constant(value) is not None

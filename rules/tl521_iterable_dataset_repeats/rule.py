@@ -18,6 +18,10 @@ _SOURCES = frozenset(
     "json.load numpy.load torch.load".split()
 )
 """What is the same in every process that asks for it."""
+_RANDOM = frozenset(
+    "rand randn randint randperm rand_like randn_like randint_like normal bernoulli multinomial".split()
+)
+_GENERATORS = ("random.Random", "numpy.random.default_rng", "numpy.random.RandomState")
 _MOST_PARTS = 200
 _LISTS_FILES = re.compile(r"\.(glob|rglob|iterdir)\(…\)$")
 """How a path is asked for the files below it."""
@@ -36,11 +40,12 @@ def check(stream: Streamed) -> Iterator[Finding]:
         or number < 1
         or loader.argument(10, "worker_init_fn") is not None
         or loader.at is None
+        or _is_drawn(stream)
     ):
         return
     over = [one for value in stream.over for one in alternatives(value)]
     known = _named(stream)
-    left = [one for one in over if not _is_of_helper(one, over)]
+    left = [one for one in over if one not in stream.inner and not _is_of_helper(one, over)]
     if number > 1 and left and all(_repeats(one) or one.uid in known for one in left):
         yield Finding(
             loader.at,
@@ -80,6 +85,24 @@ def _is_of_helper(value: Value, over: list[Value]) -> bool:
         return False
     others = {one.uid for one in over if one is not value}
     return any(one.uid in others for one in reached([value]))
+
+
+def _is_drawn(stream: Streamed) -> bool:
+    """Whether it only counts samples that are drawn at random: each worker draws others."""
+    return all(map(_counts, stream.over)) and any(map(_draws, reached(stream.yields, most=_MOST_PARTS)))
+
+
+def _counts(value: Value) -> bool:
+    return isinstance(value, Op) and value.name in ("range", "arange")
+
+
+def _draws(value: Value) -> bool:
+    """Whether random numbers come from what is seeded apart in each worker, and from no generator that is seeded here."""
+    if not isinstance(value, Op) or "generator" in value.options:
+        return False
+    if value.name in _GENERATORS:
+        return not value.inputs and not value.options
+    return value.name in _RANDOM or value.name.startswith(("random.", "numpy.random."))
 
 
 @question(start=False, unknown=False)

@@ -7,6 +7,8 @@ from trainlint.facts.model.values import Constant, Op
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .parts import is_of_all
+
 STILL_WEIGHS = -1.0
 """A masked score that is not lower leaves a key about as much weight as the other keys."""
 
@@ -20,10 +22,12 @@ def check(attended: Attended) -> Iterator[Finding]:
         return
     for softmax in weights.ends:
         scores = scores_of(softmax)
-        if scores is None or scores.addends or any(map(hides, scores.maskings)):
+        if scores is None or any(map(hides, scores.maskings)):
             continue
         for masking in scores.maskings:
-            if masking.op.at is None or not leaves_weight(masking, scores, softmax):
+            if masking.op.at is None or not is_of_all(masking, scores):
+                continue
+            if not leaves_weight(masking, scores, softmax):
                 continue
             value = "multiplied by 0" if masking.way == "*" else f"set to {masking.fill:g}"
             yield Finding(

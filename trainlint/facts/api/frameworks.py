@@ -82,6 +82,9 @@ RUNNERS = frozenset(
 FORMATS = "formatting_func"
 """The argument of trl's trainers that makes each sample one text, all of which is trained on."""
 
+COLLATES = "data_collator"
+"""The argument of such trainers that makes batches of samples."""
+
 TRAINER_WORDS = frozenset(name.rpartition(".")[2] for name in TRAINERS | RUNNERS) | frozenset(
     ("TrainingArguments", "Seq2SeqTrainingArguments", "train_dataset", "Accelerator", "Fabric")
 )

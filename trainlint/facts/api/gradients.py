@@ -28,7 +28,7 @@ INTEGERS = frozenset("LongTensor IntTensor ShortTensor CharTensor ByteTensor Boo
 NO_GRADIENT = INTEGERS | frozenset(
     "argmax argmin eq ne lt le gt ge == != < <= > >= in is round floor ceil sign long int bool byte short "
     "shape size dim ndim numel dtype device isnan isinf isfinite one_hot topk_indices bincount randint "
-    "multinomial bernoulli len zeros_like ones_like rand_like randn_like full_like empty_like "
+    "multinomial bernoulli poisson len zeros_like ones_like rand_like randn_like full_like empty_like "
     "new_zeros new_ones new_tensor new_full new_empty argsort searchsorted bucketize nonzero unique is_floating_point "
     "any all not and or isclose allclose equal state_dict torch.distributions.sample".split()
 )

@@ -112,12 +112,13 @@ def without_gradient(value: Value) -> Iterator[Op]:
             yield one
 
 
-_OF_DATA = INTEGERS | {"iterate", "tensor", "from_numpy"}
+_DRAWN = frozenset("rand randn randint randperm normal poisson".split())
+_OF_DATA = INTEGERS | _DRAWN | {"iterate", "tensor", "from_numpy"}
 
 
 def is_data(value: Value) -> bool:
-    """Whether a tensor certainly is drawn from a loader or another iterable, or made of numbers that no tensor holds, and of
-    nothing trainable."""
+    """Whether a tensor certainly is drawn from a loader or another iterable, or at random, or made of numbers that no tensor
+    holds, and of nothing trainable."""
     found = attachment(value)
     if found.uncertain or not found.is_nothing:
         return False

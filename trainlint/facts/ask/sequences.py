@@ -32,6 +32,7 @@ _MOVES = frozenset(
 )
 """Operations after which nobody can say which position is which."""
 
+_APPENDS = frozenset("cat concat concatenate".split())
 _JOINS = frozenset("cat concat concatenate stack hstack vstack".split())
 _DRAWN = frozenset(("randint", "multinomial"))
 """Operations that draw tokens, as made-up data has them."""
@@ -165,6 +166,8 @@ def part(value: Value | None, known: Batches, *, copies: bool = False) -> Part |
                 begins = added(begins, Sum(number=ahead))
                 cuts.append(ahead)
                 value = inner
+            case Op() if copies and (filled := _filled_up(value, moved=any(cuts))) is not None:
+                value = filled
             case Op(name="iterate", inputs=(source, *_)) if not isinstance(source, Object):
                 return None  # one of many: another each time
             case Value() if not isinstance(value, (Constant, Items)):
@@ -178,6 +181,21 @@ def _rolled(op: Op) -> int | None:
     """By how many positions `roll` brings later tokens to the front of a sequence; None where it does anything else."""
     by, axis = constant(op.option(1, "shifts")), constant(op.option(2, "dims"))
     return -by if type(by) is int and by < 0 and axis in (1, -1) else None
+
+
+def _filled_up(op: Op, moved: bool) -> Value | None:
+    """What stands at its place in a copy that is longer, or where some of it is left out: `cat([x[:, 1:], filler], 1)`, a
+    `pad` at the end, and labels that have `moved` and are masked; None for anything else."""
+    match op:
+        case Op(name=name, inputs=(Items(items=[Op() as first, _], exact=True), *_)) if (
+            name in _APPENDS and constant(op.option(1, "dim") or op.options.get("axis")) in (1, -1)
+        ):
+            return first if first.name == "getitem" and is_slice(first) else None
+        case Op(name="pad", inputs=(Op() as first, Items(items=[Constant(value=0), _], exact=True), *_)):
+            return first if first.name == "getitem" and is_slice(first) else None
+        case Op(name="masked_fill", inputs=(first, *_)):
+            return first if moved else None
+    return None
 
 
 def _is_window(value: Value) -> bool:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
+from trainlint.facts.api.torch_names import shifts_labels
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.frameworks import Formatted
 from trainlint.facts.model.events.steps import Backward
-from trainlint.facts.model.values import Items, Object, Op, Table, Value, alternatives
-from trainlint.program.api import elements
+from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives
+from trainlint.program.api import elements, subscripts
 from trainlint.program.evaluate import classes, loops, owned_methods
-from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
+from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Partial
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
+
+_GIVEN = ("input_ids", "attention_mask", "labels")
 
 
 _COUNTS = "num_items_in_batch"
@@ -60,6 +63,8 @@ def _by_trainer(ev: Evaluator, trainer: Object, at: s.Span) -> None:
         inputs = Table(entries={"labels": labels}, others=[ev.unknown("inputs")])
         counts: dict[str, Value] = {_COUNTS: ev.unknown(_COUNTS)} if _takes(own, _COUNTS) else {}
         owned_methods.for_each_batch(ev, own, Arguments((trainer, model, inputs), counts), trainer)
+    elif isinstance(model, Object) and shifts_labels(model.type):
+        _with_collated(ev, trainer, model, at)
     elif isinstance(model, Object) and isinstance(model.definition, ClassValue):
         with loops.loop(ev, at):
             result = ev.call(model, Arguments(open=True), at, "model(…)")
@@ -69,6 +74,21 @@ def _by_trainer(ev: Evaluator, trainer: Object, at: s.Span) -> None:
 
 def _takes(function: FunctionValue, name: str) -> bool:
     return any(one.name == name or one.star == "**" for one in function.origin.code.parameters)
+
+
+def _with_collated(ev: Evaluator, trainer: Object, model: Object, at: s.Span) -> None:
+    """A causal model of a library is given the tokens and labels that a function of the program's own has collated."""
+    collate = trainer.options.get(owners.COLLATES)
+    is_own = isinstance(collate, (FunctionValue, Bound, Partial)) or (
+        isinstance(collate, Object) and isinstance(collate.definition, ClassValue)
+    )
+    if collate is None or not is_own:
+        return
+    with loops.loop(ev, at):
+        samples = Items(items=[ev.unknown("sample")], exact=False)
+        batch = ev.call(collate, Arguments((samples,)), at, f"{owners.COLLATES}(…)")
+        given = {name: subscripts.item(ev, batch, Constant(value=name), at) for name in _GIVEN}
+        ev.call(model, Arguments((), given), at, "model(…)")
 
 
 def _losses(result: Value) -> list[Value]:

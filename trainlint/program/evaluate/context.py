@@ -84,6 +84,8 @@ class Frame:
     yields: list[Value] = field(default_factory=list)
     yields_plainly: bool = True
     """Whether it certainly yields each of them, and once."""
+    paused: dict[int, tuple[list[Node], int]] = field(default_factory=dict)
+    """Where it yields outside of loops of its own: how many of the nodes came before, by the number of their list."""
     yield_records: bool | None = True
     yield_autocast: tuple[Value, ...] = ()
     guards: int = 0

@@ -41,7 +41,7 @@ def _decorated(ev: Evaluator, function: FunctionValue, decorator: Value, node: s
             function.kind = "static"
         case Library(name="builtins.classmethod"):
             function.kind = "class"
-        case Library(name="contextlib.contextmanager"):
+        case Library(name="contextlib.contextmanager" | "contextlib.asynccontextmanager"):
             function.origin.is_context = True
         case FunctionValue() if decorator.code.parameters:
             with ev.at_most("DECORATOR_STEPS"):

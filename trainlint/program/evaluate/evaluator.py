@@ -19,6 +19,7 @@ from trainlint.facts.model.values import Carried, Choice, Constant, Object, Valu
 from trainlint.finding import Place
 from trainlint.program.api import builtin, library, methods
 from trainlint.program.evaluate import (
+    around,
     attribute_access,
     blocks,
     calling,
@@ -56,8 +57,8 @@ class Evaluator(Making):
         super().__init__(project)
         self.bodies: dict[str, Root] = {}
         """What happened in the body of each module that was evaluated."""
-        self.contexts: dict[int, tuple[bool | None, tuple[Value, ...]]] = {}
-        """What the program's own context managers have inside: whether autograd records, and regions of autocast."""
+        self.contexts: dict[int, around.Manager] = {}
+        """The context managers that functions of the program have made, by their numbers."""
         self.batches: dict[int, Value] = {}
         """What the batches of loaders are made of, by the numbers of these."""
         self.varying: dict[Any, frozenset[int]] = {}

@@ -326,6 +326,8 @@ def _yield(ev: Evaluator, node: s.Yield) -> Value:
         frame.yields.append(value)
     frame.yields_plainly = frame.yields_plainly and is_plain
     frame.yield_records, frame.yield_autocast = ev.records, ev.here.autocast
+    if ev.loops == frame.loops:
+        frame.paused[id(ev.nodes)] = (ev.nodes, len(ev.nodes))
     return ev.unknown("sent")
 
 

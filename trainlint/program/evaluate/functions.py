@@ -9,7 +9,7 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.nodes import Body
 from trainlint.facts.model.values import Constant, Items, Object, Value, one_of
 from trainlint.finding import Place
-from trainlint.program.evaluate import blocks, conditions, declared, parameters, wrapped_names
+from trainlint.program.evaluate import around, blocks, conditions, declared, parameters, wrapped_names
 from trainlint.program.evaluate.context import Frame
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.reach import left_out
@@ -81,8 +81,7 @@ def call_function(
         exact = frame.yields_plainly and signal is None and not func.is_context
         made = Items(items=frame.yields, exact=exact, kind="generator")
         if func.is_context:
-            regions = frame.yield_autocast[len(ev.here.autocast) :]
-            ev.contexts[made.uid] = (frame.yield_records, regions)
+            ev.contexts[made.uid] = around.made(ev, frame, body)
         return made
     if signal is None and frame.returns and func.code.name != "<lambda>":
         frame.returns.append((tuple(ev.guards[frame.guards :]), Constant(value=None)))

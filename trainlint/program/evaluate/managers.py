@@ -15,11 +15,10 @@ from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
 from trainlint.facts.model.values import Choice, Items, Object, Op, Value, alternatives
 from trainlint.program.api import elements, frameworks, grad_modes
-from trainlint.program.evaluate import assigning, classes
+from trainlint.program.evaluate import around, assigning
 from trainlint.program.evaluate.blocks import Signal, block
 from trainlint.program.evaluate.conditions import Guard
 from trainlint.program.evaluate.forking import Ways, fork
-from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -96,9 +95,11 @@ def _entering(ev: Evaluator, context: s.Expr, value: Value, target: s.Expr | Non
     with ev.inside(records=records, autocast=ev.here.autocast + regions, regions=entered):
         if isinstance(value, Op) and value.name == "device":
             ev.emit(Called, context.at, name="torch.set_default_device", args=(value,))
+        bound = around.enter(ev, value, context.at)
         if target is not None:
-            assigning.assign(ev, target, _entered(ev, value, context))
+            assigning.assign(ev, target, _bound(ev, bound, context))
         yield
+    around.leave(ev, value, context.at)
 
 
 @contextmanager
@@ -115,20 +116,14 @@ def trying(ev: Evaluator, blocks: int) -> Iterator[None]:
 def _autocast_in(ev: Evaluator, context: Value) -> tuple[Value, ...]:
     """The regions of autocast that `with context` begins, or may begin."""
     if context.uid in ev.contexts:
-        return ev.contexts[context.uid][1]
+        return ev.contexts[context.uid].autocast
     is_region = any(isinstance(one, Object) and one.is_a(AUTOCAST) for one in alternatives(context))
     return (context,) if is_region else ()
 
 
-def _entered(ev: Evaluator, value: Value, context: s.Expr) -> Value:
-    """What `with value as name` binds."""
-    if isinstance(value, Items):
-        return elements.element(ev, value, context.at)
-    if isinstance(value, Object) and value.definition is not None:
-        method = classes.class_attribute(ev, value.definition, "__enter__")
-        if isinstance(method, FunctionValue):
-            return ev.call_function(method, Arguments((value,)), context.at, value)
-    return value
+def _bound(ev: Evaluator, value: Value, context: s.Expr) -> Value:
+    """What `as name` binds."""
+    return elements.element(ev, value, context.at) if isinstance(value, Items) else value
 
 
 def _records_in(ev: Evaluator, context: Value, outer: bool | None) -> bool | None:
@@ -136,7 +131,7 @@ def _records_in(ev: Evaluator, context: Value, outer: bool | None) -> bool | Non
     found: set[bool | None] = set()
     for one in alternatives(context):
         if one.uid in ev.contexts:
-            found.add(ev.contexts[one.uid][0])
+            found.add(ev.contexts[one.uid].records)
         else:
             change = grad_modes.records_inside(one)
             found.add(outer if change == "same" else change)  # type: ignore[arg-type]

@@ -25,13 +25,17 @@ _NUMBERS = frozenset(
 
 
 def narrow(ev: Evaluator, test: s.Expr, outcome: bool) -> None:
-    """Whatever a test asks of names, attributes and entries: what has to be a number for it to come out so is one."""
+    """Whatever a test asks of names, attributes and entries: what has to be a number for it to come out so is one, or None."""
     match test:
         case s.Operation(operator="not", operands=(inner,)):
             narrow(ev, inner, not outcome)
         case s.Operation(operator="and" | "or" as operator, operands=parts) if outcome == (operator == "and"):
             for part in parts:
                 narrow(ev, part, outcome)
+        case s.Operation(
+            operator="is" | "is not" as operator, operands=(s.Name() as asked, s.Constant(value=None))
+        ) if outcome == (operator == "is"):
+            _becomes_none(ev, asked)
         case s.Call(func=s.Name(name="isinstance"), args=(asked, wanted)) if outcome:
             _becomes_number(ev, asked.value, wanted.value)
         case s.Operation(
@@ -39,6 +43,12 @@ def narrow(ev: Evaluator, test: s.Expr, outcome: bool) -> None:
             operands=(s.Call(func=s.Name(name="type"), args=(asked,)), types),
         ) if outcome == (operator in ("is", "==", "in")):
             _becomes_number(ev, asked.value, types)
+
+
+def _becomes_none(ev: Evaluator, target: s.Name) -> None:
+    """What an earlier iteration may have left is not there behind the test."""
+    if isinstance(ev.expr(target), Carried):
+        names.bind(ev, target.name, Constant(value=None))
 
 
 def _becomes_number(ev: Evaluator, target: s.Expr, types: s.Expr) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from trainlint.facts.ask.tensors import is_tensor
@@ -16,25 +16,55 @@ if TYPE_CHECKING:
 
 
 def note_assigned(ev: Evaluator, target: s.Expr, expr: s.Expr, value: Value) -> None:
-    """`total = total + loss` in a loop."""
-    if not ev.loops or not isinstance(expr, s.Operation) or expr.operator != "+":
+    """`total = total + loss` in a loop, and `mean = loss if mean is None else 0.9 * mean + 0.1 * loss`."""
+    if not ev.loops:
         return
-    if not isinstance(value, Op) or len(value.inputs) != 2:
-        return
-    before, added = value.inputs
+    for one in _sums(expr):
+        made = [each for each in alternatives(value) if isinstance(each, Op) and each.at == ev.place(one.at)]
+        if len(made) == 1 and len(made[0].inputs) == 2:
+            _note_sum(ev, target, one, made[0])
+
+
+def _sums(expr: s.Expr) -> Iterator[s.Operation]:
+    """The sums that an expression comes down to."""
+    match expr:
+        case s.Operation(operator="+"):
+            yield expr
+        case s.Conditional():
+            yield from (
+                one
+                for one in (expr.then, expr.otherwise)
+                if isinstance(one, s.Operation) and one.operator == "+"
+            )
+
+
+def _note_sum(ev: Evaluator, target: s.Expr, expr: s.Operation, made: Op) -> None:
     if isinstance(target, s.Subscript) and _is_of_numpy(ev, target):
         return
+    total = shape.label(target)
     if isinstance(target, s.Subscript) and _gets(expr.operands[0], target):
         made_in = _made_in(ev, target)
-        ev.emit(Accumulated, expr.at, total=shape.label(target), value=added, result=value, made_in=made_in)
+        ev.emit(Accumulated, expr.at, total=total, value=made.inputs[1], result=made, made_in=made_in)
         return
-    if shape.label(target) != shape.label(expr.operands[0]):
+    for part, before, added in zip(expr.operands, made.inputs, reversed(made.inputs), strict=True):
+        kept = _weighed(part, before, total)
+        if kept is None:
+            continue
+        is_entry = isinstance(target, s.Subscript) and isinstance(target.index, s.Constant)
+        lives_on = isinstance(target, s.Attribute) and _attribute_lives_on(ev, target)
+        if is_entry or lives_on or (isinstance(target, s.Name) and _lives_on(ev, kept)):
+            ev.emit(Accumulated, expr.at, total=total, value=added, result=made)
         return
-    is_entry = isinstance(target, s.Subscript) and isinstance(target.index, s.Constant)
-    if is_entry or (isinstance(target, s.Attribute) and _attribute_lives_on(ev, target)):
-        ev.emit(Accumulated, expr.at, total=shape.label(target), value=added, result=value)
-    elif isinstance(target, s.Name) and _lives_on(ev, before):
-        ev.emit(Accumulated, expr.at, total=target.name, value=added, result=value)
+
+
+def _weighed(expr: s.Expr, value: Value, total: str) -> Value | None:
+    """What the sum so far was, where a part of a sum is that, or that times a factor."""
+    if shape.label(expr) == total:
+        return value
+    match expr, value:
+        case s.Operation(operator="*", operands=(first, second)), Op(name="*", inputs=(one, other)):
+            return one if shape.label(first) == total else other if shape.label(second) == total else None
+    return None
 
 
 def note_augmented(

@@ -95,11 +95,15 @@ class Streamed(Event):
 
     Args:
         over: what the loops in its `__iter__` go through.
+        inner: generators of the program's own among these, which yield in loops that are among these too.
+        yields: what it yields, where it does.
         asks: whether it asks which worker it is, as far as its code is known.
     """
 
     loader: Object = field(default_factory=Object)
     over: tuple[Value, ...] = ()
+    inner: tuple[Value, ...] = ()
+    yields: tuple[Value, ...] = ()
     asks: bool | None = False
 
 
