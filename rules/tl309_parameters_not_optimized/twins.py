@@ -72,9 +72,7 @@ def _held(optimizer: Value) -> dict[int, Value]:
     return {one.uid: one for one in found} if complete else {}
 
 
-def _twins(
-    training: Training, step: OptimizerStep, held: dict[Value, dict[int, Value]]
-) -> Iterator[Place]:
+def _twins(training: Training, step: OptimizerStep, held: dict[Value, dict[int, Value]]) -> Iterator[Place]:
     """Where the optimizer of a step is made like another one, beside it: of the same class, in another place, for the same
     models."""
     one = step.optimizer

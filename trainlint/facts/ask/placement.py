@@ -68,10 +68,14 @@ def _is_plainly_built(training: Training, module: Object) -> bool:
         and (
             one.is_open
             or ("device" in one.options and (one is not module or one.definition))
-            or not (one.definition or one.type.startswith("torch.nn."))
+            or not (one.definition or one.type.startswith(_PLAIN))
         )
         for one in contained(module)
     )
+
+
+_PLAIN = ("torch.nn.", "torchvision.models.")
+"""Libraries whose modules are made where the program says."""
 
 
 def _moves(training: Training, parts: set[int]) -> Iterator[Moved]:
@@ -137,20 +141,24 @@ def _device_of(value: Value | None) -> str | None:
             return _only(_device_of(one) for one in value.parts())
         case Op(name="to"):
             given = value.option(1, "device")
-            return _only(kind for _, kind in device_types(given)) if given is not None else ""
+            return _kind(given) if given is not None else ""
         case Op(name="cuda" | "cpu" as name):
             return name
         case Op(name=name) if name in _FRESH:
-            given = value.options.get("device", Constant(value="cpu"))
-            return _only(kind for _, kind in device_types(given))
+            return _kind(value.options.get("device", Constant(value="cpu")))
         case Op(name=name, inputs=(Items() | Constant(), *_)) if name in _OF_NUMBERS:
-            given = value.options.get("device", Constant(value="cpu"))
-            return _only(kind for _, kind in device_types(given))
+            return _kind(value.options.get("device", Constant(value="cpu")))
         case Op(inputs=(inner, *_)) if value.name in _STAYS:
             return _only(map(_device_of, (inner, *_put_into(inner))))
         case Op(name="iterate", inputs=(Object() as loader, *_)) if loader.is_a(LOADER):
             return _device_of_data(loader)
     return ""
+
+
+def _kind(device: Value) -> str | None:
+    """The kind of a device. What is put on the CPU only where there is nothing else is on what the machine has."""
+    kinds = {kind for _, kind in device_types(device)}
+    return _only(kinds - {"cpu"} if len(kinds) > 1 else kinds)
 
 
 def _put_into(batch: Value) -> Iterator[Op]:
