@@ -13,7 +13,17 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.modules import Built, Moved, Wrapped
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Value, alternatives
+from trainlint.facts.model.values import (
+    Carried,
+    Choice,
+    Constant,
+    Items,
+    Object,
+    Op,
+    Unknown,
+    Value,
+    alternatives,
+)
 
 DEFAULT = frozenset(("torch.set_default_device", "torch.set_default_tensor_type"))
 """Functions that say where tensors are made."""
@@ -54,6 +64,8 @@ def homes_of(training: Training, module: Object, use: Event, *, accelerated: boo
     is_moved_first = any(not one.guards and not _is_later(training, one, module) for one in moves)
     homes = {kind for one in moves for kind in _ends(one, accelerated=accelerated)}
     if not is_moved_first:
+        if any(map(_is_of_something_unseen, training.events(Moved))):
+            return frozenset()
         homes |= {kind for _, kind in device_types(module.options.get("device", Constant(value="cpu")))}
     return frozenset() if "" in homes else frozenset(homes)
 
@@ -82,6 +94,11 @@ def _moves(training: Training, parts: set[int]) -> Iterator[Moved]:
     for move in training.events(Moved):
         if any(one.uid in parts for what in alternatives(move.what) for one in contained(what)):
             yield move
+
+
+def _is_of_something_unseen(move: Moved) -> bool:
+    """Whether a move, outside of all loops, may be of any module: as of a name that a later cell of a notebook binds."""
+    return not move.loops and any(isinstance(one, Unknown) for one in alternatives(move.what))
 
 
 def _only_follows(training: Training, move: Moved, use: Event) -> bool:
