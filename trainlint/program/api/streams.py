@@ -60,7 +60,7 @@ def _yields_in(value: Value, gone: Mapping[int, Value | None]) -> bool:
         _is_generator(value)
         and bool(value.items)
         and all(
-            isinstance(one, (Op, Unknown)) and one.loops and gone.get(one.loops[-1]) is not None
+            isinstance(one, (Items, Op, Unknown)) and one.loops and gone.get(one.loops[-1]) is not None
             for one in value.items
         )
     )
