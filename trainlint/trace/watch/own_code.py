@@ -52,6 +52,8 @@ class OwnCode:
         self._root = os.path.join(os.path.realpath(root), "") if root else None
         self._cwd = os.path.join(folder or os.getcwd(), "")
         self._own: dict[CodeType, bool] = {}
+        self._own_files: dict[str, bool] = {}
+        self._folders: dict[str, str] = {}
         self._positions: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = {}
         self._places: dict[tuple[CodeType, int], Place] = {}
         self._files: dict[str, str] = {}
@@ -71,13 +73,31 @@ class OwnCode:
         return None
 
     def is_own_file(self, file: str) -> bool:
+        known = self._own_files.get(file)
+        if known is None:
+            known = self._is_own_file(file)
+            if os.path.isabs(file):  # what others name depends on the working directory
+                self._own_files[file] = known
+        return known
+
+    def _is_own_file(self, file: str) -> bool:
         if file.startswith("<") and not file.startswith("<ipython-input"):
             return False
-        real = os.path.realpath(file)
+        real = self._real(file)
         library = max((folder for folder in self._libraries if real.startswith(folder)), key=len, default="")
         return not library or (
             self._root is not None and real.startswith(self._root) and len(self._root) > len(library)
         )
+
+    def _real(self, file: str) -> str:
+        """A file behind links. Folders are asked once: hundreds of modules lie in one."""
+        folder, name = os.path.split(file)
+        if not os.path.isabs(file) or name in ("", ".", "..") or os.path.islink(file):
+            return os.path.realpath(file)
+        real = self._folders.get(folder)
+        if real is None:
+            real = self._folders[folder] = os.path.realpath(folder)
+        return os.path.join(real, name)
 
     def imported(self) -> list[str]:
         """The files of the program's own modules, by their names on disk."""
