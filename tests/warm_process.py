@@ -1,0 +1,308 @@
+"""A process that has imported torch and trainlint, and whose forks run commands as a new `python` would.
+
+What was imported ahead is taken out of `sys.modules` again: a command that imports it has it without the time that it takes.
+Started by `tests/warm.py` under a name that is no file's, with this folder's parent and the number of a socket: no line of it
+is one of a program.
+"""
+
+import sys
+
+FRESH = frozenset(sys.modules)
+"""What a new process has imported before its first line."""
+
+import atexit  # noqa: E402
+import builtins  # noqa: E402
+import contextlib  # noqa: E402
+import gc  # noqa: E402
+import importlib  # noqa: E402
+import importlib.abc  # noqa: E402
+import importlib.machinery  # noqa: E402
+import importlib.util  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import runpy  # noqa: E402
+import socket  # noqa: E402
+import types  # noqa: E402
+from collections.abc import Iterator  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any, NamedTuple, NoReturn  # noqa: E402
+
+ROOT = Path(sys.argv[1])
+RECORDS = str(ROOT / "trainlint/trace/launch/child.py")
+"""The script in which `trainlint run` records a program."""
+TOGETHER = ("numpy", "torch", "torch._dynamo", "torch.profiler._cupti_monitor", "resource")
+"""Who imports one of these has imported what it imports, too."""
+NOT_AHEAD = frozenset(("agents", "integrations", "pytest_plugin", "server"))
+"""Parts of trainlint that need more than torch."""
+
+
+def ours() -> Iterator[str]:
+    """Each module of trainlint, and of its rules."""
+    for file in sorted((ROOT / "trainlint").rglob("*.py")):
+        name = file.relative_to(ROOT).with_suffix("").parts
+        if name[1] not in NOT_AHEAD and file != Path(RECORDS):
+            yield ".".join(name).removesuffix(".__init__")
+    for file in sorted((ROOT / "rules").glob("tl*/*.py")):
+        if not file.name.startswith(("bad", "good")):
+            yield f"trainlint.rules.{file.parent.name}.{file.stem}"
+
+
+class Order(NamedTuple):
+    """What to run: the arguments of `python`, and its surroundings."""
+
+    arguments: list[str]
+    folder: str
+    variables: dict[str, str]
+    speaks: bool = True
+    """Whether standard output is its own, and not the standard error."""
+
+
+class Ahead(importlib.abc.MetaPathFinder):
+    """Finds what was imported ahead, where Python would find the same."""
+
+    def __init__(self) -> None:
+        self._needs: dict[str, dict[str, None]] = {}
+        """What each module has imported, or had imported before it."""
+        with self._noting():
+            for name in TOGETHER:
+                before = set(sys.modules)
+                importlib.import_module(name)
+                self._needs.setdefault(name, {}).update(dict.fromkeys(set(sys.modules) - before))
+            for name in ours():
+                with contextlib.suppress(ImportError):  # what needs an extra that is not installed
+                    importlib.import_module(name)
+        self._modules = {name: module for name, module in sys.modules.items() if name not in FRESH}
+
+    @contextlib.contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Note what each module imports, by a statement or a call."""
+        called: Any = vars(importlib)["_bootstrap"]
+        load, call = builtins.__import__, called._gcd_import
+
+        def loading(name: str, space: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
+            module = load(name, space, local, names, level)
+            first = importlib.util.resolve_name("." * level + name, space["__package__"]) if level else name
+            for one in (first, *(f"{first}.{last}" for last in names or ())):
+                self._note((space or {}).get("__name__", ""), one)
+            return module
+
+        def calling(name: str, package: Any = None, level: int = 0) -> Any:
+            module = call(name, package, level)
+            self._note(sys._getframe(2).f_globals.get("__name__", ""), module.__name__)
+            return module
+
+        vars(builtins)["__import__"], called._gcd_import = loading, calling
+        yield
+        vars(builtins)["__import__"], called._gcd_import = load, call
+
+    def _note(self, importing: str, imported: str) -> None:
+        needs = self._needs.setdefault(importing, {})
+        while imported in sys.modules and imported not in needs:
+            needs[imported] = None
+            imported = imported.rpartition(".")[0]
+
+    def forget(self) -> None:
+        """Be as if nothing was imported."""
+        for name in self._modules:
+            del sys.modules[name]
+        sys.meta_path.insert(0, self)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._modules[name]
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        module = self._modules.get(name)
+        kept = getattr(module, "__spec__", None)
+        if module is None or kept is None or (path is None and not _comes_first(kept)):
+            return None
+        spec = importlib.machinery.ModuleSpec(name, Given(module, kept, self))
+        spec.__dict__.update({**vars(kept), "loader": spec.loader})
+        return spec
+
+    def give(self, name: str) -> None:
+        """All that a module has imported is imported."""
+        pending = [name]
+        while pending:
+            for one in self._needs.get(pending.pop(), ()):
+                pending += self._given(one)
+
+    def _given(self, name: str) -> list[str]:
+        """A module is imported, and the packages that it is in; which of them have needs that are not met yet."""
+        if not name or name in sys.modules or name not in self._modules:
+            return []
+        left = self._given(name.rpartition(".")[0])
+        if self._is_awaited(name):
+            importlib.import_module(name)
+            return left
+        sys.modules[name] = self._modules[name]
+        return [*left, name]
+
+    def _is_awaited(self, name: str) -> bool:
+        """Whether a finder that was put before this one wants to know of a module."""
+        before = sys.meta_path[: sys.meta_path.index(self)]
+        return any(finder.find_spec(name, None) is not None for finder in before)
+
+
+def _comes_first(spec: importlib.machinery.ModuleSpec) -> bool:
+    """Whether no module of the same name stands before one that was imported ahead."""
+    if spec.origin in (None, "built-in", "frozen"):
+        return True
+    found = importlib.machinery.PathFinder.find_spec(spec.name)
+    return found is not None and found.origin == spec.origin
+
+
+class Given(importlib.abc.Loader):
+    """Loads a module that was imported ahead."""
+
+    def __init__(self, module: types.ModuleType, spec: importlib.machinery.ModuleSpec, ahead: Ahead) -> None:
+        self._module, self._spec, self._ahead = module, spec, ahead
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._spec.loader, name)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        return self._module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        module.__spec__ = self._spec
+        self._ahead.give(self._spec.name)
+
+
+def serve(orders: socket.socket) -> Order:
+    """Answer each order with an exit code. Returns in a fork, with the order that this is to carry out."""
+    while True:
+        order, streams, *_ = socket.recv_fds(orders, 1 << 20, 3)
+        if not order:
+            os._exit(0)
+        child = os.fork()
+        if child == 0:
+            orders.close()
+            for number, stream in enumerate(streams):
+                os.dup2(stream, number)
+        for stream in streams:
+            os.close(stream)
+        if child == 0:
+            return Order(*json.loads(order))
+        _, status = os.waitpid(child, 0)
+        orders.sendall(b"%d" % os.waitstatus_to_exitcode(status))
+
+
+class Reserve:
+    """A fork that waits until a command starts a process to record a program in, and becomes that process."""
+
+    def __init__(self, pid: int, line: int) -> None:
+        self.pid, self._line = pid, line
+        atexit.register(self._leave)
+
+    def start(self, order: Order) -> None:
+        with os.fdopen(self._line, "w") as line:
+            json.dump(order, line)
+        atexit.unregister(self._leave)
+
+    def _leave(self) -> None:
+        os.close(self._line)
+        os.waitpid(self.pid, 0)
+
+
+def reserve() -> Reserve | Order:
+    """A fork in reserve; in that fork, the order that it is to carry out."""
+    there, here = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(there)
+        return Reserve(pid, here)
+    os.close(here)
+    with os.fdopen(there) as line:
+        order = line.read()
+    if not order:
+        os._exit(0)
+    return Order(*json.loads(order))
+
+
+def use(reserve: Reserve, subprocess: Any) -> None:
+    """Have the next process that records a program started from the reserve."""
+    kind = subprocess.Popen
+    start = kind._execute_child
+
+    def starting(process: Any, arguments: Any, *others: Any) -> None:
+        if RECORDS not in arguments:
+            start(process, arguments, *others)
+            return
+        kind._execute_child = start
+        arguments = arguments[arguments.index(RECORDS) :]
+        stdout = others[12]
+        reserve.start(Order(list(arguments), os.getcwd(), dict(os.environ), speaks=stdout == -1))
+        process.pid, process._child_created = reserve.pid, True
+
+    kind._execute_child = starting
+
+
+def carry_out(order: Order, ahead: Ahead) -> None:
+    """Become what `python` with these arguments is."""
+    os.chdir(order.folder)
+    os.environ.clear()
+    os.environ.update(order.variables)
+    ahead["numpy"].random.seed()
+    ahead["multiprocessing.process"].ORIGINAL_DIR = order.folder
+    if not order.speaks:
+        os.dup2(2, 1)
+    first, *rest = order.arguments
+    sys.orig_argv = [sys.executable, *order.arguments]
+    sys.modules["__main__"] = main = types.ModuleType("__main__")
+    vars(main)["__builtins__"] = builtins
+    if sys.version_info < (3, 14):
+        vars(main).update(__annotations__={})
+    try:
+        if first == "-m":
+            sys.argv, sys.path[0] = ["-m", *rest[1:]], os.getcwd()
+            runpy._run_module_as_main(rest[0])  # type: ignore[attr-defined]
+        else:
+            sys.argv, sys.path[0] = order.arguments, os.path.dirname(os.path.realpath(first))
+            main.__file__ = file = os.path.abspath(first)
+            main.__loader__ = importlib.machinery.SourceFileLoader("__main__", file)
+            vars(main)["__cached__"] = None
+            exec(compile(Path(file).read_bytes(), file, "exec", dont_inherit=True), vars(main))
+    except Exception as error:
+        whole = error.__traceback__
+        assert whole is not None
+        error.__traceback__ = whole.tb_next
+        sys.excepthook(type(error), error, error.__traceback__)
+        raise SystemExit(1) from None
+
+
+def main() -> None:
+    ahead = Ahead()
+    orders = socket.socket(fileno=int(sys.argv[2]))
+    ahead.forget()
+    gc.collect()
+    gc.freeze()  # or each fork copies all that is there when it looks for what could be freed
+    order = serve(orders)
+    if order.arguments[:3] == ["-m", "trainlint", "run"]:
+        kept = reserve()
+        if isinstance(kept, Order):
+            order = kept
+        else:
+            use(kept, ahead["subprocess"])
+    try:
+        carry_out(order, ahead)
+    except SystemExit as exit:
+        leave(exit.code)
+    leave(0)
+
+
+def leave(code: Any) -> NoReturn:
+    """End as Python does, without the time that it takes to free each object of what was imported."""
+    if not isinstance(code, int | None):
+        print(code, file=sys.stderr)
+        code = 1
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code or 0)
+
+
+if __name__ == "__main__":
+    main()
