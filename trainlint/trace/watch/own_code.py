@@ -8,6 +8,7 @@ import os
 import site
 import sys
 import sysconfig
+from functools import cache
 from types import CodeType, FrameType
 
 from trainlint.finding import Place
@@ -35,6 +36,20 @@ def _library_folders() -> tuple[str, ...]:
     return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders if folder)
 
 
+@cache
+def _real(file: str) -> str:
+    """A file behind links, by its whole name. Its folder is asked once for all: hundreds of modules lie in one."""
+    folder, name = os.path.split(file)
+    if name in ("", ".", "..") or os.path.islink(file):
+        return os.path.realpath(file)
+    return os.path.join(_real_folder(folder), name)
+
+
+@cache
+def _real_folder(folder: str) -> str:
+    return os.path.realpath(folder)
+
+
 class OwnCode:
     """Tells the program's frames from those of libraries, and gives them places.
 
@@ -53,7 +68,6 @@ class OwnCode:
         self._cwd = os.path.join(folder or os.getcwd(), "")
         self._own: dict[CodeType, bool] = {}
         self._own_files: dict[str, bool] = {}
-        self._folders: dict[str, str] = {}
         self._positions: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = {}
         self._places: dict[tuple[CodeType, int], Place] = {}
         self._files: dict[str, str] = {}
@@ -83,21 +97,11 @@ class OwnCode:
     def _is_own_file(self, file: str) -> bool:
         if file.startswith("<") and not file.startswith("<ipython-input"):
             return False
-        real = self._real(file)
+        real = _real(file) if os.path.isabs(file) else os.path.realpath(file)
         library = max((folder for folder in self._libraries if real.startswith(folder)), key=len, default="")
         return not library or (
             self._root is not None and real.startswith(self._root) and len(self._root) > len(library)
         )
-
-    def _real(self, file: str) -> str:
-        """A file behind links. Folders are asked once: hundreds of modules lie in one."""
-        folder, name = os.path.split(file)
-        if not os.path.isabs(file) or name in ("", ".", "..") or os.path.islink(file):
-            return os.path.realpath(file)
-        real = self._folders.get(folder)
-        if real is None:
-            real = self._folders[folder] = os.path.realpath(folder)
-        return os.path.join(real, name)
 
     def imported(self) -> list[str]:
         """The files of the program's own modules, by their names on disk."""
