@@ -110,6 +110,13 @@ def python(
     return _process().run(arguments, folder, changed, stdin, seconds)
 
 
+def ran_instead(
+    command: Sequence[str], cwd: Path | None = None, timeout: float = SECONDS, **_: object
+) -> Ran:
+    """`subprocess.run` for a command of Python whose streams are captured as text."""
+    return python(command[1:], cwd or Path.cwd(), seconds=timeout)
+
+
 def as_usual() -> dict[str, str]:
     """The variables of processes that tests start."""
     return {**os.environ, "PYTHONPATH": str(ROOT)}

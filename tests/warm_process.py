@@ -53,8 +53,6 @@ class Order(NamedTuple):
     arguments: list[str]
     folder: str
     variables: dict[str, str]
-    speaks: bool = True
-    """Whether standard output is its own, and not the standard error."""
 
 
 class Ahead(importlib.abc.MetaPathFinder):
@@ -171,70 +169,97 @@ class Given(importlib.abc.Loader):
 def serve(orders: socket.socket) -> Order:
     """Answer each order with an exit code. Returns in a fork, with the order that this is to carry out."""
     while True:
-        order, streams, *_ = socket.recv_fds(orders, 1 << 20, 3)
-        if not order:
+        order, streams = received(orders)
+        if order is None:
             os._exit(0)
         child = os.fork()
         if child == 0:
             orders.close()
-            for number, stream in enumerate(streams):
-                os.dup2(stream, number)
+            speak_through(streams)
+            return order
         for stream in streams:
             os.close(stream)
-        if child == 0:
-            return Order(*json.loads(order))
         _, status = os.waitpid(child, 0)
         orders.sendall(b"%d" % os.waitstatus_to_exitcode(status))
 
 
-class Reserve:
-    """A fork that waits until a command starts a process to record a program in, and becomes that process."""
-
-    def __init__(self, pid: int, line: int) -> None:
-        self.pid, self._line = pid, line
-        atexit.register(self._leave)
-
-    def start(self, order: Order) -> None:
-        with os.fdopen(self._line, "w") as line:
-            json.dump(order, line)
-        atexit.unregister(self._leave)
-
-    def _leave(self) -> None:
-        os.close(self._line)
-        os.waitpid(self.pid, 0)
+def received(orders: socket.socket) -> tuple[Order | None, list[int]]:
+    """The next order, and its standard streams."""
+    text, streams, *_ = socket.recv_fds(orders, 1 << 20, 3)
+    return (Order(*json.loads(text)) if text else None), streams
 
 
-def reserve() -> Reserve | Order:
-    """A fork in reserve; in that fork, the order that it is to carry out."""
-    there, here = os.pipe()
+def speak_through(streams: list[int]) -> None:
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+
+
+class Reserve(NamedTuple):
+    """A fork that waits until a command starts a process of Python, and becomes that process."""
+
+    pid: int
+    line: socket.socket
+
+    def start(self, order: Order, streams: list[int]) -> None:
+        socket.send_fds(self.line, [json.dumps(order).encode()], streams)
+        self.line.close()
+
+
+def reserve(others: list[Reserve]) -> Reserve | Order:
+    """One more fork in reserve; in that fork, the order that it is to carry out."""
+    here, there = socket.socketpair()
     pid = os.fork()
     if pid:
-        os.close(there)
+        there.close()
         return Reserve(pid, here)
-    os.close(here)
-    with os.fdopen(there) as line:
-        order = line.read()
-    if not order:
+    for line in (here, *(one.line for one in others)):
+        line.close()
+    order, streams = received(there)
+    if order is None:
         os._exit(0)
-    return Order(*json.loads(order))
+    there.close()
+    speak_through(streams)
+    return order
 
 
-def use(reserve: Reserve, subprocess: Any) -> None:
-    """Have the next process that records a program started from the reserve."""
+def use(reserves: list[Reserve], subprocess: Any) -> None:
+    """Have the next processes of Python started from the reserve."""
     kind = subprocess.Popen
     start = kind._execute_child
 
     def starting(process: Any, arguments: Any, *others: Any) -> None:
-        if RECORDS not in arguments:
+        first, *rest = arguments
+        while rest and rest[0].startswith("-") and rest[0] != "-m":
+            rest = rest[1:]  # as this process was started
+        if first != sys.executable or not rest or not reserves:
             start(process, arguments, *others)
             return
-        kind._execute_child = start
-        arguments = arguments[arguments.index(RECORDS) :]
-        stdout = others[12]
-        reserve.start(Order(list(arguments), os.getcwd(), dict(os.environ), speaks=stdout == -1))
-        process.pid, process._child_created = reserve.pid, True
+        folder, variables = others[4:6]
+        ends = others[9:15]
+        given = (ends[0], ends[3], ends[5])
+        taken = reserves.pop()
+        taken.start(
+            Order(rest, str(folder or os.getcwd()), dict(variables or os.environ)),
+            [number if end == -1 else end for number, end in enumerate(given)],
+        )
+        process.pid, process._child_created = taken.pid, True
+        process._close_pipe_fds(*ends)
+
+    def leave() -> None:
+        for one in reserves:
+            one.line.close()
+            os.waitpid(one.pid, 0)
 
     kind._execute_child = starting
+    atexit.register(leave)
+
+
+def most_processes(order: Order) -> int:
+    """How many processes of Python a command starts."""
+    if order.arguments[:2] != ["-m", "trainlint"]:
+        return 0
+    return {"run": 1, "test-rules": 6}.get(order.arguments[2], 0)
 
 
 def carry_out(order: Order, ahead: Ahead) -> None:
@@ -244,8 +269,6 @@ def carry_out(order: Order, ahead: Ahead) -> None:
     os.environ.update(order.variables)
     ahead["numpy"].random.seed()
     ahead["multiprocessing.process"].ORIGINAL_DIR = order.folder
-    if not order.speaks:
-        os.dup2(2, 1)
     first, *rest = order.arguments
     sys.orig_argv = [sys.executable, *order.arguments]
     sys.modules["__main__"] = main = types.ModuleType("__main__")
@@ -277,12 +300,15 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # or each fork copies all that is there when it looks for what could be freed
     order = serve(orders)
-    if order.arguments[:3] == ["-m", "trainlint", "run"]:
-        kept = reserve()
+    reserves: list[Reserve] = []
+    while len(reserves) < most_processes(order):
+        kept = reserve(reserves)
         if isinstance(kept, Order):
-            order = kept
+            order, reserves = kept, []
         else:
-            use(kept, ahead["subprocess"])
+            reserves.append(kept)
+    if reserves:
+        use(reserves, ahead["subprocess"])
     try:
         carry_out(order, ahead)
     except SystemExit as exit:
