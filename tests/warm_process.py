@@ -10,14 +10,57 @@ import sys
 FRESH = frozenset(sys.modules)
 """What a new process has imported before its first line."""
 
-import atexit  # noqa: E402
 import builtins  # noqa: E402
+
+NEEDS: dict[str, dict[str, None]] = {}
+"""What each module has imported, by a statement or a call."""
+_bootstrap = sys.modules["_frozen_importlib"]
+_load, _call = builtins.__import__, vars(_bootstrap)["_gcd_import"]
+
+
+def _loading(name, space=None, local=None, names=(), level=0):  # type: ignore[no-untyped-def]
+    module = _load(name, space, local, names, level)
+    if level:
+        package = space["__package__"].split(".")
+        name = ".".join([*package[: len(package) - level + 1], *([name] if name else [])])
+    importing = _importing()
+    for one in (name, *(f"{name}.{last}" for last in names or ())):
+        _note(importing, one)
+    return module
+
+
+def _calling(name, package=None, level=0):  # type: ignore[no-untyped-def]
+    module = _call(name, package, level)
+    _note(_importing(), module.__name__)
+    return module
+
+
+def _importing() -> str:
+    """The module that is being imported: what functions import when they are called later is not part of it."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        space = frame.f_globals
+        if getattr(space.get("__spec__"), "_initializing", False):
+            return str(space["__name__"])
+        frame = frame.f_back  # type: ignore[assignment]
+    return ""
+
+
+def _note(importing: str, imported: str) -> None:
+    needs = NEEDS.setdefault(importing, {})
+    while imported in sys.modules and imported not in needs:
+        needs[imported] = None
+        imported = imported.rpartition(".")[0]
+
+
+vars(builtins)["__import__"], vars(_bootstrap)["_gcd_import"] = _loading, _calling
+
+import atexit  # noqa: E402
 import contextlib  # noqa: E402
 import gc  # noqa: E402
 import importlib  # noqa: E402
 import importlib.abc  # noqa: E402
 import importlib.machinery  # noqa: E402
-import importlib.util  # noqa: E402
 import json  # noqa: E402
 import os  # noqa: E402
 import runpy  # noqa: E402
@@ -59,48 +102,18 @@ class Ahead(importlib.abc.MetaPathFinder):
     """Finds what was imported ahead, where Python would find the same."""
 
     def __init__(self) -> None:
-        self._needs: dict[str, dict[str, None]] = {}
-        """What each module has imported, or had imported before it."""
-        with self._noting():
-            for name in TOGETHER:
-                before = set(sys.modules)
+        for name in TOGETHER:
+            before = set(sys.modules)
+            importlib.import_module(name)
+            NEEDS.setdefault(name, {}).update(dict.fromkeys(set(sys.modules) - before))
+        for name in ours():
+            with contextlib.suppress(ImportError):  # what needs an extra that is not installed
                 importlib.import_module(name)
-                self._needs.setdefault(name, {}).update(dict.fromkeys(set(sys.modules) - before))
-            for name in ours():
-                with contextlib.suppress(ImportError):  # what needs an extra that is not installed
-                    importlib.import_module(name)
         self._modules = {name: module for name, module in sys.modules.items() if name not in FRESH}
-
-    @contextlib.contextmanager
-    def _noting(self) -> Iterator[None]:
-        """Note what each module imports, by a statement or a call."""
-        called: Any = vars(importlib)["_bootstrap"]
-        load, call = builtins.__import__, called._gcd_import
-
-        def loading(name: str, space: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
-            module = load(name, space, local, names, level)
-            first = importlib.util.resolve_name("." * level + name, space["__package__"]) if level else name
-            for one in (first, *(f"{first}.{last}" for last in names or ())):
-                self._note((space or {}).get("__name__", ""), one)
-            return module
-
-        def calling(name: str, package: Any = None, level: int = 0) -> Any:
-            module = call(name, package, level)
-            self._note(sys._getframe(2).f_globals.get("__name__", ""), module.__name__)
-            return module
-
-        vars(builtins)["__import__"], called._gcd_import = loading, calling
-        yield
-        vars(builtins)["__import__"], called._gcd_import = load, call
-
-    def _note(self, importing: str, imported: str) -> None:
-        needs = self._needs.setdefault(importing, {})
-        while imported in sys.modules and imported not in needs:
-            needs[imported] = None
-            imported = imported.rpartition(".")[0]
 
     def forget(self) -> None:
         """Be as if nothing was imported."""
+        vars(builtins)["__import__"], vars(_bootstrap)["_gcd_import"] = _load, _call
         for name in self._modules:
             del sys.modules[name]
         sys.meta_path.insert(0, self)
@@ -121,7 +134,7 @@ class Ahead(importlib.abc.MetaPathFinder):
         """All that a module has imported is imported."""
         pending = [name]
         while pending:
-            for one in self._needs.get(pending.pop(), ()):
+            for one in NEEDS.get(pending.pop(), ()):
                 pending += self._given(one)
 
     def _given(self, name: str) -> list[str]:
@@ -268,6 +281,7 @@ def carry_out(order: Order, ahead: Ahead) -> None:
     os.environ.clear()
     os.environ.update(order.variables)
     ahead["numpy"].random.seed()
+    ahead["torch"].default_generator.seed()
     ahead["multiprocessing.process"].ORIGINAL_DIR = order.folder
     first, *rest = order.arguments
     sys.orig_argv = [sys.executable, *order.arguments]
