@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
 
+_COUNTS = "num_items_in_batch"
+"""What a trainer passes to `compute_loss` since transformers 4.46."""
+
+
 def made(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Object | None:
     """A trainer; None if the name is no trainer's."""
     if name in owners.TRAINERS:
@@ -54,13 +58,17 @@ def _by_trainer(ev: Evaluator, trainer: Object, at: s.Span) -> None:
     if own is not None:
         labels = ev.op("iterate", (ev.unknown("train_dataset"),), at, "labels")
         inputs = Table(entries={"labels": labels}, others=[ev.unknown("inputs")])
-        given = Arguments((trainer, model, inputs), {"num_items_in_batch": ev.unknown("num_items_in_batch")})
-        owned_methods.for_each_batch(ev, own, given, trainer)
+        counts: dict[str, Value] = {_COUNTS: ev.unknown(_COUNTS)} if _takes(own, _COUNTS) else {}
+        owned_methods.for_each_batch(ev, own, Arguments((trainer, model, inputs), counts), trainer)
     elif isinstance(model, Object) and isinstance(model.definition, ClassValue):
         with loops.loop(ev, at):
             result = ev.call(model, Arguments(open=True), at, "model(…)")
             for loss in _losses(result):
                 ev.emit(Backward, at, loss=loss, accumulates=False, by_framework=True)
+
+
+def _takes(function: FunctionValue, name: str) -> bool:
+    return any(one.name == name or one.star == "**" for one in function.origin.code.parameters)
 
 
 def _losses(result: Value) -> list[Value]:
