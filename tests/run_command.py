@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
-
+from tests import warm
+from tests.warm import Ran
 
 CLEAN, FOUND, FAILED, PROGRAM_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -34,9 +31,6 @@ for step in range(3):
 SOUND = TRAINS.replace(", nn.Softmax(dim=1)", "")
 
 
-Ran = subprocess.CompletedProcess[str]
-
-
 def write(folder: Path, files: Mapping[str, str]) -> None:
     for name, content in files.items():
         file = folder / name
@@ -44,22 +38,13 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
         file.write_text(content)
 
 
-def python(folder: Path, *arguments: str, stdin: str = "", **variables: str) -> Ran:
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+def python(folder: Path, *arguments: str, stdin: str = "", cold: bool = False, **variables: str) -> Ran:
+    return warm.python(arguments, folder, variables, stdin, cold=cold)
 
 
-def run(folder: Path, *arguments: str, stdin: str = "", **variables: str) -> Ran:
+def run(folder: Path, *arguments: str, stdin: str = "", cold: bool = False, **variables: str) -> Ran:
     """The real command; what it reports goes to a file, so that the streams hold what the program says."""
-    ran = python(folder, *_command(*arguments), stdin=stdin, **variables)
+    ran = python(folder, *_command(*arguments), stdin=stdin, cold=cold, **variables)
     assert "trainlint itself failed" not in ran.stderr, ran.stderr
     return ran
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,13 +11,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.warm import python
 from trainlint import judging
 from trainlint.cli.app import app
 from trainlint.finding import Finding
 from trainlint.rule import Rule
 from trainlint.rules import Entry, entries
 
-ROOT = Path(__file__).parent.parent
 HEAD = "import torch\nfrom torch import nn\ncriterion = nn.CrossEntropyLoss()\n"
 BAD = """\
 import torch
@@ -48,15 +46,8 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 def check(folder: Path, *arguments: str, status: int = 1) -> Report:
     """A real command in its own process: the parser is native code and could take the process with it."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "trainlint", "check", "--no-cache", "--output-format", "json", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = ["-m", "trainlint", "check", "--no-cache", "--output-format", "json", *arguments]
+    ran = python(command, folder, seconds=120)
     assert ran.returncode == status, ran.stderr
     assert "Traceback" not in ran.stderr
     report: Report = json.loads(ran.stdout)

@@ -23,6 +23,7 @@ from trainlint import __version__
 ROOT = Path(__file__).parent.parent
 WORKFLOW = ROOT / ".github/workflows/ci.yml"
 RELEASE = ROOT / ".github/workflows/release.yml"
+THOROUGH = ROOT / ".github/workflows/thorough.yml"
 ACTION = ROOT / "action.yml"
 CI = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -54,6 +55,7 @@ def test_action_and_workflow_are_valid(tmp_path: Path) -> None:
     assert violations("vendor.github-actions", ACTION) == ""
     assert violations("vendor.github-workflows", WORKFLOW) == ""
     assert violations("vendor.github-workflows", RELEASE) == ""
+    assert violations("vendor.github-workflows", THOROUGH) == ""
     wrong = tmp_path / "action.yml"
     wrong.write_text(ACTION.read_text().replace("using: composite", "using: compositor"))
     assert "compositor" in violations("vendor.github-actions", wrong)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,13 +11,12 @@ from typer.testing import CliRunner
 
 from tests.browser import browser, needs_browser
 from tests.reported import big_model
+from tests.warm import python
 from trainlint.cli.app import app
 from trainlint.comparing.compare import differences
 from trainlint.comparing.difference import compared
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.trace_file import dumped
-
-ROOT = Path(__file__).parent.parent
 
 GOOD = """\
 import torch
@@ -48,23 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     for name, text in (("good", GOOD), ("bad", BAD)):
         (folder / f"{name}.py").write_text(text)
-        subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "trainlint",
-                "run",
-                "--no-cache",
-                "--save-trace",
-                f"{name}.json",
-                f"{name}.py",
-            ],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            check=False,
-            timeout=120,
-        )
+        python(["-m", "trainlint", "run", "--no-cache", "--save-trace", f"{name}.json", f"{name}.py"], folder)
     return folder
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,9 +10,9 @@ import pytest
 
 from tests.gloo import ended_by_itself
 from tests.in_process import findings_of_run, recorded
+from tests.warm import ROOT, Ran, python
 from trainlint.judging import judged
 
-ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "fixtures/frameworks"
 HUGGING_FACE = "transformers tokenizers datasets accelerate"
 
@@ -42,23 +40,14 @@ def run(command: list[str], folder: Path) -> list[str]:
     return [line for line in done.stdout.splitlines() if line.startswith(("weights", "next random", "right"))]
 
 
-def started(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=FOLDER,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "HF_HUB_OFFLINE": "1",
-            "HF_DATASETS_CACHE": str(folder),
-            "TOKENIZERS_PARALLELISM": "false",
-            "OMP_NUM_THREADS": "1",
-        },
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+def started(command: list[str], folder: Path) -> Ran:
+    variables = {
+        "HF_HUB_OFFLINE": "1",
+        "HF_DATASETS_CACHE": str(folder),
+        "TOKENIZERS_PARALLELISM": "false",
+        "OMP_NUM_THREADS": "1",
+    }
+    return python(command, FOLDER, variables, cold="torch.distributed.run" in command)
 
 
 def compare(before: list[str], program: list[str], module: str, folder: Path) -> None:

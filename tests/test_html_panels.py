@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import base64
 import itertools
-import os
-import subprocess
-import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +13,7 @@ import pytest
 
 from tests.browser import Browser, browser, needs_browser
 from tests.reported import big_model
+from tests.warm import python
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.batches import BatchSeen
 from trainlint.facts.seen.masks import MaskPicture, MaskSeen
@@ -28,8 +26,6 @@ from trainlint.facts.trace_file import load
 from trainlint.finding import Because, Finding, Place
 from trainlint.html_report.page import page
 from trainlint.report import Report
-
-ROOT = Path(__file__).parent.parent
 
 TRAINS = """\
 import torch
@@ -78,16 +74,8 @@ for epoch in range(2):
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
     (folder / "train.py").write_text(TRAINS)
-    command = [sys.executable, "-m", "trainlint", "run", "--steps", "3", "--no-cache"]
-    ran = subprocess.run(
-        [*command, "--report", "step.html", "--save-trace", "step.json", "train.py"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=180,
-    )
+    command = ["-m", "trainlint", "run", "--steps", "3", "--no-cache"]
+    ran = python([*command, "--report", "step.html", "--save-trace", "step.json", "train.py"], folder)
     assert ran.returncode == 1, ran.stderr
     return folder
 

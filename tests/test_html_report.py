@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.browser import Browser, browser, needs_browser
+from tests.warm import ROOT, python
 from trainlint.cli.app import app
-
-ROOT = Path(__file__).parent.parent
 
 TRAINS = """\
 import torch
@@ -50,16 +47,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program that was run with `--report`, and its recording."""
     folder = tmp_path_factory.mktemp("run")
     (folder / "train.py").write_text(TRAINS)
-    command = [sys.executable, "-m", "trainlint", "run", "--steps", "3", "--no-cache"]
-    ran = subprocess.run(
-        [*command, "--report", "step.html", "--save-trace", "step.json", "train.py"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    command = ["-m", "trainlint", "run", "--steps", "3", "--no-cache"]
+    ran = python([*command, "--report", "step.html", "--save-trace", "step.json", "train.py"], folder)
     assert ran.returncode == 1, ran.stderr
     (folder / "printed").write_text(ran.stdout)
     return folder
@@ -79,14 +68,9 @@ def shown(folder: Path, tab: Browser) -> Browser:
 
 def test_the_report_comes_from_the_recording_alone_and_without_torch(folder: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.html"
-    ran = subprocess.run(
-        [sys.executable, "-m", "trainlint", "run", "--from-trace", "step.json", "--report", str(again)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "fixtures/poison"), str(ROOT)))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["-m", "trainlint", "run", "--from-trace", "step.json", "--report", str(again)]
+    poisoned = os.pathsep.join((str(ROOT / "fixtures/poison"), str(ROOT)))
+    ran = python(command, folder, {"PYTHONPATH": poisoned})
     assert ran.returncode == 1, ran.stderr
     assert again.read_text() == (folder / "step.html").read_text()
 

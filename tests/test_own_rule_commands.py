@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
 
 from tests.own import FILES, PAGE
+from tests.warm import ROOT, python, ran_instead
 from trainlint.cli.app import app
 from trainlint.errors import UsageError
+from trainlint.rule_tests import running
 from trainlint.rule_tests.running import wrong_with_runs, wrong_with_scripts
 from trainlint.rules import Entry, bring, entries
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from tests.conftest import Project
 
-ROOT = Path(__file__).parent.parent
 GUIDE = (ROOT / "docs/own-rules.md").read_text(encoding="utf-8").partition("## Where they come from")[0]
 STEP = re.compile(r"^(`{3,})(?P<kind>\w+)\n(?P<text>.*?)^\1$", re.MULTILINE | re.DOTALL)
 HERE = "lint/acme101_full_dropout"
@@ -34,6 +34,13 @@ HERE = "lint/acme101_full_dropout"
 def alone() -> Iterator[None]:
     yield
     bring(())
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a command of this process starts is started as what tests start."""
+    started = SimpleNamespace(run=ran_instead, TimeoutExpired=subprocess.TimeoutExpired)
+    monkeypatch.setattr(running, "subprocess", started)
 
 
 def run(*arguments: str) -> Result:
@@ -53,14 +60,7 @@ def test_the_guide_leads_from_nothing_to_a_green_rule(tmp_path: Path) -> None:
         if step["kind"] == "console":
             for command in re.split(r"^\$ trainlint ", step["text"], flags=re.MULTILINE)[1:]:
                 arguments, _, shown = command.partition("\n")
-                said = subprocess.run(
-                    [sys.executable, "-m", "trainlint", *arguments.split()],
-                    cwd=tmp_path,
-                    env={**os.environ, "PYTHONPATH": str(ROOT)},
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
+                said = python(["-m", "trainlint", *arguments.split()], tmp_path)
                 assert not shown or said.stdout == shown, said.stdout + said.stderr
                 ran += 1
         elif made := re.fullmatch(r"# file: (.*)", first):

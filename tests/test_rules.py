@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.gloo import ended_by_itself
 from tests.in_process import findings_of_run
-from tests.scripts import Runner
+from tests.warm import Ran, python
 from trainlint.finding import Finding
 from trainlint.fixing.rounds import fixed
 from trainlint.rule_tests.asking import (
@@ -86,18 +85,16 @@ def test_bad_is_found_and_good_is_not(entry: Entry) -> None:
     assert list(wrong_with_pair(entry)) == []
 
 
-@pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    scripts = Runner()
-    yield scripts
-    scripts.close()
+def _ended(script: Path) -> Ran:
+    """How a script ended."""
+    return ended_by_itself(lambda: python([script.name], script.parent, seconds=60))
 
 
 @RULES
 @SCRIPTS
-def test_script_runs_and_shows_the_symptom(entry: Entry, script: str, runner: Runner) -> None:
+def test_script_runs_and_shows_the_symptom(entry: Entry, script: str) -> None:
     _skip_without_frameworks(entry.folder / script)
-    ran = ended_by_itself(lambda: runner.run(entry.folder / script))
+    ran = _ended(entry.folder / script)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip()
 
@@ -116,10 +113,10 @@ def test_page_shows_what_the_fix_does_and_bad_is_mended(entry: Entry) -> None:
 
 
 @FIXED
-def test_bad_still_runs_once_it_is_fixed(entry: Entry, tmp_path: Path, runner: Runner) -> None:
+def test_bad_still_runs_once_it_is_fixed(entry: Entry, tmp_path: Path) -> None:
     files = {"bad.py": (entry.folder / "bad.py").read_text(encoding="utf-8")}
     script = tmp_path / "bad.py"
     script.write_bytes(fixed(check_for(entry, files), unsafe=True, writes=False).files["bad.py"].after)
     _skip_without_frameworks(script)
-    ran = ended_by_itself(lambda: runner.run(script))
+    ran = _ended(script)
     assert ran.returncode == 0, ran.stderr

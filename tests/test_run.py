@@ -14,7 +14,6 @@ from tests.run_command import (
     FAILED,
     FOUND,
     PROGRAM_FAILED,
-    ROOT,
     SOUND,
     TRAINS,
     ending,
@@ -24,6 +23,7 @@ from tests.run_command import (
     run,
     write,
 )
+from tests.warm import ROOT
 from trainlint.cli.app import app
 from trainlint.cli.program_arguments import divided
 
@@ -43,7 +43,7 @@ def test_a_report_that_programs_read_stands_alone(
 
 def test_findings_with_their_verdicts_and_a_trace_that_says_the_same_without_torch(tmp_path: Path) -> None:
     write(tmp_path, {"train.py": TRAINS})
-    ran = run(tmp_path, "--save-trace", "kept.trace", "train.py")
+    ran = run(tmp_path, "--save-trace", "kept.trace", "train.py", cold=True)
     assert (ran.returncode, ran.stdout, ran.stderr) == (FOUND, "step 0\n", "")
     said = report(tmp_path)
     (finding,) = said["findings"]

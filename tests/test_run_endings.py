@@ -16,7 +16,6 @@ from tests.run_command import (
     FAILED,
     INTERRUPTED,
     PROGRAM_FAILED,
-    ROOT,
     SOUND,
     TRAINS,
     _command,
@@ -26,6 +25,7 @@ from tests.run_command import (
     run,
     write,
 )
+from tests.warm import ROOT
 
 STUBBORN = """\
 import pathlib

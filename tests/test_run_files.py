@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.run_command import ROOT, SOUND, run, write
+from tests.run_command import SOUND, run, write
 from tests.test_confidence import CERTAIN
+from tests.warm import ROOT
 
 FREEZE = """\
 def freeze(module):

@@ -11,7 +11,6 @@ from tests.run_command import (
     CLEAN,
     FAILED,
     FOUND,
-    ROOT,
     SOUND,
     TRAINS,
     ending,
@@ -21,6 +20,7 @@ from tests.run_command import (
     run,
     write,
 )
+from tests.warm import ROOT
 
 
 def test_the_thread_that_trains_is_recorded(tmp_path: Path) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.warm import ROOT, python
+
 PROJECT = re.compile(r"`(fixtures/seeds/\w+)`(?:, run as `([^`]+)`)?")
 ROW = re.compile(r"^\| [^|]+ \| (TL\d+) \| ([\w.]+:\d+|-) \| ([\w-]+) \|$", re.MULTILINE)
 VERDICTS = ("confirmed", "observed", "undecided", "not-reached")
@@ -52,15 +50,7 @@ def findings(seed: Seed, folder: Path, *command: str) -> list[dict[str, Any]]:
     shutil.copytree(ROOT / seed.folder, folder, dirs_exist_ok=True)
     report = folder / "report.json"
     options = ["--select", "ALL", "--no-cache", "--output-format", "json", "--output-file", str(report)]
-    ran = subprocess.run(
-        [sys.executable, "-m", "trainlint", command[0], *options, *command[1:]],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    ran = python(["-m", "trainlint", command[0], *options, *command[1:]], folder)
     assert report.exists(), ran.stderr
     told = {one.code for one in seed.told}
     found: list[dict[str, Any]] = json.loads(report.read_text())["findings"]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from lsprotocol import types
 
-from tests.editor import ROOT, Diagnostics, Editor, editor
+from tests.editor import Diagnostics, Editor, editor
+from tests.warm import Ran, python
 
 if TYPE_CHECKING:
     from tests.conftest import Project
@@ -43,15 +41,8 @@ def train(model, loader, optimizer, criterion):
 ALL = types.Range(types.Position(0, 0), types.Position(10_000, 0))
 
 
-def ran(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "trainlint", "check", "--no-cache", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def ran(folder: Path, *arguments: str) -> Ran:
+    return python(["-m", "trainlint", "check", "--no-cache", *arguments], folder)
 
 
 async def shown(editing: Editor, name: str) -> Diagnostics:

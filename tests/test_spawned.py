@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.gloo import ended_by_itself
-from tests.run_command import CLEAN, FOUND, Ran, ending, found, report, run, write
+from tests.run_command import CLEAN, FOUND, ending, found, report, run, write
+from tests.warm import Ran
 
 SOFTMAX = """\
 import multiprocessing

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-import subprocess
 import sys
 import weakref
 from contextlib import ExitStack
@@ -15,25 +14,21 @@ from typing import Any
 import pytest
 
 from tests.in_process import recorded
+from tests.warm import ROOT, Ran, python
 from trainlint.facts.seen.blind_spots import Missed
 
-ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "fixtures/transparent"
 PROGRAMS = sorted(file.name for file in FOLDER.glob("*.py") if file.name != "state.py")
 
 State = list[dict[str, Any]]
 
 
-def run(command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=FOLDER,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+COLD = frozenset(("warns.py",))
+"""Programs that count what stands above them on the stack."""
+
+
+def run(command: list[str], *, cold: bool = False) -> Ran:
+    return python(command, FOLDER, cold=cold or not COLD.isdisjoint(command))
 
 
 def trace(report: Path, *arguments: str) -> list[str]:
@@ -61,8 +56,8 @@ def test_programs_that_end_by_themselves(program: str, tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_stopped(tmp_path: Path) -> None:
-    plain = run(["mlp.py", str(tmp_path / "plain")])
-    watched = run(trace(tmp_path / "report", "mlp.py", str(tmp_path / "watched")))
+    plain = run(["mlp.py", str(tmp_path / "plain")], cold=True)
+    watched = run(trace(tmp_path / "report", "mlp.py", str(tmp_path / "watched")), cold=True)
     assert watched.returncode == 1, watched.stderr  # its schedule steps too early, and torch says so as well
     assert watched.stderr == plain.stderr
     assert watched.stdout.splitlines() == [plain.stdout.splitlines()[0], "the end"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,6 +14,7 @@ import torch
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
 
+Again = Callable[[], object]
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -23,11 +25,7 @@ def unchanged(recorder: Recorder) -> Iterator[None]:
     plain = [
         (space, {name: one for name, one in space.items() if isinstance(one, _PLAIN)}) for space in spaces
     ]
-    inside = [one for space in spaces for one in space.values()]
-    inside += [
-        one for thing in inside for one in getattr(thing, "__dict__", {}).values() if not callable(thing)
-    ]
-    restore = [again for one in inside if (again := _restorer(one)) is not None]
+    restore = _restorers(spaces)
     try:
         yield
     finally:
@@ -42,19 +40,31 @@ def _is_own(recorder: Recorder, module: Any) -> bool:
     return isinstance(file, str) and recorder.own.is_own_file(file)
 
 
-def _restorer(thing: Any) -> Callable[[], object] | None:
-    """How to put a generator back to where it is now; None for what is none."""
-    if isinstance(thing, random.Random):
-        drawn = thing.getstate()
-        return lambda: thing.setstate(drawn)
-    if isinstance(thing, torch.Generator):
-        state = thing.get_state()
-        return lambda: thing.set_state(state)
-    if type(thing).__module__.startswith("numpy.random"):
-        if hasattr(thing, "bit_generator"):
-            bits = thing.bit_generator.state
-            return lambda: setattr(thing.bit_generator, "state", bits)
-        if hasattr(thing, "get_state"):
-            known = thing.get_state()
-            return lambda: thing.set_state(known)
+def _restorers(spaces: Iterable[dict[str, Any]]) -> list[Again]:
+    """How to put each generator back to where it is now, those that are kept as attributes too."""
+    ways: dict[type, Callable[[Any], Again] | None] = {}
+    found = []
+    for space in spaces:
+        for thing in list(space.values()):
+            inside = () if callable(thing) else getattr(thing, "__dict__", {}).values()
+            for one in (thing, *inside):
+                kind = type(one)
+                if kind not in ways:
+                    ways[kind] = _way(kind)
+                if (way := ways[kind]) is not None:
+                    found.append(way(one))
+    return found
+
+
+def _way(kind: type) -> Callable[[Any], Again] | None:
+    """How to find out for one of a kind how to put it back; None for what is no generator."""
+    if issubclass(kind, random.Random):
+        return lambda thing: partial(thing.setstate, thing.getstate())
+    if issubclass(kind, torch.Generator):
+        return lambda thing: partial(thing.set_state, thing.get_state())
+    if kind.__module__.startswith("numpy.random"):
+        if hasattr(kind, "bit_generator"):
+            return lambda thing: partial(setattr, thing.bit_generator, "state", thing.bit_generator.state)
+        if hasattr(kind, "get_state"):
+            return lambda thing: partial(thing.set_state, thing.get_state())
     return None

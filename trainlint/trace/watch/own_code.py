@@ -8,6 +8,7 @@ import os
 import site
 import sys
 import sysconfig
+from functools import cache
 from types import CodeType, FrameType
 
 from trainlint.finding import Place
@@ -35,6 +36,20 @@ def _library_folders() -> tuple[str, ...]:
     return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders if folder)
 
 
+@cache
+def _real(file: str) -> str:
+    """A file behind links, by its whole name. Its folder is asked once for all: hundreds of modules lie in one."""
+    folder, name = os.path.split(file)
+    if name in ("", ".", "..") or os.path.islink(file):
+        return os.path.realpath(file)
+    return os.path.join(_real_folder(folder), name)
+
+
+@cache
+def _real_folder(folder: str) -> str:
+    return os.path.realpath(folder)
+
+
 class OwnCode:
     """Tells the program's frames from those of libraries, and gives them places.
 
@@ -52,6 +67,7 @@ class OwnCode:
         self._root = os.path.join(os.path.realpath(root), "") if root else None
         self._cwd = os.path.join(folder or os.getcwd(), "")
         self._own: dict[CodeType, bool] = {}
+        self._own_files: dict[str, bool] = {}
         self._positions: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = {}
         self._places: dict[tuple[CodeType, int], Place] = {}
         self._files: dict[str, str] = {}
@@ -71,9 +87,17 @@ class OwnCode:
         return None
 
     def is_own_file(self, file: str) -> bool:
+        known = self._own_files.get(file)
+        if known is None:
+            known = self._is_own_file(file)
+            if os.path.isabs(file):  # what others name depends on the working directory
+                self._own_files[file] = known
+        return known
+
+    def _is_own_file(self, file: str) -> bool:
         if file.startswith("<") and not file.startswith("<ipython-input"):
             return False
-        real = os.path.realpath(file)
+        real = _real(file) if os.path.isabs(file) else os.path.realpath(file)
         library = max((folder for folder in self._libraries if real.startswith(folder)), key=len, default="")
         return not library or (
             self._root is not None and real.startswith(self._root) and len(self._root) > len(library)
