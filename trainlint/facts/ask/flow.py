@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from trainlint.facts.api.classes import PARAMETER
+from trainlint.facts.api.classes import MODULE, PARAMETER
 from trainlint.facts.api.gradients import INTEGERS, NO_GRADIENT
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import attachment, cuts, has_attached_input, terms
@@ -118,12 +118,19 @@ _OF_DATA = INTEGERS | _DRAWN | {"iterate", "tensor", "from_numpy"}
 
 def is_data(value: Value) -> bool:
     """Whether a tensor certainly is drawn from a loader or another iterable, or at random, or made of numbers that no tensor
-    holds, and of nothing trainable."""
+    holds, and of nothing that a model gives."""
     found = attachment(value)
     if found.uncertain or not found.is_nothing:
         return False
     made = [one for one in reached([value], most=400) if isinstance(one, Op)]
-    return any(one.name in _OF_DATA for one in made) and not any(map(_is_filled_with_outputs, made))
+    if any(_is_of_model(one) or _is_filled_with_outputs(one) for one in made):
+        return False
+    return any(one.name in _OF_DATA for one in made)
+
+
+def _is_of_model(op: Op) -> bool:
+    """Whether a layer has made it: what a frozen teacher gives has no gradient, and is no data."""
+    return op.owner is not None and op.owner.is_a(MODULE)
 
 
 def _is_filled_with_outputs(op: Op) -> bool:
