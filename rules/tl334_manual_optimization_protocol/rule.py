@@ -96,7 +96,7 @@ def _handed_on(training: Training, method: StepMethod) -> bool:
 
 def _never_scheduled(configured: Configured) -> Iterator[Finding]:
     """A schedule that only the program could step, and that nothing of it names."""
-    if configured.automatic is not False or any(map(_SCHEDULE.search, configured.names)):
+    if configured.automatic is not False or any(map(_SCHEDULE.search, configured.working)):
         return
     if not configured.names & _BY_HAND:
         return

@@ -56,3 +56,8 @@ def _arguments(made: Op | Object) -> dict[object, Value]:
 
 def last(op: Op) -> str:
     return str(op.name).rpartition(".")[2]
+
+
+def called(op: Op, *methods: str) -> bool:
+    """Whether it is a call of one of these methods of something that is not in sight, such as a table."""
+    return op.text.endswith(tuple(f".{one}(…)" for one in methods))

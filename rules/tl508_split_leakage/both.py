@@ -62,15 +62,20 @@ def _by_order(loader: Object) -> Purpose | None:
 
 def fitted_twice(training: Training) -> Iterator[tuple[Op, Op]]:
     """What is fitted to the held-out data, where the same is fitted to the training data, both for the same part of a
-    batch: the second with the first."""
+    batch: the second with the first. What is fitted to the held-out data of one experiment may be fitted to the training
+    data of the same one too, before the split."""
     known = batches(training)
-    for learned, held_out in pairs(training):
-        for one, other in _together(known.get(learned.uid), known.get(held_out.uid)):
-            first, second = _fitted(one), _fitted(other)
-            if first is None or second is None or first is second or _kind(first) != _kind(second):
-                continue
-            if _all_rows(first) is not None and _all_rows(first) is not _all_rows(second):
-                yield second, first
+    both = [
+        (_fitted(one), _fitted(other))
+        for learned, held_out in pairs(training)
+        for one, other in _together(known.get(learned.uid), known.get(held_out.uid))
+    ]
+    taught = {first.uid for first, _ in both if first is not None}
+    for first, second in both:
+        if first is None or second is None or second.uid in taught or _kind(first) != _kind(second):
+            continue
+        if _all_rows(first) is not None and _all_rows(first) is not _all_rows(second):
+            yield second, first
 
 
 def _together(one: Value | None, other: Value | None) -> Iterator[tuple[Value, Value]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.values import Items, Op, Value, alternatives, constant
 
-from .alike import last
+from .alike import called, last
 from .splits import SAME_ROWS
 
 _CREATES = ("SMOTE", "ADASYN", "RandomOverSampler", "ROSE")
@@ -35,23 +35,19 @@ def _rows(value: Value) -> Iterable[Value]:
     if (
         last(value) in SAME_ROWS
         or value.name in ("-", "/", "getitem", "getattr")
-        or _called(value, *_OF_FRAMES)
+        or called(value, *_OF_FRAMES)
     ):
         return value.inputs[:1]
     return ()
 
 
-def _called(op: Op, *methods: str) -> bool:
-    return op.text.endswith(tuple(f".{one}(…)" for one in methods))
-
-
 def _repeats(op: Op) -> bool:
-    if _called(op, "fit_resample", "fit_sample"):
+    if called(op, "fit_resample", "fit_sample"):
         made = {last(one) for one in alternatives(op.inputs[0] if op.inputs else None) if isinstance(one, Op)}
         return bool(made) and all(any(name in one for name in _CREATES) for one in made)
     if op.name == "sklearn.utils.resample":
         return constant(op.options.get("replace")) is not False
-    if _called(op, "sample"):
+    if called(op, "sample"):
         return constant(op.options.get("replace")) is True
     return op.name == "getitem" and any(_draws_a_class(one) for one in reached(_index(op), _in_index, _MOST))
 
@@ -64,7 +60,7 @@ def _index(op: Op) -> list[Value]:
 def _in_index(value: Value) -> Iterable[Value]:
     if isinstance(value, Items):
         return value.items
-    if not isinstance(value, Op) or last(value) in _DRAWS or _called(value, *_DRAWS):
+    if not isinstance(value, Op) or last(value) in _DRAWS or called(value, *_DRAWS):
         return value.parts() if not isinstance(value, Op) else ()
     return [*value.inputs, *value.options.values()] if value.name == "getitem" else value.inputs
 
@@ -78,7 +74,7 @@ def _draws_a_class(op: Value) -> bool:
             isinstance(one, Op) and last(one) in ("randint", "integers")
             for one in reached(_index(op), most=20)
         )
-    is_choice = _called(op, "choice") or last(op) == "choice"
+    is_choice = called(op, "choice") or last(op) == "choice"
     return is_choice and constant(op.options.get("replace")) is True and _is_of_a_class(op.inputs)
 
 

@@ -11,7 +11,7 @@ from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives, constant
 
-from .alike import is_same, last
+from .alike import called, is_same, last
 
 _STATISTICS = frozenset("mean std var min max amin amax median nanmean nanstd".split())
 SCALERS = frozenset(
@@ -45,9 +45,14 @@ def scaled_by_itself(value: Value, fitted: Iterable[Called]) -> Op | None:
         spend()
         if _is_fitted(one, fitted) or _is_centred(one):
             return one
-        if last(one) in SAME_ROWS or one.name in ("-", "/"):
+        if last(one) in SAME_ROWS or one.name in ("-", "/") or _is_same_table(one):
             pending.extend(alternatives(one.inputs[0]) if one.inputs else ())
     return None
+
+
+def _is_same_table(op: Op) -> bool:
+    """Whether a table is given as an array, or with the same rows."""
+    return called(op, "to_numpy", "copy", "fillna") or (op.name == "getattr" and op.text.endswith(".values"))
 
 
 def _is_fitted(op: Op, fitted: list[Called]) -> bool:

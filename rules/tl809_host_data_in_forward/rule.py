@@ -6,14 +6,15 @@ from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts, is_index
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import has_parameters
-from trainlint.facts.ask.host import is_born_on_host, is_in_every_forward
+from trainlint.facts.ask.host import is_born_on_host, is_in_every_forward, is_on_host
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events.calls import Called
+from trainlint.facts.model.events.event import Returned
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.operations import ToHost
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, Value, constant
+from trainlint.facts.model.values import Choice, Constant, Items, Op, Table, Value, constant
 from trainlint.finding import Finding, Open
 from trainlint.rule import rule
 
@@ -35,7 +36,11 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         if not is_in_every_forward(read) or is_born_on_host(read.tensor) or read.tensor.uid in wanted:
             continue
-        if _is_training_step(training, read) or _is_now_and_then(training, read):
+        if (
+            _is_training_step(training, read)
+            or _is_now_and_then(training, read)
+            or _only_acts(training, read)
+        ):
             continue
         is_brought = read.name not in _PLAIN and _is_brought_to_host(read.tensor)
         if not is_brought and not _is_trained(read.tensor):
@@ -84,6 +89,23 @@ def _is_now_and_then(training: Training, read: ToHost) -> bool:
         if training.inside_loop(one)
         for other in forwards
     )
+
+
+def _only_acts(training: Training, read: ToHost) -> bool:
+    """Whether all that this forward gives back are numbers on the host, as an action for an environment, or a label: no loss
+    can be made of it."""
+    results = [one.value for one in training.events(Returned) if one.receiver is read.module]
+    results += [
+        one.output
+        for one in training.events(Forward)
+        if one.module is read.module and read.calls[: len(one.calls) + 1] == (*one.calls, one.at)
+    ]
+    ends = [end for result in results for end in reached([result], _in_result) if not _in_result(end)]
+    return bool(ends) and all(isinstance(end, Constant) or is_on_host(end) for end in ends)
+
+
+def _in_result(value: Value) -> tuple[Value, ...]:
+    return tuple(value.parts()) if isinstance(value, (Items, Table, Choice)) else ()
 
 
 def _is_brought_to_host(value: Value) -> bool:

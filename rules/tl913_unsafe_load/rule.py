@@ -46,6 +46,11 @@ _OF_ANYTHING = (
 _JOINS = ("/", "+", "os.path.join", "getattr")
 """Operations that build the same path from the same parts."""
 
+_INTO = ("/", "os.path.join")
+_SEARCHES = (".glob(…)", ".rglob(…)", ".iterdir(…)")
+_PASSES = frozenset("iterate getitem sorted builtins.sorted list builtins.list call".split())
+"""What a name of a file goes through on its way from the search for files to where one is read."""
+
 _BUILDS = frozenset(
     (
         *_JOINS,
@@ -91,7 +96,9 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if call.name != "torch.load" or file is None or training.is_in_test(call.at):
             continue
-        if any(_same(file, one) for one in written if one is not None) or _is_own_file(file):
+        if any(_same(file, one) or _is_beside(file, one) for one in written if one is not None):
+            continue
+        if _is_own_file(file):
             continue
         if _is_second_try(call, calls):
             continue
@@ -145,6 +152,24 @@ def _same(one: Value, other: Value) -> bool:
     if isinstance(one, Op) and isinstance(other, Op) and one.name in _JOINS and one.name == other.name:
         return len(one.inputs) == len(other.inputs) and all(map(_same, one.inputs, other.inputs))
     return constant(one) is not None and constant(one) == constant(other)
+
+
+def _is_beside(file: Value, written: Value) -> bool:
+    """Whether a file is one of all that are found in the folder which the program writes another one into."""
+    folder = _found_in(file)
+    return folder is not None and any(
+        isinstance(one, Op) and one.name in _INTO and bool(one.inputs) and _same(folder, one.inputs[0])
+        for one in alternatives(written)
+    )
+
+
+def _found_in(file: Value) -> Value | None:
+    """The folder that is searched for files such as this one."""
+    found = reached(
+        [file], lambda one: one.inputs[:1] if isinstance(one, Op) and one.name in _PASSES else (), 20
+    )
+    searched = [one for one in found if isinstance(one, Op) and one.text.endswith(_SEARCHES) and one.inputs]
+    return searched[0].inputs[0] if searched else None
 
 
 def _is_own_file(file: Value) -> bool:

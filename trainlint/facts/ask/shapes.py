@@ -200,7 +200,7 @@ def _each(whole: Value) -> Sizes | None:
 
 
 def _piece(cut: Op) -> Sizes | None:
-    before = shape_read(cut.inputs[0])
+    before = shape_read(cut.inputs[0]) if cut.inputs else None
     axis = _int(cut.option(2, "dim")) if cut.option(2, "dim") is not None else 0
     if not before or axis is None or not -len(before) <= axis < len(before):
         return None
@@ -289,7 +289,7 @@ def _indexed(before: Sizes, index: Items) -> Sizes | None:
 
 def _best(op: Op) -> Sizes | None:
     """The values, or the indices, that `max(dim)` gives."""
-    before = shape_read(op.inputs[0])
+    before = shape_read(op.inputs[0]) if op.inputs else None
     return _reduced(op, before) if before and op.name in ("max", "min") else None
 
 

@@ -11,6 +11,7 @@ from trainlint.facts.api.attention import SDPA
 from trainlint.facts.api.classes import LOADER, MODULE, SCALER
 from trainlint.facts.api.layers import CONTAINERS, DROPOUTS
 from trainlint.facts.api.losses import LOSS_FUNCTIONS
+from trainlint.facts.api.of_tensors import OF_TENSORS
 from trainlint.facts.api.second_names import AUTOCASTS
 from trainlint.facts.model.events.batches import ItemsMade, WorkersStart
 from trainlint.facts.model.events.calls import Called, CalledBack
@@ -67,6 +68,9 @@ _ITERATES = (
     "progressbar.",
 )
 
+
+_FIRST = ("input", "tensor", "tensors", "data")
+"""The names that the first argument of torch's operations has."""
 
 _CASTS = frozenset(("typing.cast", "typing_extensions.cast"))
 """What a type checker alone takes for more than its second argument."""
@@ -143,6 +147,11 @@ def _rated(ev: Evaluator, scheduler: Object, at: s.Span) -> None:
 
 def _operation(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """An operation on tensors, or a call of which nothing is known but the name."""
+    operation = torch_names.operation(name)
+    if name.startswith("torch."):
+        given = given.by_position(*_FIRST)
+        if operation in OF_TENSORS and not given.args and (given.open or not given.options):
+            given = Arguments((ev.unknown(),), given.options, given.open)  # `torch.split(**how)`
     first = given.args[0] if given.args else None
     if name.startswith("torch.distributed.") and isinstance(first, Object) and first.is_a(MODULE):
         ev.emit(Wrapped, at, module=first, name=name)
@@ -150,7 +159,6 @@ def _operation(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str
         ev.emit(Escape, at, values=given.all())
         for one in given.args:
             called_back(ev, one, at, is_kept=name.rpartition(".")[2][:1].isupper())
-    operation = torch_names.operation(name)
     result = noting.noted(ev, ev.op(operation, given.args, at, text, given.options), at, name)
     if operation == SDPA:
         ev.emit(AttentionCall, at, name=operation, output=result, is_open=given.open)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 _GIVEN = ("input_ids", "attention_mask", "labels")
 
 
+_COUNTS = "num_items_in_batch"
+"""What a trainer passes to `compute_loss` since transformers 4.46."""
+
+
 def made(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Object | None:
     """A trainer; None if the name is no trainer's."""
     if name in owners.TRAINERS:
@@ -57,8 +61,8 @@ def _by_trainer(ev: Evaluator, trainer: Object, at: s.Span) -> None:
     if own is not None:
         labels = ev.op("iterate", (ev.unknown("train_dataset"),), at, "labels")
         inputs = Table(entries={"labels": labels}, others=[ev.unknown("inputs")])
-        given = Arguments((trainer, model, inputs), {"num_items_in_batch": ev.unknown("num_items_in_batch")})
-        owned_methods.for_each_batch(ev, own, given, trainer)
+        counts: dict[str, Value] = {_COUNTS: ev.unknown(_COUNTS)} if _takes(own, _COUNTS) else {}
+        owned_methods.for_each_batch(ev, own, Arguments((trainer, model, inputs), counts), trainer)
     elif isinstance(model, Object) and shifts_labels(model.type):
         _with_collated(ev, trainer, model, at)
     elif isinstance(model, Object) and isinstance(model.definition, ClassValue):
@@ -66,6 +70,10 @@ def _by_trainer(ev: Evaluator, trainer: Object, at: s.Span) -> None:
             result = ev.call(model, Arguments(open=True), at, "model(…)")
             for loss in _losses(result):
                 ev.emit(Backward, at, loss=loss, accumulates=False, by_framework=True)
+
+
+def _takes(function: FunctionValue, name: str) -> bool:
+    return any(one.name == name or one.star == "**" for one in function.origin.code.parameters)
 
 
 def _with_collated(ev: Evaluator, trainer: Object, model: Object, at: s.Span) -> None:

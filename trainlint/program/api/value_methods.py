@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.gradients import CUTS, DRAWN, NO_GRADIENT
-from trainlint.facts.api.losses import ADDITIVE, LOSS_FUNCTIONS, SCALING
-from trainlint.facts.api.meanings import CLAMPS, KEEPS, MAKES, TURNS
+from trainlint.facts.api.gradients import CUTS, DRAWN
 from trainlint.facts.api.noted import FITS
-from trainlint.facts.api.operations import EXTENDS, NOT_METHODS
+from trainlint.facts.api.of_tensors import OF_TENSORS
+from trainlint.facts.api.operations import EXTENDS
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.contents import contents
 from trainlint.facts.ask.flow import made_of
@@ -265,28 +264,6 @@ def _passes_objects(given: Arguments) -> bool:
     )
 
 
-_TENSOR_OPERATIONS = (
-    set(MAKES)
-    | set(TURNS)
-    | KEEPS
-    | CLAMPS
-    | CUTS
-    | NO_GRADIENT
-    | ADDITIVE
-    | SCALING
-    | set(LOSS_FUNCTIONS)
-    | set(
-        "matmul bmm mm mean sum pow exp log sqrt abs norm max min logsumexp relu tanh masked_fill masked_fill_ "
-        "std var prod cumsum dot einsum baddbmm where add_ sub_ mul_ div_ log_prob entropy topk sort amax cummax "
-        "tril triu tril_ triu_ logical_not logical_and logical_or bitwise_not bitwise_and bitwise_or new_ones new_zeros "
-        "repeat astype "
-        "log2 log10 log1p expm1 rsqrt reciprocal rsub astype roll masked_select "
-        "square sin cos tan sinh cosh atan atan2 erf lerp addmm addcmul addcdiv maximum minimum logaddexp "
-        "logcumsumexp cumprod cummin nansum nanmean outer".split()
-    )
-) - (NOT_METHODS | set(LOSS_FUNCTIONS))
-
-
 def _method_operation(name: str) -> str:
     """The operation that a method of a tensor is, or one that rules ask about; `call` for all others."""
-    return name if name in _TENSOR_OPERATIONS or name in FITS else "call"
+    return name if name in OF_TENSORS or name in FITS else "call"

@@ -91,7 +91,16 @@ def configured(ev: Evaluator, function: FunctionValue, given: Arguments, receive
         _keep(ev, receiver, result)
     with ev.module_frame(function.origin.env.path):
         ev.emit(Returned, at, value=result)
-        ev.emit(Configured, at, receiver=receiver, returns=result, automatic=automatic, names=names)
+        working = _names(ev, receiver, leaving_out="__init__")
+        ev.emit(
+            Configured,
+            at,
+            receiver=receiver,
+            returns=result,
+            automatic=automatic,
+            names=names,
+            working=working,
+        )
 
 
 def _keep(ev: Evaluator, receiver: Object, result: Value) -> None:
@@ -144,11 +153,12 @@ def _role(function: FunctionValue, receiver: Value | None) -> str | None:
     return next((role for base in bases if (role := owners.METHODS.get(base, {}).get(name))), None)
 
 
-def _names(ev: Evaluator, receiver: Object) -> frozenset[str]:
+def _names(ev: Evaluator, receiver: Object, leaving_out: str = "") -> frozenset[str]:
     """The names in all methods of the object's class but those that are there to configure."""
     if not isinstance(receiver.definition, ClassValue):
         return frozenset()
-    found = [one for one in classes.methods(ev, receiver.definition) if one.name not in owners.CONFIGURES]
+    others = owners.CONFIGURES | {leaving_out}
+    found = [one for one in classes.methods(ev, receiver.definition) if one.name not in others]
     return frozenset().union(*(one.names for one in found))
 
 

@@ -150,3 +150,11 @@ class Arguments:
             if self.args
             else next((self.options[one] for one in names if one in self.options), None)
         )
+
+    def by_position(self, *names: str) -> Arguments:
+        """The same, with the first argument by position, where it is given by any of the names that it has."""
+        name = next((one for one in names if one in self.options), None)
+        if self.args or name is None:
+            return self
+        rest = {key: value for key, value in self.options.items() if key != name}
+        return Arguments((self.options[name],), rest, self.open)

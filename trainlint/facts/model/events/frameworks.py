@@ -62,12 +62,14 @@ class Configured(Event):
     Args:
         returns: what it is given, in whatever form.
         names: names in the code of all other methods of the class.
+        working: those in methods that do not only create the object.
     """
 
     receiver: Object = field(default_factory=Object)
     returns: Value = field(default_factory=Value)
     automatic: bool | None = True
     names: frozenset[str] = frozenset()
+    working: frozenset[str] = frozenset()
 
 
 @dataclass(eq=False)
