@@ -60,14 +60,13 @@ def _read(training: Training) -> Iterator[Finding]:
             and not _moves_itself(training, forward)
         ):
             home = next(iter(homes))
+            made = "the model is created here" + (", and moved later" if home != "cpu" else "")
             yield Finding(
                 forward.at,
                 f"The batch is on {batch}, and `{model.type.removeprefix('torch.')}` is on {home}. Move both "
                 "to the same device before the call: `.to(device)` of a tensor returns a new tensor, which "
                 "must be assigned.",
-                (Because(model.at, "the model is created here, and moved later"),)
-                if model.at is not None
-                else (),
+                (Because(model.at, made),) if model.at is not None else (),
             )
 
 

@@ -13,7 +13,17 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.modules import Built, Moved, Wrapped
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Value, alternatives
+from trainlint.facts.model.values import (
+    Carried,
+    Choice,
+    Constant,
+    Items,
+    Object,
+    Op,
+    Unknown,
+    Value,
+    alternatives,
+)
 
 DEFAULT = frozenset(("torch.set_default_device", "torch.set_default_tensor_type"))
 """Functions that say where tensors are made."""
@@ -54,6 +64,8 @@ def homes_of(training: Training, module: Object, use: Event, *, accelerated: boo
     is_moved_first = any(not one.guards and not _is_later(training, one, module) for one in moves)
     homes = {kind for one in moves for kind in _ends(one, accelerated=accelerated)}
     if not is_moved_first:
+        if any(map(_is_of_something_unseen, training.events(Moved))):
+            return frozenset()
         homes |= {kind for _, kind in device_types(module.options.get("device", Constant(value="cpu")))}
     return frozenset() if "" in homes else frozenset(homes)
 
@@ -68,16 +80,25 @@ def _is_plainly_built(training: Training, module: Object) -> bool:
         and (
             one.is_open
             or ("device" in one.options and (one is not module or one.definition))
-            or not (one.definition or one.type.startswith("torch.nn."))
+            or not (one.definition or one.type.startswith(_PLAIN))
         )
         for one in contained(module)
     )
+
+
+_PLAIN = ("torch.nn.", "torchvision.models.")
+"""Libraries whose modules are made where the program says."""
 
 
 def _moves(training: Training, parts: set[int]) -> Iterator[Moved]:
     for move in training.events(Moved):
         if any(one.uid in parts for what in alternatives(move.what) for one in contained(what)):
             yield move
+
+
+def _is_of_something_unseen(move: Moved) -> bool:
+    """Whether a move, outside of all loops, may be of any module: as of a name that a later cell of a notebook binds."""
+    return not move.loops and any(isinstance(one, Unknown) for one in alternatives(move.what))
 
 
 def _only_follows(training: Training, move: Moved, use: Event) -> bool:
@@ -137,20 +158,24 @@ def _device_of(value: Value | None) -> str | None:
             return _only(_device_of(one) for one in value.parts())
         case Op(name="to"):
             given = value.option(1, "device")
-            return _only(kind for _, kind in device_types(given)) if given is not None else ""
+            return _kind(given) if given is not None else ""
         case Op(name="cuda" | "cpu" as name):
             return name
         case Op(name=name) if name in _FRESH:
-            given = value.options.get("device", Constant(value="cpu"))
-            return _only(kind for _, kind in device_types(given))
+            return _kind(value.options.get("device", Constant(value="cpu")))
         case Op(name=name, inputs=(Items() | Constant(), *_)) if name in _OF_NUMBERS:
-            given = value.options.get("device", Constant(value="cpu"))
-            return _only(kind for _, kind in device_types(given))
+            return _kind(value.options.get("device", Constant(value="cpu")))
         case Op(inputs=(inner, *_)) if value.name in _STAYS:
             return _only(map(_device_of, (inner, *_put_into(inner))))
         case Op(name="iterate", inputs=(Object() as loader, *_)) if loader.is_a(LOADER):
             return _device_of_data(loader)
     return ""
+
+
+def _kind(device: Value) -> str | None:
+    """The kind of a device. What is put on the CPU only where there is nothing else is on what the machine has."""
+    kinds = {kind for _, kind in device_types(device)}
+    return _only(kinds - {"cpu"} if len(kinds) > 1 else kinds)
 
 
 def _put_into(batch: Value) -> Iterator[Op]:

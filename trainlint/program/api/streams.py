@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from trainlint.facts.model.events.frameworks import Streamed
 from trainlint.facts.model.order import loops
-from trainlint.facts.model.values import Items, Object, Op, Table, Value, alternatives
+from trainlint.facts.model.values import Items, Object, Op, Unknown, Value, alternatives
 from trainlint.program.evaluate import classes, siblings
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
@@ -59,14 +59,11 @@ def _yields_in(value: Value, gone: Mapping[int, Value | None]) -> bool:
     return (
         _is_generator(value)
         and bool(value.items)
-        and all(gone.get(_loop_of(one)) is not None for one in value.items)
+        and all(
+            isinstance(one, (Items, Op, Unknown)) and one.loops and gone.get(one.loops[-1]) is not None
+            for one in value.items
+        )
     )
-
-
-def _loop_of(value: Value) -> int:
-    """The number of the innermost loop that something is made in; -1 where that is not known."""
-    made_in = value.loops if isinstance(value, (Op, Items, Table)) else ()
-    return made_in[-1] if made_in else -1
 
 
 def _is_generator(value: Value) -> TypeGuard[Items]:
