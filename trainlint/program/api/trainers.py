@@ -58,7 +58,7 @@ def _by_trainer(ev: Evaluator, trainer: Object, at: s.Span) -> None:
     if own is not None:
         labels = ev.op("iterate", (ev.unknown("train_dataset"),), at, "labels")
         inputs = Table(entries={"labels": labels}, others=[ev.unknown("inputs")])
-        counts = {_COUNTS: ev.unknown(_COUNTS)} if _takes(own, _COUNTS) else {}
+        counts: dict[str, Value] = {_COUNTS: ev.unknown(_COUNTS)} if _takes(own, _COUNTS) else {}
         owned_methods.for_each_batch(ev, own, Arguments((trainer, model, inputs), counts), trainer)
     elif isinstance(model, Object) and isinstance(model.definition, ClassValue):
         with loops.loop(ev, at):
