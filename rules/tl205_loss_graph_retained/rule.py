@@ -76,9 +76,14 @@ def _growing(training: Training, event: Accumulated) -> Finding:
 def _collected(training: Training, spent: frozenset[int]) -> Iterator[Finding]:
     """Losses in a list: those that `backward` was called on, if nothing is trained on them by way of the list."""
     for event in training.events(Collected):
-        if not all(one.uid in spent for one in alternatives(event.value)):
+        kept = {one.uid for one in alternatives(event.value)}
+        if not kept <= spent:
             continue
-        others = (one.loss for one in training.events(Backward) if one.loss is not event.value)
+        others = (
+            one.loss
+            for one in training.events(Backward)
+            if not kept.issuperset(each.uid for each in alternatives(one.loss))
+        )
         if not any(is_made_of(loss, event.value, with_graph=True) for loss in others):
             yield Finding(
                 event.at,

@@ -13,7 +13,8 @@ from trainlint.rule import rule
 @rule(AttributeSet, level="error", confidence="likely", by="S", words=r"\w*req\w*grad\w*")
 def check(attribute: AttributeSet) -> Iterator[Finding]:
     is_module = isinstance(attribute.target, Object) and attribute.target.is_a(MODULE)
-    wanted = "requires_grad_(…)" if is_module else "requires_grad"
+    may_be_module = is_module or _may_be_part(attribute.target)
+    wanted = "requires_grad_(…)" if may_be_module else "requires_grad"
     if attribute.name.startswith("_"):
         return  # a note of the program's own, such as transformers' `_requires_grad`
     if is_module or not isinstance(attribute.target, Object):
@@ -38,10 +39,25 @@ def check(attribute: AttributeSet) -> Iterator[Finding]:
             level="info" if is_so_anyway or is_unasked else None,
             clues={
                 "name": attribute.name,
-                "of_module": is_module,
+                "of_module": may_be_module,
                 "of_tensor": isinstance(attribute.target, Op),
             },
         )
+
+
+def _may_be_part(value: Value) -> bool:
+    """Whether something may be a layer of a module whose layers are not in sight, as the head of a model of torchvision."""
+    if isinstance(value, Op) and constant(value.options.get("name")) in _NAMES_OF_PARAMETERS:
+        return False
+    while isinstance(value, Op) and value.name in ("getattr", "getitem", "iterate") and value.inputs:
+        value = value.inputs[0]
+    if isinstance(value, Op):
+        return value.name in _LISTS_OF_LAYERS
+    return isinstance(value, Object) and value.is_a(MODULE)
+
+
+_NAMES_OF_PARAMETERS = ("weight", "bias")
+_LISTS_OF_LAYERS = frozenset("children modules named_children named_modules".split())
 
 
 def _is_fresh(value: Value) -> bool:

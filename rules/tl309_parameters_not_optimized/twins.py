@@ -42,7 +42,7 @@ def mistaken(training: Training) -> Mistaken | None:
     held = {one: _held(one) for step in steps for one in alternatives(step.optimizer)}
     if len(held) < 2 or not all(held.values()):
         return None
-    twins = [(step, at) for step in steps for at in _twins(step, held)]
+    twins = [(step, at) for step in steps for at in _twins(training, step, held)]
     stepped = [model for models in held.values() for model in models.values()]
     for backward in training.events(Backward) if twins else ():
         made = next((at for step, at in twins if training.is_after(step, backward)), None)
@@ -72,15 +72,17 @@ def _held(optimizer: Value) -> dict[int, Value]:
     return {one.uid: one for one in found} if complete else {}
 
 
-def _twins(step: OptimizerStep, held: dict[Value, dict[int, Value]]) -> Iterator[Place]:
-    """Where the optimizer of a step is made like another one: of the same class, in another place, for the same models."""
+def _twins(training: Training, step: OptimizerStep, held: dict[Value, dict[int, Value]]) -> Iterator[Place]:
+    """Where the optimizer of a step is made like another one, beside it: of the same class, in another place, for the same
+    models."""
     one = step.optimizer
     if not isinstance(one, Object) or not _is_of_all(one):
         return
     for other, models in held.items():
         if isinstance(other, Object) and _is_of_all(other) and other.type == one.type:
             at = made_apart(one, other)
-            if at is not None and models.keys() == held[one].keys():
+            is_twin = at is not None and models.keys() == held[one].keys()
+            if at is not None and is_twin and are_made_together(training, one, other):
                 yield at
 
 
@@ -126,10 +128,12 @@ def _is_class(name: str) -> bool:
 
 
 def _may_be_of(module: Value, other: Value) -> bool:
-    """Whether two modules may share parameters: one is the other, a part of it, or is made of it out of sight."""
+    """Whether two modules may share parameters: one is the other, a part of the other, or made of it out of sight."""
     first = made_as(module)
     if any(made_as(one) is other for one in reached([first], most=100)):
         return True
     if any(made_as(one) is first for one in reached([other], most=100)):
         return True
-    return isinstance(module, Object) and isinstance(other, Object) and is_part_of(module, other)
+    if not (isinstance(module, Object) and isinstance(other, Object)):
+        return False
+    return is_part_of(module, other) or is_part_of(other, module)

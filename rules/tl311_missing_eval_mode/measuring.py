@@ -23,7 +23,9 @@ def only_measures(training: Training, forward: Forward, module: Object) -> bool:
     """Whether a forward only measures: what a model has learned in this program, or what was loaded into it."""
     if forward.records is not False:
         return _learns(training, module) and (
-            _is_compared(training, forward.output) or _loss_is_tallied(training, forward)
+            _is_compared(training, forward.output)
+            or _loss_is_tallied(training, forward)
+            or (is_held_out(training, forward) and _is_lost(training, forward))
         )
     return (is_loaded(training, forward, module) or _learns(training, module)) and is_scored(
         training, forward
@@ -47,7 +49,7 @@ def is_put_to_use(training: Training, forward: Forward, module: Object) -> bool:
         return False
     if is_loaded(training, forward, module):
         return not all(isinstance(one, Op) and one.name in FRESH for one in forward.inputs)
-    return _learns(training, module) and _is_held_out(training, forward)
+    return _learns(training, module) and is_held_out(training, forward)
 
 
 def is_loaded(training: Training, forward: Forward, module: Object) -> bool:
@@ -66,7 +68,7 @@ def _is_of_module(loaded: StateLoaded) -> bool:
     return any(isinstance(one, Op) and one.name == "state_dict" for one in alternatives(loaded.state))
 
 
-def _is_held_out(training: Training, forward: Forward) -> bool:
+def is_held_out(training: Training, forward: Forward) -> bool:
     """Whether a forward is given batches of a loader that trains nothing, while another one trains."""
     taught = {use.loader.uid for use in uses(training) if use.trains}
     return bool(taught) and any(

@@ -10,7 +10,7 @@ from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
-from .measuring import is_loaded, is_put_to_use, is_scored, only_measures
+from .measuring import is_held_out, is_loaded, is_put_to_use, is_scored, only_measures
 from .modes import (
     is_given_another,
     may_be_switched_later,
@@ -123,13 +123,18 @@ def _does(part: Varying) -> str:
 
 
 def _may_evaluate(training: Training, forward: Forward) -> bool:
-    """Whether a forward runs under `no_grad`, without any backward, or after all that the iteration does to learn."""
+    """Whether a forward runs under `no_grad`, without any backward, or only measures beside one: after all that the iteration
+    does to learn, or on what is held out."""
     if forward.records is False:
         return True
     if not forward.loops:
         return not training.events(Backward)
-    steps = [
+    learns = [
         *training.inside(forward.loops[-1], Backward),
         *training.inside(forward.loops[-1], OptimizerStep),
     ]
-    return all(training.is_after(forward, one) for one in steps)
+    if not learns:
+        return True
+    module = forward.module
+    is_beside = all(training.is_after(forward, one) for one in learns) or is_held_out(training, forward)
+    return is_beside and isinstance(module, Object) and only_measures(training, forward, module)

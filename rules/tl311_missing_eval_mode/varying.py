@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trainlint.facts.api.classes import MODULE, SOME_MODULE
+from trainlint.facts.api.classes import DETECTORS, MODULE, SOME_MODULE
 from trainlint.facts.api.layers import MODE_DEPENDENT_IF
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
@@ -44,7 +44,7 @@ _ATTENTION_LAYERS = {
 
 _CONTAINERS = (Items, Table, Choice, Carried)
 WHOLE_MODELS = "torchvision.models."
-"""Image models: each has batch norm or dropout."""
+"""Image models: each has batch norm or dropout. Of a detector, only training mode gives a loss, so none is asked to leave it."""
 
 
 class Varying(NamedTuple):
@@ -95,7 +95,8 @@ def has_unseen_layers(module: Object) -> bool:
     """Whether a module has layers of which nothing is known, so that they may depend on the mode."""
     if module.definition is None:
         is_torchs = module.type.startswith("torch.nn.") and module.type != SOME_MODULE
-        return not is_torchs and not is_graph_layer_without_modes(module)
+        is_detector = module.type.startswith(DETECTORS)
+        return not is_torchs and not is_detector and not is_graph_layer_without_modes(module)
     held = (one for value in module.attributes.values() for one in leaves(value) if one is not module)
     return any(isinstance(one, Object) and one.is_a(MODULE) and has_unseen_layers(one) for one in held)
 
@@ -132,7 +133,7 @@ def _has_modes(layer: Object) -> bool:
     if name in MODE_DEPENDENT_IF:
         asked = layer.argument(*MODE_DEPENDENT_IF[name])
         return asked is not None and _may_be_on(asked) and has_levels(layer)
-    return layer.type.startswith(WHOLE_MODELS)
+    return layer.type.startswith(WHOLE_MODELS) and not layer.type.startswith(DETECTORS)
 
 
 def _may_be_on(value: Value | None) -> bool:

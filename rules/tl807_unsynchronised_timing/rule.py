@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.api.classes import DETECTORS
 from trainlint.facts.api.noted import CLOCKS, LOGS_NUMBERS, SIZED_BY_DATA, SYNCHRONISES
 from trainlint.facts.ask.devices import ways_to_be_on
 from trainlint.facts.ask.flow import made_of
@@ -24,9 +25,6 @@ WAITS = (
     | {f"builtins.{name}" for name in ("print", "float", "int", "str", "repr", "format")}
 )
 """Calls that wait for the device, as far as they are of tensors."""
-
-_DETECTORS = "torchvision.models.detection."
-"""Models whose forward picks boxes by their scores, and so waits for the device."""
 
 
 @rule(Training, level="warning", confidence="likely", refutable=False, by="S")
@@ -108,7 +106,7 @@ def _waits(event: Event) -> bool:
         case OptimizerStep():
             return event.scaler is not None
         case Forward(module=Object() as module):
-            return module.type.startswith(_DETECTORS)
+            return module.type.startswith(DETECTORS)
         case Moved():
             return event.waits and not isinstance(event.what, Object)
         case Called():

@@ -28,6 +28,11 @@ SCHEDULER = "torch.optim.lr_scheduler.LRScheduler"
 LOADER = "torch.utils.data.DataLoader"
 DATASET = "torch.utils.data.Dataset"
 
+DETECTORS = "torchvision.models.detection."
+"""Models that give losses in training mode, where they need targets, and boxes in evaluation mode. They pick boxes by their
+scores, and so wait for the device."""
+
+
 DEFAULTDICT = "collections.defaultdict"
 
 

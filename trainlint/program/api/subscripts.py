@@ -102,6 +102,8 @@ def _item_of_dict(ev: Evaluator, value: Table, index: Value, at: s.Span) -> Valu
     match index:
         case Constant() if value.entries and not value.others:
             return None
+        case Constant() if len(value.others) == 1 and isinstance(value.others[0], Unknown):
+            return item(ev, value.others[0], index, at)  # each key has its own
         case Choice() if all(isinstance(one, Constant) for _, one in index.options):
             return one_of(tuple((guards, item(ev, value, one, at)) for guards, one in index.options))
     if not value.others and len(value.entries) > 1 and any(map(_acts, value.entries.values())):

@@ -6,24 +6,17 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.exclusive import HANDLER
-from trainlint.facts.model.nodes import Branch, Exit, Node
-from trainlint.facts.model.values import (
-    Unknown,
-    Value,
-)
+from trainlint.facts.model.nodes import Branch, Exit
+from trainlint.facts.model.values import Unknown, Value
 from trainlint.program.evaluate import conditions, names, narrowing
 from trainlint.program.evaluate.blocks import Signal, block, decided
+from trainlint.program.evaluate.forking import Ways, fork
 from trainlint.program.evaluate.managers import trying
-from trainlint.program.evaluate.store import Layer
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
-
-
-_NEAREST = ("continue", "break", "return", "raise")
-"""Where two branches end in different ways, the program may go on where the first of these leads."""
 
 
 def if_statement(ev: Evaluator, node: s.If, is_elif: bool = False) -> Signal:
@@ -60,40 +53,22 @@ def _decide(ev: Evaluator, node: s.If, test: Value, outcome: bool | None, is_eli
 
 def _fork(ev: Evaluator, node: s.If, test: Value, is_elif: bool) -> Signal:
     guard = conditions.guard(test)
-    varies = ev.varying.setdefault(guard[0], conditions.varies(test))
-    branch = Branch(guard[0], tuple(sorted(varies)))
-    yes, no = (_branch(ev, node, test, guard, outcome) for outcome in (True, False))
-    branch.then, branch.otherwise = (yes[0], no[0]) if guard[1] else (no[0], yes[0])
-    ev.nodes.append(branch)
-    if yes[1] is not None and no[1] is not None:
-        ev.merge(guard, yes[2], no[2], is_elif=is_elif)
-        return min(yes[1], no[1], key=_NEAREST.index)
-    if yes[1] is not None or no[1] is not None:
-        gone = yes[1] is not None
-        ev.store.write(no[2] if gone else yes[2])
-        ev.assume(conditions.implied(test, not gone, guard))
-    else:
-        ev.merge(guard, yes[2], no[2], yes[3], no[3], is_elif)
-    return None
 
-
-def _branch(
-    ev: Evaluator, node: s.If, test: Value, guard: conditions.Guard, outcome: bool
-) -> tuple[list[Node], Signal, Layer, tuple[conditions.Guard, ...]]:
-    """What a way does, how it ends, what it leaves, and the conditions that hold at its end since others have left it:
-    `else: raise` behind a chain of settings says which of them it is."""
-    ev.store.push()
-    with ev.inside("known", "guards", "records", nodes=[]):
-        ev.assume(conditions.implied(test, outcome, guard))
-        narrowing.narrow(ev, node.test, outcome)
-        held = len(ev.guards)
+    def way(outcome: bool) -> Signal:
         match (outcome, node.orelse):
             case (False, (s.If() as chained,)):
                 ev.spend()
-                signal = if_statement(ev, chained, is_elif=True)
-            case _:
-                signal = decided(ev, node.body if outcome else node.orelse)
-        return ev.nodes, signal, ev.store.pop(), ev.guards[held:]
+                return if_statement(ev, chained, is_elif=True)
+        return decided(ev, node.body if outcome else node.orelse)
+
+    def assume(outcome: bool) -> None:
+        ev.assume(conditions.implied(test, outcome, guard))
+        narrowing.narrow(ev, node.test, outcome)
+
+    def go_on(outcome: bool) -> None:
+        ev.assume(conditions.implied(test, outcome, guard))
+
+    return fork(ev, guard, conditions.varies(test), Ways(way, assume, go_on), is_elif)
 
 
 def try_statement(ev: Evaluator, node: s.Try) -> Signal:

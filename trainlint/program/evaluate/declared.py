@@ -126,7 +126,7 @@ def _instance(ev: Evaluator, declared: Value, at: s.Span, depth: int) -> Value |
         case Library(name=name):
             return _of_library(ev, canonical(name), at)
         case ClassValue():
-            if declared.is_dataclass or not declared.library_bases.isdisjoint(_TYPED):
+            if declared.is_dataclass or _is_plain(declared) or not declared.library_bases.isdisjoint(_TYPED):
                 return _of_own_class(ev, declared, at)
         case Constant(value=str(text)):
             written = ev.annotations.of(text, at)
@@ -143,12 +143,17 @@ def _instance(ev: Evaluator, declared: Value, at: s.Span, depth: int) -> Value |
     return None
 
 
+def _is_plain(cls: ClassValue) -> bool:
+    """Whether all that a class is stands in the program."""
+    return not (cls.has_unknown_base or cls.library_bases - {"object"})
+
+
 def _of_own_class(ev: Evaluator, cls: ClassValue, at: s.Span) -> Object:
-    """An instance that code out of sight has made: a module has the layers that its constructor gives it."""
+    """An instance that code out of sight has made: it has the layers and lists that its constructor gives it."""
     made = ev.object(cls.code.name, cls.library_bases, at, Arguments(open=True), cls)
     init = classes.class_attribute(ev, cls, "__init__")
     begun = len(ev.objects) - 1
-    if MODULE in cls.library_bases and isinstance(init, FunctionValue):
+    if (MODULE in cls.library_bases or _is_plain(cls)) and isinstance(init, FunctionValue):
         with ev.inside(nodes=[], loops=(), guards=()), ev.at_most("DECLARED_STEPS"):
             ev.call_function(init, Arguments((made,), open=True), at, made)
     for one in ev.objects[begun:]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import AUTOCAST
@@ -13,19 +13,12 @@ from trainlint.facts.model.events.parameters import GradSwitch
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
-from trainlint.facts.model.values import (
-    Items,
-    Object,
-    Op,
-    Value,
-    alternatives,
-)
+from trainlint.facts.model.values import Choice, Items, Object, Op, Value, alternatives
 from trainlint.program.api import elements, frameworks, grad_modes
-from trainlint.program.evaluate import (
-    assigning,
-    classes,
-)
+from trainlint.program.evaluate import assigning, classes
 from trainlint.program.evaluate.blocks import Signal, block
+from trainlint.program.evaluate.conditions import Guard
+from trainlint.program.evaluate.forking import Ways, fork
 from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
 
@@ -34,18 +27,54 @@ if TYPE_CHECKING:
 
 
 def with_statement(ev: Evaluator, node: s.With) -> Signal:
-    with ExitStack() as contexts:
-        for context, target in node.items:
-            contexts.enter_context(_with_one(ev, context, target))
-        awaits = sum("raises" in ev.label(context).lower() for context, _ in node.items)
-        if not awaits:
-            return block(ev, node.body)
-        meant_to_fail: list[Node] = []  # it is no training
-        with ev.inside(nodes=meant_to_fail), trying(ev, awaits):
-            signal = block(ev, node.body)
-        if tried := tuple(_given_to(meant_to_fail)):
-            ev.emit(Escape, node.items[0][0].at, tensors=tried)
-        return signal
+    return _within(ev, node, list(node.items))
+
+
+def _within(ev: Evaluator, node: s.With, items: list[tuple[s.Expr, s.Expr | None]]) -> Signal:
+    """The body of a `with` inside of those of its contexts that are not entered yet."""
+    if not items:
+        return _body(ev, node)
+    (context, target), *others = items
+    before, value = ev.records, ev.expr(context)
+    ev.set_recording(before)  # `set_grad_enabled` has switched it, but until the end of the block alone
+
+    def inside(chosen: Value) -> Signal:
+        with _entering(ev, context, chosen, target):
+            return _within(ev, node, others)
+
+    ways = _switch(ev, value)
+    if ways is None:
+        return inside(value)
+    guard, yes, no = ways
+
+    def assume(outcome: bool) -> None:
+        ev.assume((guard if outcome else (guard[0], not guard[1]),))
+
+    return fork(ev, guard, frozenset(), Ways(lambda outcome: inside(yes if outcome else no), assume, assume))
+
+
+def _switch(ev: Evaluator, value: Value) -> tuple[Guard, Value, Value] | None:
+    """A condition on which it depends whether autograd records inside a context, and the contexts of its two ways."""
+    if _records_in(ev, value, ev.records) is not None or not isinstance(value, Choice):
+        return None
+    match value.options:
+        case ((((condition, outcome),), yes), (((other, instead),), no)) if (
+            condition == other and outcome is not instead
+        ):
+            return (condition, outcome), yes, no
+    return None
+
+
+def _body(ev: Evaluator, node: s.With) -> Signal:
+    awaits = sum("raises" in ev.label(context).lower() for context, _ in node.items)
+    if not awaits:
+        return block(ev, node.body)
+    meant_to_fail: list[Node] = []  # it is no training
+    with ev.inside(nodes=meant_to_fail), trying(ev, awaits):
+        signal = block(ev, node.body)
+    if tried := tuple(_given_to(meant_to_fail)):
+        ev.emit(Escape, node.items[0][0].at, tensors=tried)
+    return signal
 
 
 def _given_to(nodes: list[Node]) -> Iterator[Value]:
@@ -58,10 +87,8 @@ def _given_to(nodes: list[Node]) -> Iterator[Value]:
 
 
 @contextmanager
-def _with_one(ev: Evaluator, context: s.Expr, target: s.Expr | None) -> Iterator[None]:
+def _entering(ev: Evaluator, context: s.Expr, value: Value, target: s.Expr | None) -> Iterator[None]:
     """What is done inside is done under `with context as target`."""
-    before, value = ev.records, ev.expr(context)
-    ev.set_recording(before)  # `set_grad_enabled` has switched it, but until the end of the block alone
     records, regions = _records_in(ev, value, ev.records), _autocast_in(ev, value)
     entered = ev.here.regions + frameworks.regions_in(value)
     if any(grad_modes.records_inside(one) in (True, None) for one in alternatives(value)):

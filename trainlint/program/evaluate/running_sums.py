@@ -52,7 +52,7 @@ def note_collected(ev: Evaluator, kept: Items, added: Iterable[Value], at: s.Spa
     if len(ev.loops) > len(kept.loops):
         for row in added:
             for one in dict.fromkeys(row.parts()) if isinstance(row, (Items, Table)) else (row,):
-                if isinstance(one, Op) and one.records:
+                if all(isinstance(each, Op) and each.records for each in alternatives(one)):
                     ev.emit(Collected, at, value=one)
 
 

@@ -20,6 +20,12 @@ from typing import NamedTuple
 from trainlint.program.evaluate.uses import Code
 from trainlint.program.incremental.outcome import Entry, Outcome, Turn
 
+_AT_ONCE = 4
+"""Of so many entry points a copy is told at once, so that it goes on while the first process is at work on one of its own."""
+
+_WINDOW = 500
+"""Entry points of which some are done ahead: what these lead to is held until it is their turn."""
+
 Work = Callable[[Entry], Outcome | None]
 """What an entry point leads to; None if something else may follow from it than that."""
 
@@ -47,14 +53,15 @@ class Helpers:
     """
 
     def __init__(self, connections: Sequence[Connection], turns: Sequence[Turn], known: Known) -> None:
-        self._idle = list(connections)
-        self._busy: dict[Connection, Entry] = {}
+        self._asked_of: dict[Connection, deque[Entry]] = {one: deque() for one in connections}
+        """What each copy is at work on, and what it is to do next."""
         self._turns = turns
-        self._first = iter(turns)
         self._late: deque[Turn] = deque()
         """Turns that were passed over at first, and come after all as far as is known."""
         self._at = 0
         """Where the first process is."""
+        self._seen = 0
+        """Before here, each turn has been asked for or passed over."""
         self._known = known
         self._asked: set[Entry] = set()
         self._done: dict[Entry, Outcome | None] = {}
@@ -66,14 +73,14 @@ class Helpers:
         """What an entry point leads to; None if nobody has been asked. Raises NotAlone."""
         while self._turns[self._at].entry != entry:
             self._at += 1
+        self._receive(0)
         self._ask()
-        while entry not in self._done and entry in self._busy.values():
-            for one in wait(list(self._busy)):
-                assert isinstance(one, Connection)
-                self._receive(one)
+        while entry not in self._done and any(entry in asked for asked in self._asked_of.values()):
+            self._receive(None)
             self._ask()
         if entry not in self._done:
             self._asked.add(entry)
+            self._has_news = True
             return None
         outcome = self._done.pop(entry)
         if outcome is None:
@@ -81,20 +88,28 @@ class Helpers:
         return outcome
 
     def _ask(self) -> None:
-        while self._idle:
-            turn = (
-                next((one for one in self._first if one.code not in self._foreseen), None)
-                or self._next_late()
-            )
-            if turn is None:
+        """Give each copy as much to do as it may know of at once, the one with the least first."""
+        while True:
+            connection = min(self._asked_of, key=lambda one: len(self._asked_of[one]))
+            if len(self._asked_of[connection]) >= _AT_ONCE or (turn := self._next()) is None:
                 return
             self._asked.add(turn.entry)
-            connection = self._idle.pop()
             try:
                 connection.send(turn.entry)
             except ConnectionError:  # it has died
                 raise NotAlone from None
-            self._busy[connection] = turn.entry
+            self._asked_of[connection].append(turn.entry)
+
+    def _next(self) -> Turn | None:
+        """What comes soonest and nobody is at work on: first what was passed over."""
+        self._seen = max(self._seen, self._at)
+        late = self._next_late()
+        while late is None and self._seen < min(self._at + _WINDOW, len(self._turns)):
+            turn = self._turns[self._seen]
+            self._seen += 1
+            if turn.code not in self._foreseen and turn.entry not in self._asked:
+                return turn
+        return late
 
     def _next_late(self) -> Turn | None:
         if not self._late and self._has_news:
@@ -109,28 +124,30 @@ class Helpers:
     def _passed_over(self) -> Iterator[Turn]:
         """Turns that come after all, as they go on from here, and that nobody has been asked for: what reached their functions
         does not count."""
-        known = Known(set(self._known.reached), set(self._known.entered))
-        for number, turn in enumerate(self._turns[self._at :]):
-            if known.passes_over(turn):
+        more = Known(set(), set())
+        for number, turn in enumerate(self._turns[self._at : self._seen]):
+            is_reached = turn.code in more.reached or turn.code in self._known.reached
+            if is_reached and turn.code not in more.entered and turn.code not in self._known.entered:
                 continue
-            known.entered.add(turn.code)
+            more.entered.add(turn.code)
             outcome = self._done.get(turn.entry)
             if outcome is not None:
-                known.reached.update(outcome.reached)
+                more.reached.update(outcome.reached)
             elif number and turn.entry not in self._asked:
                 yield turn
 
-    def _receive(self, connection: Connection) -> None:
-        entry = self._busy.pop(connection)
-        try:
-            outcome = connection.recv()
-        except (EOFError, ConnectionError):
-            raise NotAlone from None
-        self._done[entry] = outcome
-        self._has_news = True
-        if outcome is not None:
-            self._foreseen |= outcome.reached
-        self._idle.append(connection)
+    def _receive(self, seconds: float | None) -> None:
+        """Take what copies have done by now, and wait for the next so long if there is nothing; None: until there is."""
+        for one in wait([one for one, asked in self._asked_of.items() if asked], seconds):
+            assert isinstance(one, Connection)
+            try:
+                outcome = one.recv()
+            except (EOFError, ConnectionError):
+                raise NotAlone from None
+            self._done[self._asked_of[one].popleft()] = outcome
+            self._has_news = True
+            if outcome is not None:
+                self._foreseen |= outcome.reached
 
 
 def can_help() -> bool:

@@ -17,23 +17,28 @@ _IMPORT = re.compile(
 )
 
 
+_LIBRARIES = (b"torch", b"Tensor", b"transformers", b"accelerate", b"lightning", b"trl")
+_OTHERS = (
+    b"numpy",
+    b"cupy",
+    b"chainer",
+    b"jittor",
+    b"mindspore",
+    b"mxnet",
+    b"needle",
+    b"paddle",
+    b"tensorflow",
+    b"tinygrad",
+)
+"""Libraries that have a `backward()` and a `step()` too, or with which people write their own."""
+
+
 def speaks_of_training(data: bytes) -> bool:
-    """Whether a file names a library that training is written with; what clears gradients needs to name none."""
-    return (
-        any(
-            word in data
-            for word in (
-                b"torch",
-                b"Tensor",
-                b"zero_grad",
-                b"transformers",
-                b"accelerate",
-                b"lightning",
-                b"trl",
-            )
-        )
-        and words.in_files().search(data) is not None
-    )
+    """Whether a file names a library that training is written with; what clears gradients, or steps after a backward pass,
+    needs to name none."""
+    names_one = any(word in data for word in (*_LIBRARIES, b"zero_grad"))
+    steps = b".backward(" in data and b".step(" in data and not any(word in data for word in _OTHERS)
+    return (names_one or steps) and words.in_files().search(data) is not None
 
 
 def imports(path: str, data: bytes, files: Files) -> set[str]:

@@ -21,6 +21,7 @@ _MOST_ELEMENTS = 50_000_000
 """Parameters of a model beyond which nothing is exported."""
 
 _MOST_NODES = 2_000
+"""Nodes of a picture. A model of more modules is not traced at all: it would take minutes, and be cut."""
 
 
 def pictures(recorder: Recorder) -> Iterator[Picture]:
@@ -37,6 +38,8 @@ def _traced(
     root: torch.nn.Module, inputs: tuple[tuple[Any, ...], dict[str, Any]] | None
 ) -> tuple[torch.fx.Graph | None, str, str]:
     """A graph, what made it, and why the ways before that one could not."""
+    if sum(1 for _ in root.modules()) > _MOST_NODES:
+        return None, "calls", f"it has more than {_MOST_NODES:,} modules"
     try:
         return torch.fx.symbolic_trace(root).graph, "torch.fx", ""
     except Exception as error:

@@ -29,7 +29,7 @@ class FunctionMode(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         recorder = self._recorder
-        if not recorder.is_on or torch.compiler.is_compiling():
+        if not recorder.is_on or recorder.within_torch or torch.compiler.is_compiling():
             return func(*args, **(kwargs or {}))
         known = self._known.get(func)
         if known is None:

@@ -170,6 +170,7 @@ class ModuleCalls:
     def _begun(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """A module is about to be called."""
         recorder = self._recorder
+        recorder.within_torch = False  # an optimizer whose step has raised has left it so
         frame = recorder.frame(3)
         parent = self._stack[-1] if self._stack else None
         same = parent is not None and parent.frame is frame and frame is not None

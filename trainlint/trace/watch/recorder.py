@@ -99,6 +99,8 @@ class Recorder:
         self.steps_before = steps_before
         self.has_forgotten = bool(steps_before)
         """Whether the recording begins later than the training."""
+        self.within_torch = False
+        """Whether an optimizer of torch's is stepping: what it does to each parameter is nobody's operation."""
         self._thread = threading.get_ident()
         self._ended = ended
         self._waiting = waiting

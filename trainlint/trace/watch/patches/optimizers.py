@@ -36,13 +36,16 @@ def before_step(recorder: Recorder, optimizer: torch.optim.Optimizer, args: Any,
     """An optimizer is about to step. The arguments are those of torch's hooks."""
     if recorder.listens:
         with recorder.careful:
+            has_closure = _has_closure(args, kwargs)
             recorder.resumes.before_step(optimizer)
-            recorder.steps.before_step(optimizer, _has_closure(args, kwargs))
+            recorder.steps.before_step(optimizer, has_closure)
             recorder.timeline.begin("step")
+            recorder.within_torch = _is_of_torch(optimizer) and not has_closure
 
 
 def after_step(recorder: Recorder, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
     """An optimizer has stepped."""
+    recorder.within_torch = False
     if recorder.listens:
         with recorder.careful:
             recorder.timeline.end("step", type(optimizer).__name__)
@@ -54,6 +57,11 @@ def _made(
     recorder: Recorder, _: None, optimizer: torch.optim.Optimizer, /, *args: Any, **kwargs: Any
 ) -> None:
     recorder.steps.optimizer_made(optimizer, recorder.frame())
+
+
+def _is_of_torch(optimizer: torch.optim.Optimizer) -> bool:
+    """Whether torch itself says how it steps."""
+    return type(optimizer).step.__module__.startswith("torch.optim.")
 
 
 def _has_closure(args: Any, kwargs: Any) -> bool:

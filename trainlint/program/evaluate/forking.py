@@ -1,0 +1,67 @@
+"""Both ways of a condition that is not decided, each followed to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainlint.facts.model.nodes import Branch, Node
+from trainlint.program.evaluate import conditions
+from trainlint.program.evaluate.blocks import Signal
+from trainlint.program.evaluate.store import Layer
+
+if TYPE_CHECKING:
+    from trainlint.program.evaluate.evaluator import Evaluator
+
+_NEAREST = ("continue", "break", "return", "raise")
+"""Where two ways end differently, the program may go on where the first of these leads."""
+
+
+class Ways(NamedTuple):
+    """What is done on each way of a condition, given how it turns out."""
+
+    follow: Callable[[bool], Signal]
+    assume: Callable[[bool], None]
+    """What is known on this way."""
+    go_on: Callable[[bool], None]
+    """What is known behind it, where the other way has left."""
+
+
+class _Left(NamedTuple):
+    """What a way does, how it ends, what it leaves, and the conditions that hold at its end since others have left it:
+    `else: raise` behind a chain of settings says which of them it is."""
+
+    nodes: list[Node]
+    signal: Signal
+    layer: Layer
+    also: tuple[conditions.Guard, ...]
+
+
+def fork(
+    ev: Evaluator, guard: conditions.Guard, varies: frozenset[int], ways: Ways, is_elif: bool = False
+) -> Signal:
+    """Follow both ways of a condition, and join what they leave; how the two end."""
+    varying = ev.varying.setdefault(guard[0], varies)
+    branch = Branch(guard[0], tuple(sorted(varying)))
+    yes, no = (_way(ev, ways, outcome) for outcome in (True, False))
+    branch.then, branch.otherwise = (yes.nodes, no.nodes) if guard[1] else (no.nodes, yes.nodes)
+    ev.nodes.append(branch)
+    if yes.signal is not None and no.signal is not None:
+        ev.merge(guard, yes.layer, no.layer, is_elif=is_elif)
+        return min(yes.signal, no.signal, key=_NEAREST.index)
+    if yes.signal is not None or no.signal is not None:
+        gone = yes.signal is not None
+        ev.store.write(no.layer if gone else yes.layer)
+        ways.go_on(not gone)
+    else:
+        ev.merge(guard, yes.layer, no.layer, yes.also, no.also, is_elif)
+    return None
+
+
+def _way(ev: Evaluator, ways: Ways, outcome: bool) -> _Left:
+    ev.store.push()
+    with ev.inside("known", "guards", "records", nodes=[]):
+        ways.assume(outcome)
+        held = len(ev.guards)
+        signal = ways.follow(outcome)
+        return _Left(ev.nodes, signal, ev.store.pop(), ev.guards[held:])
