@@ -124,7 +124,7 @@ def test_the_rule_that_the_guide_writes_works(tmp_path: Path) -> None:
     for folder in ("trainlint", "rules"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests").mkdir()
-    for name in ("test_rules.py", "in_process.py", "scripts.py"):
+    for name in ("test_rules.py", "in_process.py", "warm.py", "warm_process.py"):
         shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
     for _, name, text in FENCE.findall(WRITING_RULES):
         file = tmp_path / name

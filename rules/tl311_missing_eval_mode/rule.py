@@ -23,6 +23,9 @@ from .varying import WHOLE_MODELS, Varying, has_unseen_layers, is_of_unseen_clas
 _ADVICE = "Call `eval()` before it, and `train()` before training continues."
 _UNSEEN = "no layer in sight depends on the mode"
 
+Learnt = dict[int, list[Backward | OptimizerStep]]
+"""The last backward pass and the last step in each loop."""
+
 
 @rule(Training, level="warning", confidence="likely", words="no_grad inference_mode", absence=True)
 def check(training: Training) -> Iterator[Finding | Open]:
@@ -31,10 +34,15 @@ def check(training: Training) -> Iterator[Finding | Open]:
     used: list[Value] = [one.loss for one in training.events(Backward)]
     used += [one.target for one in training.events(ParametersRead)]
     makes_used = all_that_makes(used)
+    learnt: Learnt = {}
     reported: set[object] = set()
     for forward in training.events(Forward):
         module = forward.module
-        if not isinstance(module, Object) or forward.at in reported or not _may_evaluate(training, forward):
+        if (
+            not isinstance(module, Object)
+            or forward.at in reported
+            or not _may_evaluate(training, forward, learnt)
+        ):
             continue
         makes_loss = is_among(forward.output, makes_used) and not is_loaded(training, forward, module)
         is_open = makes_loss or is_given_another(forward) or may_be_switched_later(training, forward, module)
@@ -122,19 +130,19 @@ def _does(part: Varying) -> str:
     return "behaves as in training" if part.shown.startswith(WHOLE_MODELS) else "still drops activations"
 
 
-def _may_evaluate(training: Training, forward: Forward) -> bool:
+def _may_evaluate(training: Training, forward: Forward, learnt: Learnt) -> bool:
     """Whether a forward runs under `no_grad`, without any backward, or only measures beside one: after all that the iteration
     does to learn, or on what is held out."""
     if forward.records is False:
         return True
     if not forward.loops:
         return not training.events(Backward)
-    learns = [
-        *training.inside(forward.loops[-1], Backward),
-        *training.inside(forward.loops[-1], OptimizerStep),
-    ]
-    if not learns:
+    loop = forward.loops[-1]
+    if loop not in learnt:
+        learnt[loop] = [*training.inside(loop, Backward)[-1:], *training.inside(loop, OptimizerStep)[-1:]]
+    last = learnt[loop]
+    if not last:
         return True
     module = forward.module
-    is_beside = all(training.is_after(forward, one) for one in learns) or is_held_out(training, forward)
+    is_beside = all(training.is_after(forward, one) for one in last) or is_held_out(training, forward)
     return is_beside and isinstance(module, Object) and only_measures(training, forward, module)

@@ -47,12 +47,19 @@ def _read(training: Training) -> Iterator[Finding]:
             "there, or the loss object with it: `criterion.to(device)`.",
             (Because(at, "the weights are created here"),) if at is not None else (),
         )
+    moves = training.events(Moved)
+    known: dict[object, frozenset[str]] = {}
     for forward in training.events(Forward):
         model = forward.module
         if not isinstance(model, Object) or not forward.inputs or has_parameters(model) is False:
             continue
         batch = device_of(forward.inputs[0])
-        homes = homes_of(training, model, forward, accelerated=True) if batch else frozenset()
+        if not batch:
+            continue
+        when = (model.uid, forward.loops, tuple(training.is_after(one, forward) for one in moves))
+        if when not in known:
+            known[when] = homes_of(training, model, forward, accelerated=True)
+        homes = known[when]
         if (
             len(homes) == 1
             and batch not in homes
