@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -151,3 +152,46 @@ def test_what_was_passed_over_for_something_that_does_not_count() -> None:
     assert known.passes_over(turns[1])
     assert ahead.outcome(turns[2].entry) == outcomes[turns[2].entry]
     assert sorted(asked) == [turn.entry for turn in turns]
+
+
+def own_turns(count: int) -> tuple[list[Turn], dict[Entry, Outcome]]:
+    """Functions of which each reaches itself alone, and what they lead to."""
+    turns = [Turn(("function", "a.py", number), ("a.py", number)) for number in range(count)]
+    outcomes = {
+        turn.entry: Outcome((), *(frozenset(),) * 2, frozenset((("a.py", number),)), *(frozenset(),) * 4)
+        for number, turn in enumerate(turns)
+    }
+    return turns, outcomes
+
+
+def answered(other: Connection, outcomes: dict[Entry, Outcome]) -> list[Entry]:
+    """What a copy has been asked for by now, and answers."""
+    asked = []
+    while other.poll():
+        asked.append(other.recv())
+        other.send(outcomes[asked[-1]])
+    return asked
+
+
+def test_a_copy_that_is_done_is_asked_again_before_it_is_the_turn_of_what_it_did() -> None:
+    turns, outcomes = own_turns(10)
+    mine, other = Pipe()
+    ahead = helpers.Helpers([mine], turns, helpers.Known(set(), set()))
+    ahead._ask()
+    first = answered(other, outcomes)
+    assert len(first) > 1
+    assert ahead.outcome(turns[0].entry) == outcomes[turns[0].entry]
+    then = answered(other, outcomes)
+    assert [*first, *then] == [turn.entry for turn in turns[: 2 * len(first)]]
+
+
+def test_a_copy_runs_ahead_no_further_than_what_is_held() -> None:
+    turns, outcomes = own_turns(helpers._WINDOW + 20)
+    mine, other = Pipe()
+    ahead = helpers.Helpers([mine], turns, helpers.Known(set(), set()))
+    asked: list[Entry] = []
+    for _ in turns:
+        ahead._receive(0)
+        ahead._ask()
+        asked += answered(other, outcomes)
+    assert asked == [turn.entry for turn in turns[: helpers._WINDOW]]

@@ -140,14 +140,19 @@ class Helpers:
         """Take what copies have done by now, and wait for the next so long if there is nothing; None: until there is."""
         for one in wait([one for one, asked in self._asked_of.items() if asked], seconds):
             assert isinstance(one, Connection)
-            try:
-                outcome = one.recv()
-            except (EOFError, ConnectionError):
-                raise NotAlone from None
-            self._done[self._asked_of[one].popleft()] = outcome
-            self._has_news = True
-            if outcome is not None:
-                self._foreseen |= outcome.reached
+            self._take(one)
+            while self._asked_of[one] and one.poll():
+                self._take(one)
+
+    def _take(self, one: Connection) -> None:
+        try:
+            outcome = one.recv()
+        except (EOFError, ConnectionError):
+            raise NotAlone from None
+        self._done[self._asked_of[one].popleft()] = outcome
+        self._has_news = True
+        if outcome is not None:
+            self._foreseen |= outcome.reached
 
 
 def can_help() -> bool:
