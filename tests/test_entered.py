@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from trainlint.check.analysis import Source, analyse
@@ -55,3 +57,47 @@ def test_what_only_hands_out_is_not(body: str) -> None:
 def test_what_may_use_it_is(body: str) -> None:
     uses = "\n\n".join(f"def use_{number}(path=None, **more):\n    {body}\n" for number in range(5))
     assert entered(uses) == 5
+
+
+NOT_CALLED = """\
+import torch
+
+
+def step(net, x, y, optimizer):
+    loss = torch.nn.functional.cross_entropy(net(x).softmax(-1), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+def other_step(net, x, y, optimizer):
+    loss = torch.nn.functional.cross_entropy(net(x).softmax(-1), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+CALLS = """\
+import torch
+from torch import nn
+import steps
+
+
+def train(loader):
+    net = nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for x, y in loader:
+        steps.step(net, x, y, optimizer)
+"""
+
+
+@pytest.mark.parametrize("enters_imported", [True, False])
+def test_what_only_an_imported_file_has_is_entered_where_somebody_asks_for_it(
+    tmp_path: Path, enters_imported: bool
+) -> None:
+    (tmp_path / "steps.py").write_text(NOT_CALLED)
+    program = tmp_path / "program.py"
+    program.write_text(CALLS)
+    analysis = analyse([Source(str(program))], jobs=1, enters_imported=enters_imported)
+    found = [one.at.line for one in analysis.imported if one.code == "TL101"]
+    assert found == ([5, 12] if enters_imported else [5])  # `train` calls the first

@@ -56,6 +56,7 @@ def analyse(
     concerns: Callable[[Finding], bool] = _concerns_the_newest,
     progress: Callable[[int, int], None] | None = None,
     shard: Shard | None = None,
+    enters_imported: bool = True,
 ) -> Analysis:
     """Check files as one program; modules of it that they import are read too.
 
@@ -67,6 +68,8 @@ def analyse(
         concerns: whether a finding matters for the versions of torch that its file is for; without it, the newest.
         progress: called with the number of steps that are done, and of all.
         shard: the part that is judged now; None for all.
+        enters_imported: whether classes and functions are entered that only imported files have, and that nothing calls.
+            Without them, `imported` lacks what is found there; such a check takes one process and a cache of its own.
     """
     from trainlint.project.bytes_on_disk import Contents
 
@@ -82,7 +85,7 @@ def analyse(
 
     from trainlint.program.incremental.groups import check_program
 
-    checked = check_program(paths, contents, cache, jobs, progress, beside, shard)
+    checked = check_program(paths, contents, cache, jobs, progress, beside, shard, enters_imported)
     cache.save_findings("programs", whole, checked)
     return _mattering(checked, len(paths), concerns)
 

@@ -43,6 +43,7 @@ class Roots:
 
     Args:
         copies: how many other processes evaluate some of them, so that they are known when it is their turn.
+        entered: files whose classes and functions are entered; None for all. Bodies are evaluated of all.
     """
 
     def __init__(
@@ -53,9 +54,11 @@ class Roots:
         judge: Judge,
         problems: dict[Problem, None],
         copies: int = 0,
+        entered: frozenset[str] | None = None,
     ) -> None:
         self._ev = ev
         self._paths = list(paths)
+        self._entered = [path for path in self._paths if entered is None or path in entered]
         self._known = known
         self._judge = judge
         self._problems = problems
@@ -110,7 +113,7 @@ class Roots:
             self._taken.entered.add(turn.code)
 
     def _turns(self) -> Iterator[Turn]:
-        for path in self._paths:
+        for path in self._entered:
             for entry in self._by_name("class", path):
                 cls = self.ledger.defined[path].classes[entry[2]]
                 if cls.needs_instance:
@@ -119,7 +122,7 @@ class Roots:
         relevance = Relevance(outlines)
         called = frozenset(name for path in self._paths for name in outlines[path].called)
         for is_called in (False, True):
-            for path in self._paths:
+            for path in self._entered:
                 overruled = _as_inherited(self.ledger.defined[path])
                 for entry in self._by_name("function", path):
                     function = self.ledger.defined[path].functions[entry[2]]

@@ -21,11 +21,17 @@ from trainlint.reached import Reached
 from trainlint.superseded import is_still_wanted
 
 
-def check_group(project: Project, known: Ledger, copies: int = 0) -> tuple[Checked, Ledger | None]:
+def check_group(
+    project: Project, known: Ledger, copies: int = 0, entered: frozenset[str] | None = None
+) -> tuple[Checked, Ledger | None]:
     """Evaluate files that belong together, and let every rule look at what happens in them.
 
-    So many copies of this process help. What is known of an entry point is not worked out again. The ledger is that of all of them; there is none if
-    what is found follows from more than an outcome tells: from the order in which files were evaluated, say.
+    So many copies of this process help. What is known of an entry point is not worked out again. The ledger is that of
+    all of them; there is none if what is found follows from more than an outcome tells: from the order in which files
+    were evaluated, say.
+
+    Args:
+        entered: files whose classes and functions are entered; None for all.
     """
     found: dict[tuple[str, object], Finding] = {}
     problems: dict[Problem, None] = {}
@@ -37,16 +43,16 @@ def check_group(project: Project, known: Ledger, copies: int = 0) -> tuple[Check
         limited.update(dict.fromkeys(found.limited))
         return list(found.findings)
 
-    roots = Roots(evaluator, sorted(project.outlines), known, judge, problems, copies)
+    roots = Roots(evaluator, sorted(project.outlines), known, judge, problems, copies, entered)
     with _room():
         for one in roots.findings():
             first = found.setdefault((one.code, one.at), one)
             found[one.code, one.at] = first.agreed(one)
     is_whole = not (evaluator.is_tangled or problems or roots.fills_late())
     if known.outcomes and not is_whole:
-        return check_group(project, Ledger(), copies)
+        return check_group(project, Ledger(), copies, entered)
     if any(known.bodies()) and not roots.saw_all_dicts():
-        return check_group(project, known.without_bodies(roots.filled_anew()), copies)
+        return check_group(project, known.without_bodies(roots.filled_anew()), copies, entered)
     limited = tuple(one for outcome in roots.ledger.outcomes.values() for one in outcome.limited)
     checked = Checked(
         without_covered(found.values()),

@@ -58,11 +58,13 @@ def check(
     *,
     lasts: bool,
     copies: int = 0,
+    entered: frozenset[str] | None = None,
 ) -> Checked:
     """Check a group, and keep its findings under a key; if the cache `lasts`, with an account of how they came about.
 
     Args:
         copies: how many copies of this process help where little is known.
+        entered: files whose classes and functions are entered; None for all.
     """
     paths = [one.path for one in reads]
     modules = Modules(paths, module)
@@ -81,7 +83,8 @@ def check(
     known = Ledger()
     if account is not None:
         known = account.holding(state, outlines, _edits(account.state, state, modules, cache))
-    checked, ledger = check_group(project, known, copies if not known.outcomes and can_help() else 0)
+    copies = copies if not known.outcomes and can_help() else 0
+    checked, ledger = check_group(project, known, copies, entered)
     cache.save_findings("groups", key, checked)
     learned = 0 if ledger is None else len(ledger.outcomes) - len(known.outcomes)
     if lasts and ledger is not None and (account is None or learned > _NOT_WORTH_KEEPING):

@@ -44,17 +44,19 @@ def check_program(
     progress: Progress,
     beside: Sequence[str] = (),
     shard: Shard | None = None,
+    enters_imported: bool = True,
 ) -> Checked:
     """Read what matters of these files and of what they import, and let the rules look at it.
 
     Args:
         beside: files that are read with them, and that nobody has asked about.
         shard: the part of it that is judged now; None for all.
+        enters_imported: whether classes and functions are entered that only imported files have, and that nothing calls.
     """
     collecting = gc.isenabled()
     gc.disable()  # what is made lives until the end
     try:
-        return _Program(paths, beside, contents, cache, jobs, progress, shard).check()
+        return _Program(paths, beside, contents, cache, jobs, progress, shard, enters_imported).check()
     finally:
         if collecting:
             gc.enable()
@@ -70,9 +72,11 @@ class _Program:
         jobs: int | None,
         progress: Progress,
         shard: Shard | None,
+        enters_imported: bool,
     ) -> None:
         self._paths = paths
         self._all = [*paths, *beside]
+        self._entered = None if enters_imported else frozenset(self._all)
         self._contents = contents
         self._cache = cache
         self._progress = progress
@@ -231,6 +235,7 @@ class _Program:
                     self._cache,
                     lasts=self._lasts,
                     copies=self._jobs if is_large else 0,
+                    entered=self._entered,
                 )
             else:
                 pending.append((key, [self._read[path] for path in group]))

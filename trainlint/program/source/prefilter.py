@@ -36,9 +36,13 @@ _OTHERS = (
 def speaks_of_training(data: bytes) -> bool:
     """Whether a file names a library that training is written with; what clears gradients, or steps after a backward pass,
     needs to name none."""
-    names_one = any(word in data for word in (*_LIBRARIES, b"zero_grad"))
+    names_one = names_a_library(data) or b"zero_grad" in data
     steps = b".backward(" in data and b".step(" in data and not any(word in data for word in _OTHERS)
     return (names_one or steps) and words.in_files().search(data) is not None
+
+
+def names_a_library(data: bytes) -> bool:
+    return any(word in data for word in _LIBRARIES)
 
 
 def imports(path: str, data: bytes, files: Files) -> set[str]:
@@ -54,18 +58,29 @@ def imports(path: str, data: bytes, files: Files) -> set[str]:
 
 
 def worth_reading(paths: Iterable[str], contents: Contents, files: Files) -> set[str]:
-    """Files that speak of training, and those that import them, directly or not."""
+    """Files that speak of training, and those that import them, directly or not.
+
+    Files that are only imported are looked at for those that name a library: a script may hand all that it makes to one.
+    """
     importers: dict[str, set[str]] = {}
     wanted: set[str] = set()
-    for path in paths:
+    given = dict.fromkeys(paths)
+    seen = set(given)
+    looked_at = list(given)
+    while looked_at:
+        path = looked_at.pop()
         if not contents.hash(path):
             continue
         data = contents.get(path)
         if speaks_of_training(data):
             wanted.add(path)
-        else:
-            for target in imports(path, data, files):
-                importers.setdefault(target, set()).add(path)
+            continue
+        targets = imports(path, data, files)
+        for target in targets:
+            importers.setdefault(target, set()).add(path)
+        if path not in given or names_a_library(data):
+            looked_at.extend(targets - seen)
+            seen |= targets
     pending = list(wanted)
     while pending:
         for importer in importers.get(pending.pop(), ()):

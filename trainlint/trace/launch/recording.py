@@ -90,7 +90,7 @@ Check = Callable[[tuple[str, ...], SourceTexts], Sequence[Finding]]
 def checked(paths: tuple[str, ...], texts: SourceTexts) -> Sequence[Finding]:
     """What the source says of files, and of notebooks."""
     sources = [Source(path, texts.program(path)[0]) for path in paths]
-    return analyse(sources, jobs=1, cache=_FOUND).findings if sources else ()
+    return analyse(sources, jobs=1, cache=_FOUND, enters_imported=False).findings if sources else ()
 
 
 def reported(
