@@ -84,6 +84,28 @@ GAN = (
     + "    other.step()\n"
 )
 
+MANY_WRONGS = (
+    CLASSIFIER.replace(
+        "class Model",
+        """\
+import numpy as np
+class Exponential(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.exp()
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.saved_tensors[0]
+class Model""",
+    )
+    .replace("x = self.drop(", "x = Exponential.apply(")
+    .replace(
+        "return self.last(x)",
+        "return (self.last(x) * (1 + self.training) + np.random.default_rng().normal()).squeeze()",
+    )
+)
+
 
 CASES = {
     "classifier": (
@@ -96,6 +118,10 @@ CASES = {
             "resume": ("passed", "differ by up to 0,"),
             "learning-rate": ("passed", "the program has 0.01"),
             "chance": ("passed", "guessing gives 1.39"),
+            "repeat": ("passed", "differ by up to 0,"),
+            "smaller-batch": ("passed", "takes 1 sample and 8 samples in place of 16"),
+            "modes": ("passed", "changes by 0 of"),
+            "gradients": ("not possible", "no `autograd.Function`"),
         },
     ),
     "averaged": (
@@ -115,6 +141,14 @@ CASES = {
     ),
     "looks ahead": (LOOKS_AHEAD, {"causal": ("failed", "later inputs change earlier outputs")}),
     "buffer": (BUFFER, {"resume": ("passed", "differ by up to 0,")}),
+    "many wrongs": (
+        MANY_WRONGS,
+        {
+            "smaller-batch": ("failed", "shape [4] for 1 sample, in place of [1, 4]"),
+            "modes": ("not possible", "draws random numbers in training mode"),
+            "gradients": ("failed", "where its backward says"),
+        },
+    ),
 }
 
 

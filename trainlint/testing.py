@@ -223,6 +223,48 @@ def assert_causal(model: torch.nn.Module, inputs: Any, *, axis: int = 1) -> None
     _assert_passes("causal", model, inputs, axis=axis)
 
 
+def assert_repeats(model: torch.nn.Module, batch: Any, loss_fn: Callable[[Any, Any], torch.Tensor]) -> None:
+    """Take one step with two copies of a model from the same seed, and fail if the weights differ afterwards.
+
+    The arguments are those of `assert_trains`.
+    """
+    __tracebackhide__ = True
+    inputs, targets = (batch, batch) if isinstance(batch, Mapping) else batch
+    _assert_passes("repeat", model, inputs, lambda output: loss_fn(output, targets))
+
+
+def assert_takes_smaller_batches(model: torch.nn.Module, inputs: Any) -> None:
+    """Fail if the model raises for one sample or for half of them, or if an output has another shape than it should.
+
+    Args:
+        inputs: as for `assert_depends_on_input`, with the batch in front, of two samples or more.
+    """
+    __tracebackhide__ = True
+    _assert_passes("smaller-batch", model, inputs)
+
+
+def assert_same_in_both_modes(model: torch.nn.Module, inputs: Any) -> None:
+    """Fail if training and evaluation mode differ by more than dropout and normalisation.
+
+    Args:
+        inputs: as for `assert_depends_on_input`.
+    """
+    __tracebackhide__ = True
+    _assert_passes("modes", model, inputs)
+
+
+def assert_gradients(model: torch.nn.Module, inputs: Any) -> None:
+    """Fail if an `autograd.Function` of a model does not give the gradient of what it computes, by finite differences.
+
+    Those that round, or give back their input, change gradients on purpose, and pass.
+
+    Args:
+        inputs: as for `assert_depends_on_input`.
+    """
+    __tracebackhide__ = True
+    _assert_passes("gradients", model, inputs)
+
+
 def _assert_passes(
     name: str,
     model: torch.nn.Module,

@@ -21,6 +21,10 @@ QUESTIONS = {
     "resume": "save, load and step is the step of the run that goes on",
     "learning-rate": "the learning rate is in the range where the loss falls",
     "chance": "the first loss is that of guessing",
+    "repeat": "the same step from the same seed is the same step",
+    "smaller-batch": "the model takes a batch of one, and a smaller one",
+    "modes": "training and evaluation differ by dropout and normalisation alone",
+    "gradients": "an `autograd.Function` gives the gradient of what it computes",
 }
 """The probes by name, in the order in which they are made, each with what holds where it passes."""
 

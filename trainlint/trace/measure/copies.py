@@ -19,6 +19,11 @@ from trainlint.trace.watch.graph import tensors
 Keep = Callable[[torch.Tensor], torch.Tensor | None]
 """The part of a tensor that must not change; None where it has no such part."""
 
+
+def whole(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor
+
+
 _SAME = 1e-5
 """Relative difference of sums that counts as none."""
 

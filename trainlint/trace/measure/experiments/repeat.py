@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import torch
-
 from trainlint.facts.seen.probes import Probe
-from trainlint.trace.measure.copies import Copy, culprit
+from trainlint.trace.measure.copies import Copy, culprit, whole
 from trainlint.trace.measure.experiments.compared import Compared, difference
 from trainlint.trace.measure.experiments.given import Given
 from trainlint.trace.measure.experiments.probes import probe
@@ -21,21 +19,15 @@ def repeat(recorder: Recorder, given: Given) -> Probe | None:
     runs = []
     for _ in range(3):
         with unchanged(recorder):
-            runs.append(
-                Copy(given.model, keeps_mode=True).run(given.args, given.kwargs, lambda tensor: tensor)
-            )
+            runs.append(Copy(given.model, keeps_mode=True).run(given.args, given.kwargs, whole))
     first, second, third = runs
     for one, other, last in zip(first.outputs, second.outputs, third.outputs, strict=True):
         if not one.is_floating_point() or not one.shape == other.shape == last.shape or not one.numel():
             continue
-        change = max(difference(one, other, _whole), difference(one, last, _whole))
+        change = max(difference(one, other, whole), difference(one, last, whole))
         scale = float(one.double().abs().max())
         if not (change == change and 0 < scale < float("inf")) or one.is_cuda:
             return None
         found = Compared(change, scale, change > _RANDOM * scale)
         return probe(recorder, "repeat", given, found, culprit(first, second))
     return None
-
-
-def _whole(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor

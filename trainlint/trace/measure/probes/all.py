@@ -11,11 +11,15 @@ from trainlint.facts.seen.resumes import Reloaded
 from trainlint.facts.seen.tried import QUESTIONS, Tried
 from trainlint.trace.measure.copies import unnoticed
 from trainlint.trace.measure.own_state import unchanged
+from trainlint.trace.measure.probes.gradients import gradients
 from trainlint.trace.measure.probes.inputs import depends_on_input
+from trainlint.trace.measure.probes.modes import modes
 from trainlint.trace.measure.probes.overfit import overfit
 from trainlint.trace.measure.probes.rates import learning_rate
+from trainlint.trace.measure.probes.repeat import repeat
 from trainlint.trace.measure.probes.resume import resume
 from trainlint.trace.measure.probes.seen import causal, chance, samples_independent
+from trainlint.trace.measure.probes.smaller import smaller_batch
 from trainlint.trace.measure.probes.step import Step, step_of
 from trainlint.trace.measure.replay import Impossible
 from trainlint.trace.watch.recorder import Recorder
@@ -28,6 +32,10 @@ _PROBES: dict[str, Callable[[Step], Tried]] = {
     "resume": resume,
     "learning-rate": learning_rate,
     "chance": chance,
+    "repeat": repeat,
+    "smaller-batch": smaller_batch,
+    "modes": modes,
+    "gradients": gradients,
 }
 
 

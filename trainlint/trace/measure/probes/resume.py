@@ -9,11 +9,10 @@ import torch
 
 from trainlint.facts.seen.tried import Tried
 from trainlint.trace.measure.probes.step import Step
+from trainlint.trace.measure.probes.taken import SAME, far, stepped
 from trainlint.trace.measure.replay import Impossible, Replay
 
 NAME = "resume"
-_SAME = 1e-5
-"""Difference of weights after a step, beside how far that step moves them, that is rounding."""
 
 
 def resume(step: Step) -> Tried:
@@ -30,9 +29,9 @@ def resume(step: Step) -> Tried:
     loaded = Replay(taped, optimizer, before)
     _load(runs, loaded)
     started = [one.detach().clone() for one in runs.parameters]
-    losses = [_stepped(one) for one in (runs, again, loaded)]
-    moved = max(_far(runs.parameters, started), 1e-12)
-    noise, change = _far(runs.parameters, again.parameters), _far(runs.parameters, loaded.parameters)
+    losses = [stepped(one) for one in (runs, again, loaded)]
+    moved = max(far(runs.parameters, started), 1e-12)
+    noise, change = far(runs.parameters, again.parameters), far(runs.parameters, loaded.parameters)
     numbers = {
         "loss of the run that goes on": losses[0],
         "loss after loading": losses[2],
@@ -40,9 +39,9 @@ def resume(step: Step) -> Tried:
         "largest move of a weight": moved,
     }
     said = f"after the next step, weights differ by up to {change:.3g}, where that step moves them by up to {moved:.3g}"
-    if noise > _SAME * moved:
+    if noise > SAME * moved:
         raise Impossible("the same step from the same seed gives something else")
-    if change <= _SAME * moved:
+    if change <= SAME * moved:
         return Tried(NAME, "passed", said, step.at, numbers)
     lost = ": something that the step uses is in no `state_dict()`, such as a tensor that is no buffer, or a counter"
     return Tried(NAME, "failed", said + lost, step.at, numbers)
@@ -64,14 +63,3 @@ def _load(saved: Replay, fresh: Replay) -> None:
     except (RuntimeError, ValueError, KeyError) as error:
         said = str(error).strip().splitlines()[0]
         raise Impossible(f"the state cannot be loaded into the model as it was at first: {said}") from error
-
-
-def _stepped(one: Replay) -> float:
-    assert one.optimizer is not None
-    torch.manual_seed(0)
-    return one.step(one.optimizer)
-
-
-def _far(first: list[torch.nn.Parameter], second: list[torch.Tensor] | list[torch.nn.Parameter]) -> float:
-    pairs = zip(first, second, strict=True)
-    return max((float((one - other).abs().max()) for one, other in pairs if one.numel()), default=0.0)
