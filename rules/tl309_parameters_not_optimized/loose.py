@@ -109,5 +109,5 @@ def _is_outermost(forward: Forward, calls: list[Forward]) -> bool:
 
 
 def _is_read(layer: Object) -> bool:
-    """Whether the program reads or sets the weight of a layer itself."""
-    return not {"weight", "bias"}.isdisjoint(layer.attributes)
+    """Whether the program reads or sets the weight of a layer of torch's itself."""
+    return layer.type.startswith("torch.") and not {"weight", "bias"}.isdisjoint(layer.attributes)

@@ -87,11 +87,10 @@ def _left_out(found: LeftOut) -> Finding:
     )
     if found.is_beside:
         said = (
-            f"`{first.type.removeprefix('torch.')}`"
+            f"The parameters of `{first.type.removeprefix('torch.')}`"
             + (f" and {rest} more layers" if rest else "")
             + " take part in the loss beside the model of this optimizer, but are in no optimizer's param groups, "
-            "so they keep their initial values. Add their parameters to the optimizer, or freeze them with "
-            "`requires_grad_(False)`."
+            "so they keep their initial values. Add them to the optimizer, or freeze them with `requires_grad_(False)`."
         )
     elif found.is_later:
         said = (

@@ -92,7 +92,8 @@ class Items(Value):
     open_end: bool = False
     """Whether the last item may be missing, or followed by others."""
     is_begun: bool = False
-    """Whether it begins with just these items, and what follows is not seen: the `*args` of an unknown caller."""
+    """Whether it begins with just these items, and what follows is not seen: the `*args` of an unknown caller. With an
+    `open_end`, the last item stands for what follows: `[first, second, *others]`."""
     at: Place | None = None
     branch: int = 0
     """How many undecided conditions it was made under."""

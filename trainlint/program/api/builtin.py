@@ -75,18 +75,24 @@ def call(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> V
     return ev.op(f"builtins.{name}", given.args, at, text, given.options)
 
 
-def _dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+def new_dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     first = given.args[0] if given.args else None
     if isinstance(first, Table):
         entries = {**first.entries, **given.options}
         return Table(entries=entries, others=list(first.others), loops=ev.loops)
-    if isinstance(first, Items) and first.exact and all(map(_is_pair, first.items)):
-        pairs = [one.items for one in first.items if isinstance(one, Items)]
-        table = filling.tabled([key for key, _ in pairs], [one for _, one in pairs])
+    if isinstance(first, Items) and (table := of_pairs(first)) is not None:
         table.entries.update(given.options)
         return table
     others = [first] if first is not None else []
     return Table(entries=dict(given.options), others=others, loops=ev.loops)
+
+
+def of_pairs(value: Items) -> Table | None:
+    """The dict of a list of keys and what they stand for; None where it may hold anything else."""
+    if not value.exact or not all(map(_is_pair, value.items)):
+        return None
+    pairs = [one.items for one in value.items if isinstance(one, Items)]
+    return filling.tabled([key for key, _ in pairs], [one for _, one in pairs])
 
 
 def _is_pair(value: Value) -> bool:
@@ -293,7 +299,7 @@ def _hasattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
 
 
 _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value | None]] = {
-    "dict": _dict,
+    "dict": new_dict,
     "enumerate": _paired,
     "zip": _paired,
     "map": _map,

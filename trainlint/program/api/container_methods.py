@@ -49,7 +49,7 @@ def _insert(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value 
         return None
     ev.store.touch(value)
     value.items.append(given.args[1])
-    value.exact = False
+    value.exact = value.is_begun = False
     return Constant(value=None)
 
 

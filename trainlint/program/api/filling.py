@@ -44,12 +44,13 @@ def append(ev: Evaluator, target: Items, value: Value) -> None:
     certain = ev.certainly_once(target)
     target.items.append(value)
     target.exact = target.exact and certain and len(target.items) < limits.MAX_ITEMS
-    target.open_end = not certain
+    target.is_begun, target.open_end = False, not certain
 
 
 def extend(ev: Evaluator, target: Items, value: Value) -> None:
     """`list += value`."""
     ev.store.touch(target)
+    target.is_begun = False
     if isinstance(value, Items):
         certain = ev.certainly_once(target)
         items, exact = bounded(ev, [*target.items, *value.items], exact=target.exact and value.exact)

@@ -193,10 +193,11 @@ def _partial(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
 
 def _ordered(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     first = given.args[0] if given.args else None
-    if isinstance(first, (Items, Table)):
+    if isinstance(first, Items) and builtin.of_pairs(first) is None:
         return first
-    others: list[Value] = [first] if isinstance(first, Op) and first.name == "state_dict" else []
-    return Table(others=others, loops=ev.loops)
+    if isinstance(first, Op) and first.name != "state_dict":
+        return Table(loops=ev.loops)
+    return builtin.new_dict(ev, name, given, at, text)
 
 
 def _empty_dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:

@@ -179,7 +179,7 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
         case Items(), _:
             ev.store.touch(container)
             container.items.append(value)
-            container.exact = False
+            container.exact = container.is_begun = False
         case Op(), _ if (module := registry_of(container)) is not None:
             name = index.value if isinstance(index, Constant) else f"module added at {at[0]}"
             ev.set_attribute(module, str(name), value, at)

@@ -154,8 +154,9 @@ def _subscript(ev: Evaluator, node: s.Subscript) -> Value:
 
 def _collection(ev: Evaluator, node: s.Collection) -> Value:
     items: list[Value] = []
-    exact = True
+    exact, is_begun = True, False
     for item in node.items:
+        is_begun = False
         if isinstance(item, s.Starred):
             value = ev.expr(item.value)
             if isinstance(value, Items):
@@ -163,12 +164,14 @@ def _collection(ev: Evaluator, node: s.Collection) -> Value:
                 exact = exact and value.exact
             else:
                 items.append(elements.element(ev, value, item.at))
-                exact = False
+                exact, is_begun = False, exact and len(items) <= limits.MAX_ITEMS
         else:
             items.append(ev.expr(item))
     items, exact = bounded(ev, items, exact=exact)
     at, branch = ev.place(node.at), len(ev.guards)
-    return Items(kind=node.kind, items=items, exact=exact, at=at, branch=branch, loops=ev.loops)
+    made = Items(kind=node.kind, items=items, exact=exact, at=at, branch=branch, loops=ev.loops)
+    made.is_begun = made.open_end = is_begun and node.kind != "set"
+    return made
 
 
 def _mapping(ev: Evaluator, node: s.Mapping) -> Value:

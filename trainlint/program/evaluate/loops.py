@@ -33,6 +33,14 @@ def for_statement(ev: Evaluator, node: s.For) -> Signal:
         if signal is None:
             return decided(ev, node.orelse)
         return None if signal == "break" else signal
+    if isinstance(iterable, Items) and iterable.is_begun:
+        first, others = _parted(iterable)
+        if is_unrolled(ev, first):
+            with unrolled(ev, first):
+                signal = _item_by_item(ev, node, first)
+            if signal is not None:
+                return None if signal == "break" else signal
+            iterable = others
 
     code = ev.frames[-1].code
     lost = list(rebinding.lost(node, code.body)) if code is not None else []
@@ -47,6 +55,12 @@ def for_statement(ev: Evaluator, node: s.For) -> Signal:
         _note_lost(ev, assign, name, before.get(name))
     decided(ev, node.orelse)
     return signal
+
+
+def _parted(begun: Items) -> tuple[Items, Items]:
+    """The items that a list certainly begins with, and those of which nobody knows how many there are."""
+    count = len(begun.items) - begun.open_end
+    return Items(items=begun.items[:count]), Items(items=begun.items[count:], exact=False)
 
 
 def _note_lost(ev: Evaluator, assign: s.Assign, name: str, before: Value | None) -> None:
