@@ -34,6 +34,7 @@ def _doubts(finding: Finding, rule: Rule[Any], training: Training) -> Iterator[s
     for event in training.events(Event):
         if event.at in places and not isinstance(event, Escape):
             yield from filter(None, (one.told_by for one in concerned(event)))
+    yield from (one.told_by for one in training.objects if one.is_given and one.told_by)
     if rule.absence and training.is_cut:
         yield _CUT
     if rule.confidence == "likely":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
 
 from trainlint import limits
 from trainlint.facts.api import frameworks as owners
@@ -22,6 +22,7 @@ from trainlint.program.source import syntax as s
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
+_Made = TypeVar("_Made", bound=Value)
 
 def define_class(ev: Evaluator, code: s.Class) -> Value:
     """The value that a `class` statement binds; its body has been evaluated."""
@@ -250,6 +251,29 @@ def prototype(ev: Evaluator, cls: ClassValue) -> Object | None:
         first = class_attribute(ev, cls, name)
         if isinstance(first, FunctionValue):
             ev.call_function(first, Arguments((made,), open=True), cls.code.at, made)
+    return made
+
+
+def given(ev: Evaluator, cls: ClassValue, at: s.Span) -> Object:
+    """An instance of a class that code out of sight has made: it has what its constructor gives it."""
+
+    def make() -> Object:
+        made = ev.object(cls.code.name, cls.library_bases, at, Arguments(open=True), cls)
+        init = class_attribute(ev, cls, "__init__")
+        if isinstance(init, FunctionValue):
+            ev.call_function(init, Arguments((made,), open=True), at, made)
+        return made
+
+    return elsewhere(ev, make)
+
+
+def elsewhere(ev: Evaluator, make: Callable[[], _Made]) -> _Made:
+    """What code out of sight has had made, and may have changed since: nothing of it happens here."""
+    begun = len(ev.objects)
+    with ev.inside(nodes=[], loops=(), guards=()), ev.at_most("DECLARED_STEPS"):
+        made = make()
+    for one in ev.objects[begun:]:
+        one.is_given = True
     return made
 
 

@@ -150,14 +150,10 @@ def _is_plain(cls: ClassValue) -> bool:
 
 def _of_own_class(ev: Evaluator, cls: ClassValue, at: s.Span) -> Object:
     """An instance that code out of sight has made: it has the layers and lists that its constructor gives it."""
+    if MODULE in cls.library_bases or _is_plain(cls):
+        return classes.given(ev, cls, at)
     made = ev.object(cls.code.name, cls.library_bases, at, Arguments(open=True), cls)
-    init = classes.class_attribute(ev, cls, "__init__")
-    begun = len(ev.objects) - 1
-    if (MODULE in cls.library_bases or _is_plain(cls)) and isinstance(init, FunctionValue):
-        with ev.inside(nodes=[], loops=(), guards=()), ev.at_most("DECLARED_STEPS"):
-            ev.call_function(init, Arguments((made,), open=True), at, made)
-    for one in ev.objects[begun:]:
-        one.is_given = True
+    made.is_given = True
     return made
 
 
