@@ -32,7 +32,7 @@ def _is_reached_again_and_again(guard: tuple[Any, bool], counter: Value) -> bool
             Op(name="+", inputs=(Carried(back=Value() as back) as before, _)),
         ) if before.uid == number and count != ("constant", "1") and holds is (asks in ("==", ">=")):
             starts = all(one is counter or constant(one) == 0 for one in alternatives(before.start))
-            return starts and _is_set_back(back, counter, guard)
+            return bool(starts and _is_set_back(back, counter, guard))
     return False
 
 
