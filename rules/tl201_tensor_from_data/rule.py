@@ -1,13 +1,14 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.gradients import REBUILDS
+from trainlint.facts.ask.attachment import attachment, terms
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.numbers import perhaps_of_outputs
 from trainlint.facts.ask.parts_cut import parts_cut, perhaps_cut
 from trainlint.facts.ask.starving import starving
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Items, constant
+from trainlint.facts.model.values import Items, Op, Value, constant
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
@@ -30,6 +31,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     evidence=of_cut(training, cut),
                     clues={"of_list": any(isinstance(one, Items) for one in cut.inputs)},
                 )
+        yield from _rebuilt(backward)
     for part in parts_cut(training):
         cut = part.op
         if (
@@ -48,3 +50,33 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 confidence="likely" if part.doubt else "certain",
                 doubt=part.doubt,
             )
+
+
+def _rebuilt(backward: Backward) -> Iterator[Finding]:
+    """A loss that is nothing but new tensors, made of lists of what is computed: whatever that has to do with parameters."""
+    copies = [_averaged(one) for one in terms(backward.loss)]
+    if not all(map(_is_copy_of_list, copies)):
+        return
+    for copy in copies:
+        if isinstance(copy, Op) and copy.at is not None and not attachment(copy).is_starved:
+            yield Finding(
+                copy.at,
+                f"`{copy.text}` copies the values into a new tensor without a graph, so `backward()` raises. Keep the graph "
+                "with `torch.stack`.",
+                (Because(backward.at, "`backward()` starts here"),),
+                clues={"of_list": True},
+            )
+
+
+def _averaged(value: Value) -> Value:
+    while isinstance(value, Op) and value.name in ("mean", "sum") and len(value.inputs) == 1:
+        value = value.inputs[0]
+    return value
+
+
+def _is_copy_of_list(value: Value) -> bool:
+    if not (isinstance(value, Op) and value.name == "tensor" and not value.is_leaf):
+        return False
+    given = value.inputs[0] if value.inputs else None
+    is_computed = isinstance(given, Items) and any(isinstance(one, Op) for one in given.items)
+    return is_computed and "requires_grad" not in value.options

@@ -30,14 +30,14 @@ def _is_reached_again_and_again(guard: tuple[Any, bool], counter: Value) -> bool
         case (
             ((("==" | ">=" | "<" | "!=") as asks, ("+", ("value", number), ("constant", "1")), count), holds),
             Op(name="+", inputs=(Carried(back=Value() as back) as before, _)),
-        ) if before.uid == number and count != ("constant", "1") and holds is (asks in ("==", ">=")):
+        ) if before.uid == number and bool(count != ("constant", "1")) and holds is (asks in ("==", ">=")):
             starts = all(one is counter or constant(one) == 0 for one in alternatives(before.start))
-            return bool(starts and _is_set_back(back, counter, guard))
+            return starts and _is_set_back(back, counter, guard)
     return False
 
 
 def _is_set_back(back: Value, counter: Value, guard: tuple[Any, bool]) -> bool:
     if not isinstance(back, Choice):
-        return constant(back) == 0  # `continue` left it as it was
+        return bool(constant(back) == 0)  # `continue` left it as it was
     again = [guards for guards, one in back.options if one is not counter and constant(one) == 0]
     return len(back.options) == 2 and len(again) == 1 and guard in again[0]

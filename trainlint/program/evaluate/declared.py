@@ -127,7 +127,7 @@ def _instance(ev: Evaluator, declared: Value, at: s.Span, depth: int) -> Value |
             return _of_library(ev, canonical(name), at)
         case ClassValue():
             if declared.is_dataclass or _is_plain(declared) or not declared.library_bases.isdisjoint(_TYPED):
-                return _of_own_class(ev, declared, at)
+                return of_own_class(ev, declared, at)
         case Constant(value=str(text)):
             written = ev.annotations.of(text, at)
             return inside(ev.expr(written)) if written is not None else None
@@ -148,7 +148,7 @@ def _is_plain(cls: ClassValue) -> bool:
     return not (cls.has_unknown_base or cls.library_bases - {"object"})
 
 
-def _of_own_class(ev: Evaluator, cls: ClassValue, at: s.Span) -> Object:
+def of_own_class(ev: Evaluator, cls: ClassValue, at: s.Span) -> Object:
     """An instance that code out of sight has made: it has the layers and lists that its constructor gives it."""
     made = ev.object(cls.code.name, cls.library_bases, at, Arguments(open=True), cls)
     init = classes.class_attribute(ev, cls, "__init__")

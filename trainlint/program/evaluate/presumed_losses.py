@@ -64,14 +64,14 @@ def called(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> No
 
 
 def returned(ev: Evaluator, function: FunctionValue, result: Value) -> None:
-    """Run backward on a loss that a function or method computes by calling a model, where a part of it is cut off from the model
-    and another is not: with all of it cut off, it may be there to be looked at."""
+    """Run backward on a loss that a function or method computes by calling a model, unless all of it is cut off from the model: then
+    it may be there to be looked at."""
     code = function.origin.code
     if not _COMPUTES.search(code.name) or _LOOKS.search(code.name) or code.names & _TRAINS:
         return
     loss = _loss_in(result)
     way = attachment(loss) if loss is not None else None
-    if loss is not None and way is not None and way.attached and way.is_cut:
+    if loss is not None and way is not None and way.attached:
         ev.emit(Backward, code.at, loss=loss, accumulates=False, by_framework=True)
 
 

@@ -24,6 +24,9 @@ _OF_MODULES = frozenset(
 _OF_MODULES_ALONE = frozenset(("parameters", "named_parameters"))
 _SWITCHES = frozenset(("train", "eval"))
 _KEEPS = frozenset("to cuda cpu float long view reshape flatten squeeze unsqueeze transpose permute".split())
+_OF_TENSORS = frozenset(
+    "argmax mean sum max min amax amin abs exp log pow sqrt clamp round sign norm detach contiguous double half bool int".split()
+)
 _OF_SCALERS = frozenset(("unscale_", "update", "step"))
 _OF_SCHEDULERS = frozenset(("get_last_lr", "get_lr"))
 _OF_TRAINING = frozenset("zero_grad step train eval parameters load_state_dict unscale_".split())
@@ -269,8 +272,8 @@ class _Uses:
                 case s.Name(name=name) if name not in seen:
                     seen.add(name)
                     pending.extend(self._held.get(name, ()))
-                case s.Call(func=s.Attribute(name=name, value=inner)) if name in _KEEPS or isinstance(
-                    inner, s.Call
+                case s.Call(func=s.Attribute(name=name, value=inner)) if (
+                    name in _KEEPS or name in _OF_TENSORS or isinstance(inner, s.Call)
                 ):
                     pending.append(inner)
                 case s.Call(func=s.Attribute(name="log_softmax" | "softmax" | "sigmoid"), args=(first, *_)):
