@@ -1,14 +1,15 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trainlint.facts.api.gradients import REBUILDS
-from trainlint.facts.ask.attachment import attachment, terms
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.numbers import perhaps_of_outputs
 from trainlint.facts.ask.parts_cut import parts_cut, perhaps_cut
 from trainlint.facts.ask.starving import starving
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Items, Op, Value, constant
+from trainlint.facts.model.values import Constant, Items, Op, Value, constant
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
@@ -53,12 +54,13 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 
 def _rebuilt(backward: Backward) -> Iterator[Finding]:
-    """A loss that is nothing but new tensors, made of lists of what is computed: whatever that has to do with parameters."""
-    copies = [_averaged(one) for one in terms(backward.loss)]
-    if not all(map(_is_copy_of_list, copies)):
+    """A loss that is made of nothing but new tensors, of lists among them: whatever these have to do with parameters."""
+    ends = [one for one in reached([backward.loss], _computed_of) if not _computed_of(one)]
+    copies = [one for one in ends if isinstance(one, Op) and _is_copy(one)]
+    if any(one not in copies and not isinstance(one, Constant) for one in ends):
         return
     for copy in copies:
-        if isinstance(copy, Op) and copy.at is not None and not attachment(copy).is_starved:
+        if _is_of_list(copy) and copy.at is not None and not attachment(copy).is_starved:
             yield Finding(
                 copy.at,
                 f"`{copy.text}` copies the values into a new tensor without a graph, so `backward()` raises. Keep the graph "
@@ -68,15 +70,19 @@ def _rebuilt(backward: Backward) -> Iterator[Finding]:
             )
 
 
-def _averaged(value: Value) -> Value:
-    while isinstance(value, Op) and value.name in ("mean", "sum") and len(value.inputs) == 1:
-        value = value.inputs[0]
-    return value
+_PLAIN = frozenset("+ - * / add sub mul div neg mean sum stack cat output scale".split())
 
 
-def _is_copy_of_list(value: Value) -> bool:
-    if not (isinstance(value, Op) and value.name == "tensor" and not value.is_leaf):
-        return False
-    given = value.inputs[0] if value.inputs else None
-    is_computed = isinstance(given, Items) and any(isinstance(one, Op) for one in given.items)
-    return is_computed and "requires_grad" not in value.options
+def _computed_of(value: Value) -> Sequence[Value]:
+    """What a value is computed of, by sums and products."""
+    is_plain = isinstance(value, Op) and value.name in _PLAIN and not value.written
+    return value.inputs if is_plain and isinstance(value, Op) else ()
+
+
+def _is_copy(value: Op) -> bool:
+    return value.name == "tensor" and not value.is_leaf and "requires_grad" not in value.options
+
+
+def _is_of_list(copy: Op) -> bool:
+    given = copy.inputs[0] if copy.inputs else None
+    return isinstance(given, Items) and any(isinstance(one, Op) for one in given.items)
