@@ -54,20 +54,18 @@ def check(training: Training) -> Iterator[Finding | Open]:
 
 
 def _rebuilt(backward: Backward) -> Iterator[Finding]:
-    """A loss that is made of nothing but new tensors, of lists among them: whatever these have to do with parameters."""
+    """A loss that is made of one new tensor of a list, and of numbers: whatever that has to do with parameters."""
     ends = [one for one in reached([backward.loss], _computed_of) if not _computed_of(one)]
-    copies = [one for one in ends if isinstance(one, Op) and _is_copy(one)]
-    if any(one not in copies and not isinstance(one, Constant) for one in ends):
-        return
-    for copy in copies:
-        if _is_of_list(copy) and copy.at is not None and not attachment(copy).is_starved:
-            yield Finding(
-                copy.at,
-                f"`{copy.text}` copies the values into a new tensor without a graph, so `backward()` raises. Keep the graph "
-                "with `torch.stack`.",
-                (Because(backward.at, "`backward()` starts here"),),
-                clues={"of_list": True},
-            )
+    copies = [one for one in ends if not isinstance(one, Constant)]
+    copy = copies[0] if len(copies) == 1 else None
+    if isinstance(copy, Op) and _is_copy_of_list(copy) and copy.at and not attachment(copy).is_starved:
+        yield Finding(
+            copy.at,
+            f"`{copy.text}` copies the values into a new tensor without a graph, so `backward()` raises. Keep the graph "
+            "with `torch.stack`.",
+            (Because(backward.at, "`backward()` starts here"),),
+            clues={"of_list": True},
+        )
 
 
 _PLAIN = frozenset("+ - * / add sub mul div neg mean sum stack cat output scale".split())
@@ -79,10 +77,8 @@ def _computed_of(value: Value) -> Sequence[Value]:
     return value.inputs if is_plain and isinstance(value, Op) else ()
 
 
-def _is_copy(value: Op) -> bool:
-    return value.name == "tensor" and not value.is_leaf and "requires_grad" not in value.options
-
-
-def _is_of_list(copy: Op) -> bool:
+def _is_copy_of_list(copy: Op) -> bool:
+    if copy.name != "tensor" or copy.is_leaf or "requires_grad" in copy.options:
+        return False
     given = copy.inputs[0] if copy.inputs else None
     return isinstance(given, Items) and any(isinstance(one, Op) for one in given.items)
