@@ -85,8 +85,9 @@ def _known(uses: _Uses) -> Mapping[str, Part]:
         role = _role(name.rpartition(".")[2].rpartition("[")[2].rstrip("]"), use)
         if role is not None:
             found[name] = Part(role, _shown(name, role, use), _SWITCHES & use.methods, bool(use.methods))
-    for scaler, name in uses.scaled:
-        if name not in found and scaler in found and found[scaler].role == "scaler":
+    for scaler, names in uses.scaled.items():
+        name = next(iter(names))
+        if len(names) == 1 and name not in found and scaler in found and found[scaler].role == "scaler":
             found[name] = Part("optimizer", f"`{scaler}.step({name})`")
     if uses.runs_backward:
         found |= _batches(uses, found)
@@ -174,8 +175,8 @@ class _Uses:
         """The calls whose results nothing uses."""
         self._given: list[tuple[str, tuple[s.Argument, ...]]] = []
         """What names are called with."""
-        self.scaled: list[tuple[str, str]] = []
-        """What is given to a method `step`: the names of both."""
+        self.scaled: dict[str, set[str]] = {}
+        """The names that are given to a method `step`, by its owner."""
         self._unpacked: dict[str, str] = {}
         """Names that hold an entry of what another one holds, by `x, y = batch`."""
 
@@ -236,7 +237,7 @@ class _Uses:
                     and node.args
                     and (given := spelled(node.args[0].value)) is not None
                 ):
-                    self.scaled.append((owner, given))
+                    self.scaled.setdefault(owner, set()).add(given)
             if node.func.name == "backward":
                 self._runs.append(node)
 
