@@ -10,6 +10,8 @@ from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
+from .distances import negated_distances
+
 HARM = {
     Meaning.LOGITS: "the loss has no lower bound, so the weights diverge",
     Meaning.PROBABILITIES: "the gradient vanishes where the model is confidently wrong",
@@ -44,6 +46,15 @@ def _trained(loss: LossCall) -> Iterator[Finding]:
             f"{HARM[meaning]}. Apply `log_softmax` to the logits, or use cross-entropy on them.",
             loss.seen_as(f"{meaning.value} reach"),
             evidence=of_loss(loss, op),
+        )
+    distances = negated_distances(loss.input) if not found else None
+    if distances is not None:
+        yield Finding(
+            loss.at,
+            f"{loss.name} takes log-probabilities, but it gets negative distances: it only makes that to the right class small, "
+            "and nothing keeps the other classes away. Use cross-entropy on them, or apply `log_softmax`.",
+            (Because(distances.at, "the distances are computed here"),) if distances.at is not None else (),
+            confidence="likely",
         )
     largest = numbers_of(loss.input).get("largest", 0.0)
     if not found and largest > 0 and not _has_logarithm(loss.input):

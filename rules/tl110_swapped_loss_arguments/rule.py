@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 
 from trainlint.facts.api.classes import MODULE
@@ -9,9 +10,11 @@ from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.ask.unseen_models import unseen_model
 from trainlint.facts.model.events.losses import LossCall
-from trainlint.facts.model.values import Object, Op, Value, constant
+from trainlint.facts.model.values import Object, Op, Unknown, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
+
+_TARGET = re.compile(r"y|y_true|y_batch|labels?|targets?|gts?|ground_truth|true_labels|y_train")
 
 SYMMETRIC = frozenset(
     "mse_loss l1_loss smooth_l1_loss huber_loss cosine_embedding_loss margin_ranking_loss triplet_margin_loss "
@@ -28,7 +31,8 @@ def check(loss: LossCall) -> Iterator[Finding]:
     if loss.function == "kl_div" and _may_be_reversed(loss, second):
         return
     sure = _is_prediction(second)
-    if (is_data(first) or _is_seen_without_gradient(first, second)) and (sure or _is_output(second)):
+    is_first = is_data(first) or _is_named_target(first) or _is_seen_without_gradient(first, second)
+    if is_first and (sure or _is_output(second)):
         yield Finding(
             loss.at,
             f"`{loss.output.text}` gets the target first and the prediction second, but {loss.name} expects "
@@ -38,6 +42,13 @@ def check(loss: LossCall) -> Iterator[Finding]:
             confidence=None if sure else "likely",
             doubt="" if sure else "what the model does is not in sight",
         )
+
+
+def _is_named_target(value: Value) -> bool:
+    """Whether a tensor is a parameter that nobody in sight hands over, with a name that targets have."""
+    while isinstance(value, Op) and value.name in ("long", "float", "to", "view", "flatten") and value.inputs:
+        value = value.inputs[0]
+    return isinstance(value, Unknown) and _TARGET.fullmatch(value.text) is not None
 
 
 def _is_seen_without_gradient(first: Value, second: Value) -> bool:

@@ -1,13 +1,15 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trainlint.facts.api.gradients import REBUILDS
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.numbers import perhaps_of_outputs
 from trainlint.facts.ask.parts_cut import parts_cut, perhaps_cut
 from trainlint.facts.ask.starving import starving
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Items, constant
+from trainlint.facts.model.values import Constant, Items, Op, Value, constant
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
@@ -30,6 +32,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     evidence=of_cut(training, cut),
                     clues={"of_list": any(isinstance(one, Items) for one in cut.inputs)},
                 )
+        yield from _rebuilt(backward)
     for part in parts_cut(training):
         cut = part.op
         if (
@@ -48,3 +51,34 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 confidence="likely" if part.doubt else "certain",
                 doubt=part.doubt,
             )
+
+
+def _rebuilt(backward: Backward) -> Iterator[Finding]:
+    """A loss that is made of one new tensor of a list, and of numbers: whatever that has to do with parameters."""
+    ends = [one for one in reached([backward.loss], _computed_of) if not _computed_of(one)]
+    copies = [one for one in ends if not isinstance(one, Constant)]
+    copy = copies[0] if len(copies) == 1 else None
+    if isinstance(copy, Op) and _is_copy_of_list(copy) and copy.at and not attachment(copy).is_starved:
+        yield Finding(
+            copy.at,
+            f"`{copy.text}` copies the values into a new tensor without a graph, so `backward()` raises. Keep the graph "
+            "with `torch.stack`.",
+            (Because(backward.at, "`backward()` starts here"),),
+            clues={"of_list": True},
+        )
+
+
+_PLAIN = frozenset("+ - * / add sub mul div neg mean sum stack cat output scale".split())
+
+
+def _computed_of(value: Value) -> Sequence[Value]:
+    """What a value is computed of, by sums and products."""
+    is_plain = isinstance(value, Op) and value.name in _PLAIN and not value.written
+    return value.inputs if is_plain and isinstance(value, Op) else ()
+
+
+def _is_copy_of_list(copy: Op) -> bool:
+    if copy.name != "tensor" or copy.is_leaf or "requires_grad" in copy.options:
+        return False
+    given = copy.inputs[0] if copy.inputs else None
+    return isinstance(given, Items) and any(isinstance(one, Op) for one in given.items)

@@ -3,7 +3,6 @@ from collections.abc import Iterator, Sequence
 
 from trainlint.facts.api.classes import SOME_OPTIMIZER
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.ask.guards import counting
 from trainlint.facts.ask.interference import may_touch_anything
 from trainlint.facts.ask.means import is_mean_of_labels, is_whole_mean
 from trainlint.facts.ask.stepped import modules_held, same_parameters
@@ -17,6 +16,7 @@ from trainlint.facts.model.values import Object, Op, alternatives
 from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
+from .counters import every_so_often
 from .shown import divided_to_be_shown, divides_by_size
 
 
@@ -78,7 +78,7 @@ def _accumulated(training: Training) -> Iterator[tuple[Backward, OptimizerStep, 
         yield from _seen_accumulated(training)
         return
     for step in training.events(OptimizerStep):
-        every = counting(step.guards)
+        every = every_so_often(training, step)
         if not step.loops or not every:
             continue
         clears = [
@@ -88,7 +88,7 @@ def _accumulated(training: Training) -> Iterator[tuple[Backward, OptimizerStep, 
         ]
         events = training.events(Event)
         if not clears or any(
-            counting(one.guards) != every or events.index(one) < events.index(step) for one in clears
+            every_so_often(training, one) != every or events.index(one) < events.index(step) for one in clears
         ):
             continue
         for backward in training.inside(step.loops[-1], Backward):

@@ -10,6 +10,7 @@ from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .distances import to_itself
 from .infinite_masks import infinite_products
 from .zeros import RELUS, unwrapped, zeros
 
@@ -23,7 +24,7 @@ def check(training: Training) -> Iterator[Finding]:
     operations = [event.output for event in training.events(Operation)]
     for event in training.events(Operation):
         op = event.output
-        found = zeros(_asked(op))
+        found = zeros(_asked(op)) or (to_itself(_asked(op)) if op.name == "sqrt" else None)
         if found is None or op.records is False or not any(is_made_of(loss, op) for loss in losses):
             continue
         maker, why = found

@@ -14,7 +14,7 @@ from .split_twice import SPLITS, split_twice
 from .splits import scaled_by_itself
 
 
-@rule(Training, level="error", confidence="likely", refutable=False)
+@rule(Training, level="error", confidence="likely", refutable=False, words="train_test_split")
 def check(training: Training) -> Iterator[Finding]:
     calls = training.events(Called)
     told: set[int] = set()

@@ -77,7 +77,7 @@ TAKES = {
 IGNORED = -100
 """The label that losses ignore where they are not told another."""
 
-_CLASS = re.compile(r"(Loss|Criterion)(es)?(V?\d+|_?[A-Z]{1,4})?$|LOSS$")
+_CLASS = re.compile(r"(Loss|Criterion|Triplet)(es)?(V?\d+|_?[A-Z]{1,4})?$|LOSS$")
 _FUNCTION = re.compile(r"(^|_)(loss|criterion)(_f[nu]\w*)?$")
 
 

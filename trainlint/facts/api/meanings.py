@@ -48,7 +48,8 @@ KEEPS = frozenset(
     "double half bfloat16 type type_as clone getitem expand expand_as view_as reshape_as detach data identity "
     "narrow select index_select movedim swapaxes swapdims ravel output stack cat concat unbind chunk split "
     "rearrange requires_grad_ retain_grad pin_memory squeeze_ unsqueeze_ Variable as_tensor tensor Tensor "
-    "moveaxis hstack vstack gather resize".split()
+    "moveaxis hstack vstack gather resize interpolate upsample torch.nn.Upsample torch.nn.UpsamplingBilinear2d "
+    "torch.nn.UpsamplingNearest2d".split()
 )
 """Operations whose result means what their first input means."""
 

@@ -19,6 +19,10 @@ _TOGETHER = ("stack", "cat", "concat", "hstack", "vstack", "getitem")
 """Operations whose result means what each of their inputs means."""
 
 
+_PRODUCTS = ("@", "matmul", "mm", "bmm", "spmm")
+"""Sums of the rows of the second input, as a layer of a graph gives them: of logits they are logits."""
+
+
 def makers(value: Value | None) -> tuple[Op, ...] | None:
     """The operations that gave a tensor its meaning, one for each way it may have come about.
 
@@ -57,6 +61,9 @@ def _makers(value: Value) -> tuple[Op, ...] | None:
             return (value,) if are_logits and all(are_logits) else None
         case Op(inputs=(_, _)) if plain(value) == "@" and any(map(_is_weight, value.inputs)):
             return (value,)
+        case Op(inputs=(_, second)) if plain(value) in _PRODUCTS:
+            rows = _makers(second)
+            return (value,) if rows and all(map(_is_of_logits, rows)) else None
     return None
 
 
@@ -91,7 +98,7 @@ def meaning(op: Op) -> Meaning | None:
         meanings = {meaning(one) for one in inner} if inner else {None}
         only = meanings.pop() if len(meanings) == 1 else None
         return TURNS[op.name].get(only) if only is not None else None
-    is_logits = op.name == "+" or plain(op) == "@"  # `_makers` gives no others
+    is_logits = op.name == "+" or plain(op) in _PRODUCTS  # `_makers` gives no others
     return Meaning.LOGITS if is_logits else None
 
 

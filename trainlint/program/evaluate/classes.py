@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _Made = TypeVar("_Made", bound=Value)
 
+
 def define_class(ev: Evaluator, code: s.Class) -> Value:
     """The value that a `class` statement binds; its body has been evaluated."""
     bases: list[Value] = []

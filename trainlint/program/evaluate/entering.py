@@ -56,7 +56,7 @@ class Entering:
         functions = [
             DefinedFunction(
                 function.origin.code.name,
-                (path, function.origin.code.at[0]),
+                (function.origin.env.path, function.origin.code.at[0]),
                 function.origin.code.names,
                 numbers[cls.uid] if cls is not None else None,
             )
@@ -107,7 +107,7 @@ class Entering:
 
         def call() -> None:
             nonlocal others
-            self._enter(path, function, receiver)
+            self._enter(function, receiver)
             if isinstance(receiver, Object):
                 self._describe(receiver)
                 if _trains(self._ev.nodes):
@@ -115,6 +115,8 @@ class Entering:
 
         root = self._ev.run_root(path, call, "PART_STEPS", on=before.made)
         root.trace.add(before.trace)
+        if function.origin.code.name == "forward":
+            root = root._replace(held=before.objects)
         return _after(root, before, others)
 
     def strangers(self, path: str, number: int) -> tuple[str, ...]:
@@ -155,8 +157,8 @@ class Entering:
                     own |= one.names
         return frozenset(own)
 
-    def _enter(self, path: str, function: FunctionValue, receiver: Value | None) -> None:
-        with self._ev.module_frame(path):
+    def _enter(self, function: FunctionValue, receiver: Value | None) -> None:
+        with self._ev.module_frame(function.origin.env.path):
             owned_methods.enter(self._ev, function, receiver)
 
 

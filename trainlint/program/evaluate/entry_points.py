@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
 
@@ -121,14 +121,14 @@ class Roots:
         outlines = self._ev.project.outlines
         relevance = Relevance(outlines)
         called = frozenset(name for path in self._paths for name in outlines[path].called)
+        overruled = _as_inherited(self._paths, self.ledger.defined)
         for is_called in (False, True):
             for path in self._entered:
-                overruled = _as_inherited(self.ledger.defined[path])
                 for entry in self._by_name("function", path):
                     function = self.ledger.defined[path].functions[entry[2]]
-                    if entry[2] in overruled:
+                    if entry in overruled or (function.name in called) is not is_called:
                         continue
-                    if (function.name in called) is is_called and self._trains(path, function, relevance):
+                    if self._trains(path, function, relevance):
                         yield Turn(entry, function.code)
 
     def _by_name(self, kind: str, path: str) -> list[Entry]:
@@ -164,7 +164,7 @@ class Roots:
         yield from self._noted(("program", path, 0), outcome)
 
     def _trains(self, path: str, function: DefinedFunction, relevance: Relevance) -> bool:
-        if relevance.trains(path, function.name, function.names):
+        if relevance.trains(function.code[0], function.name, function.names):
             return True
         owner = self.ledger.defined[path].classes[function.owner] if function.owner is not None else None
         if is_named_loss(function.name, owner.name if owner is not None else None):
@@ -224,7 +224,7 @@ class Roots:
             # what is asked of the classes of its objects, it follows from too
             self._ev.work.trace = root.trace
             with answered_by(Answers()):
-                lost = tuple(unread(self._ev, root.objects, root.nodes))
+                lost = tuple(unread(self._ev, (*root.held, *root.objects), root.nodes))
                 harmless = harmless_containers(self._ev, root.objects)
             limited = {of_evaluator(path, name, one): None for one in sorted(root.trace.limits)}
             is_test = kind != "program" and _is_test(path)
@@ -267,15 +267,18 @@ class Roots:
         return outcome.findings
 
 
-def _as_inherited(defined: Defined) -> frozenset[int]:
-    """The positions of methods that subclasses are entered for: the last ones of the same code."""
-    first: dict[Code, int] = {}
-    for number, function in enumerate(defined.functions):
-        first.setdefault(function.code, number)
-    count: dict[Code, int] = {}
-    for function in defined.functions:
-        count[function.code] = count.get(function.code, 0) + 1
-    return frozenset(number for code, number in first.items() if count[code] > 1)
+def _as_inherited(paths: Iterable[str], defined: Mapping[str, Defined]) -> frozenset[Entry]:
+    """Methods of which the first subclasses are entered, the methods of the base class itself and those of all others."""
+    entries: dict[Code, list[Entry]] = {}
+    for path in paths:
+        for number, function in enumerate(defined[path].functions):
+            entries.setdefault(function.code, []).append(("function", path, number))
+    left_out: list[Entry] = []
+    for (file, _), found in entries.items():
+        if len(found) > 1:
+            own = [one for one in found if one[1] == file][:1]
+            left_out += own + [one for one in found if one not in own][limits.SUBCLASSES :]
+    return frozenset(left_out)
 
 
 def _is_test(path: str) -> bool:

@@ -1,7 +1,7 @@
-"""What a parameter is that nobody in sight hands over, by the one thing of its file that makes something of that name.
+"""What a parameter is that nobody in sight hands over, by the one function of its file that makes something of that name.
 
-`def train(model, optimizer, loader)` stands beside `def build(cfg)`, which returns a `model` and an `optimizer`, or beside
-the one class of a model: the script that brings them together is missing, and nobody would bring together anything else.
+`def train(model, optimizer, loader)` stands beside `def build(cfg)`, which returns a `model` and an `optimizer`: the script that
+brings them together is missing, and nobody would bring together anything else.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import LOADER, MODULE, OPTIMIZER, SCALER, SCHEDULER
-from trainlint.facts.api.layers import WITH_PARAMETERS
 from trainlint.facts.model.values import Items, Object, Value, alternatives
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.siblings import look_at
-from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
+from trainlint.program.evaluate.standing_in import may_be
+from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
 from trainlint.program.source.walking import walk
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 _OF_TRAINING = frozenset((MODULE, OPTIMIZER, SCHEDULER, LOADER, SCALER))
 _MAKES = r"_?(build|make|create|construct|init|initialize|setup|set_up|prepare|define|new|get)_(the_)?"
 _MODELS = frozenset(("model", "net", "network"))
-_OF_LOSSES = re.compile(r"loss|criterion", re.IGNORECASE)
 _ALREADY_TRAINS = frozenset(("backward", "step", "zero_grad"))
 
 
-def given(ev: Evaluator, func: FunctionValue, name: str) -> Value | None:
-    """What the parameter of that name is; None where nothing, or more than one thing, in the file says so."""
-    found = _returned(ev, func, name) or _only_model(ev, func, name)
-    if found is None:
+def parameter(ev: Evaluator, func: FunctionValue, name: str) -> Value | None:
+    """What the one function of the file returns that makes something of that name; None where that is no part of training,
+    or none that the function could use."""
+    found = _returned(ev, func, name)
+    if found is None or not may_be(ev, func, name, found[0]):
         return None
-    made, shown = found
-    told_by = f"nobody in sight calls `{func.code.name}`: that `{name}` is {shown} follows from the names"
+    made, maker = found
+    told_by = f"nobody in sight calls `{func.code.name}`: that `{name}` is what `{maker}` returns follows from the names"
     for one in alternatives(made):
         if isinstance(one, Object):
             one.told_by = one.told_by or told_by
@@ -43,7 +43,7 @@ def given(ev: Evaluator, func: FunctionValue, name: str) -> Value | None:
 
 
 def _returned(ev: Evaluator, func: FunctionValue, name: str) -> tuple[Value, str] | None:
-    """What the one function of the file returns that makes something of that name."""
+    """What it returns, and what it is called."""
     makers = [
         (one, position)
         for one in _own(ev, func.env.path)
@@ -68,7 +68,7 @@ def _returned(ev: Evaluator, func: FunctionValue, name: str) -> tuple[Value, str
         result = result.items[position] if is_there and isinstance(result, Items) else None
     if result is None or not all(map(_is_of_training, alternatives(result))):
         return None
-    return result, f"what `{maker.code.name}` returns"
+    return result, maker.code.name
 
 
 def _positions(code: s.Function, name: str) -> Iterator[int | None]:
@@ -95,33 +95,6 @@ def _place(returned: s.Expr | None, function: str, name: str) -> int | None:
             is_maker = any(re.fullmatch(_MAKES + re.escape(stem), function) for stem in stems)
             return None if is_maker else -1
     return -1
-
-
-def _only_model(ev: Evaluator, func: FunctionValue, name: str) -> tuple[Value, str] | None:
-    """An instance of the one class of the file that is a whole model."""
-    if name not in _MODELS:
-        return None
-    modules = [
-        one
-        for one in _own(ev, func.env.path)
-        if isinstance(one, ClassValue) and MODULE in one.library_bases and one is not func.owner
-    ]
-    if len(modules) != 1 or not _is_a_model(ev, modules[0]):
-        return None
-    return classes.given(ev, modules[0], func.code.at), f"`{modules[0].code.name}`"
-
-
-def _is_a_model(ev: Evaluator, cls: ClassValue) -> bool:
-    """Whether a class has layers of its own, and no name of a loss."""
-    if _OF_LOSSES.search(cls.code.name) or cls.has_unknown_base:
-        return False
-    layers = [
-        node
-        for node in walk(cls.code.body)
-        if isinstance(node, s.Call) and isinstance(node.func, (s.Attribute, s.Name))
-        if node.func.name in WITH_PARAMETERS
-    ]
-    return len(layers) > 1
 
 
 def _own(ev: Evaluator, path: str) -> Iterator[Value]:

@@ -1,7 +1,8 @@
-"""Methods of a base class, as its subclasses of the same file have them: only these may set what they use."""
+"""Methods of a base class, as its subclasses have them: only these may set what they use."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,36 @@ if TYPE_CHECKING:
 
 _TRAINS = frozenset(("backward", "manual_backward", "training_step"))
 
+_NAMED = re.compile(r"(^|_)(loss|losses|criterion|train|training|fit|step|update|epoch|optimize|learn)(_|$)")
+"""What methods are called that train, or compute a loss."""
 
-def inherited(ev: Evaluator, own: list[ClassValue]) -> Iterator[tuple[FunctionValue, ClassValue]]:
-    """The methods that classes of a file inherit from its other classes, each with a class that has it, where either
-    these train or what they call is a method of the class that trains."""
+Inherited = tuple[FunctionValue, ClassValue]
+"""A method, and a class that inherits it."""
+
+
+def inherited(ev: Evaluator, own: list[ClassValue]) -> Iterator[Inherited]:
+    """The methods that classes of a file inherit."""
+    yield from _from_here(ev, own)
+    yield from _from_other_files(ev, own)
+
+
+def _from_other_files(ev: Evaluator, own: list[ClassValue]) -> Iterator[Inherited]:
+    """Methods of classes of other files, by their names alone: what stands in their bodies may change without a change
+    of this file."""
+    here = {cls.uid for cls in own}
+    for cls in own:
+        for base in classes.ancestry(cls):
+            if base.uid not in here:
+                yield from (
+                    (one, cls)
+                    for one in _methods(ev, base)
+                    if _NAMED.search(one.origin.code.name) and _is_held(ev, cls, one)
+                )
+
+
+def _from_here(ev: Evaluator, own: list[ClassValue]) -> Iterator[Inherited]:
+    """Methods of other classes of this file, where either these train or what they call is a method of the class that
+    trains."""
     methods = {cls.uid: list(_methods(ev, cls)) for cls in own}
     training = {uid for uid, held in methods.items() if any(_TRAINS & one.origin.code.names for one in held)}
     counts: dict[int, int] = {}
@@ -27,12 +54,17 @@ def inherited(ev: Evaluator, own: list[ClassValue]) -> Iterator[tuple[FunctionVa
         for number, one in ((base, one) for base in bases for one in methods[base]):
             if number not in training and steps.isdisjoint(one.origin.code.names):
                 continue
-            held = classes.class_attribute(ev, cls, one.origin.code.name)
-            if not isinstance(held, FunctionValue) or held.origin is not one.origin:
+            if not _is_held(ev, cls, one):
                 continue
             counts[one.uid] = counts.get(one.uid, 0) + 1
             if counts[one.uid] <= limits.SUBCLASSES:
                 yield one, cls
+
+
+def _is_held(ev: Evaluator, cls: ClassValue, method: FunctionValue) -> bool:
+    """Whether a class has a method of its base as it is."""
+    held = classes.class_attribute(ev, cls, method.origin.code.name)
+    return isinstance(held, FunctionValue) and held.origin is method.origin
 
 
 def _methods(ev: Evaluator, cls: ClassValue) -> Iterator[FunctionValue]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
+from trainlint.facts.ask.loaders import Purpose, purpose_of
 from trainlint.facts.ask.schedules import optimizers, schedulers
 from trainlint.facts.model.events.event import Returned
 from trainlint.facts.model.events.frameworks import Configured, StepMethod
@@ -25,7 +27,8 @@ from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionVal
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
-_OTHER_LOADERS = frozenset(("val_dataloader", "test_dataloader"))
+_LOADER = re.compile(r"(loader|_dl)$")
+"""What methods are called that give a loader."""
 
 
 def enter(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> None:
@@ -40,6 +43,7 @@ def enter(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> Non
         result = ev.call_function(function, given, function.origin.code.at, receiver)
         owner = receiver if isinstance(receiver, Object) else None
         ev.emit(Returned, function.origin.code.at, value=result, receiver=owner)
+        presumed_losses.returned(ev, function, result)
         for made in (result, *handed_back.called(ev, result, function.origin.code.at)):
             batch_making.note(ev, made, function.origin.code.at)
     elif role == "configures":
@@ -67,12 +71,29 @@ def batch_of(ev: Evaluator, function: FunctionValue) -> Value | None:
 
 def _make_training_loader_first(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> None:
     """Who is asked for the loader of held-out data has been asked for the other one, of the same data."""
-    is_asked = isinstance(receiver, Object) and receiver.is_a(owners.DATA, owners.LIGHTNING)
-    if not isinstance(receiver, Object) or not is_asked or function.origin.code.name not in _OTHER_LOADERS:
+    if not isinstance(receiver, Object) or not _gives_loader(function, "evaluate"):
         return
-    first = _in_class(ev, receiver, "train_dataloader")
-    if isinstance(first, FunctionValue):
-        ev.call_function(first, Arguments((receiver,)), first.origin.code.at, receiver)
+    for name in _names_of_methods(ev, receiver):
+        first = _in_class(ev, receiver, name)
+        if isinstance(first, FunctionValue) and _gives_loader(first, "train"):
+            ev.call_function(first, Arguments((receiver,)), first.origin.code.at, receiver)
+            return
+
+
+def _gives_loader(function: FunctionValue, what: Purpose) -> bool:
+    """Whether a method is there to give the loader for a purpose, and is asked for it without anything else."""
+    code = function.origin.code
+    needed = [one for one in code.parameters[1:] if one.default is None and not one.star]
+    is_method = function.owner is not None and function.kind in ("function", "property")
+    return (
+        is_method and not needed and _LOADER.search(code.name) is not None and purpose_of(code.name) == what
+    )
+
+
+def _names_of_methods(ev: Evaluator, receiver: Object) -> list[str]:
+    """The names of the methods of an object's class, in their order."""
+    cls = receiver.definition
+    return [one.name for one in classes.methods(ev, cls)] if isinstance(cls, ClassValue) else []
 
 
 def _in_class(ev: Evaluator, receiver: Object, name: str) -> Value | None:

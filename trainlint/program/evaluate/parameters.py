@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api.classes import SOME_MODULE
 from trainlint.facts.model.values import Constant, Items, Object, Table, Value, one_of
 from trainlint.program.api.lists import bounded
-from trainlint.program.evaluate import conditions, declared, names, standing_in
+from trainlint.program.evaluate import conditions, declared, given_by_name, named_after, names, standing_in
 from trainlint.program.evaluate.classes import overridable
 from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
@@ -66,6 +66,10 @@ def _argument(
     typed = declared.parameter(ev, func, parameter.annotation)
     if typed is not None and not _is_any_module(typed):
         return typed
+    if default is None and typed is None:
+        named = given_by_name.parameter(ev, func, name) or named_after.parameter(ev, func, name)
+        if named is not None:
+            return named
     used = (
         standing_in.parameter(ev, func, name, func.code.at, declared=typed is not None)
         if default is None or typed is not None

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api.classes import MODULE, SOME_MODULE
 from trainlint.facts.api.losses import is_named_loss
 from trainlint.facts.api.torch_names import library_bases
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.model.events.steps import Backward
-from trainlint.facts.model.values import Object, Op, Value
+from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Value, one_of
 from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
 
@@ -26,6 +27,12 @@ _NO_OUTPUT = re.compile(
     r"(^|_)(model|net|batch|data|images?|args?|cfg|config|params?|weights?|opt|optimizer|policy|critic|real|true|target\w*|labels?|gt|t|y)$"
 )
 """What a first parameter is called that is something else."""
+
+_COMPUTES = re.compile(r"(^|_)(loss|losses|criterion)(_|$)")
+"""What functions are called that compute a loss."""
+
+_LOOKS = re.compile(r"(^|_)(val|valid|validation|eval|evaluation|test|log|report|plot)(_|$)")
+"""What those are called that compute it to look at."""
 
 _TRAINS = frozenset(("eval", "train", "backward", "step", "zero_grad", "no_grad"))
 """What a function that only computes a loss does not use."""
@@ -47,13 +54,49 @@ def is_loss(function: FunctionValue, receiver: Value | None) -> bool:
 
 
 def called(ev: Evaluator, function: FunctionValue, receiver: Value | None) -> None:
-    """Call a loss function with a model's output and the targets of a batch, and run backward on what it returns, unless
-    that is a plain number."""
+    """Call a loss function with a model's output and the targets of a batch, and run backward on the loss that it returns."""
     at = function.origin.code.at
     model = ev.object(SOME_MODULE, library_bases(SOME_MODULE), at, Arguments(open=True))
     result = ev.call_function(function, _given(ev, function, receiver, model), at, receiver)
-    if isinstance(result, Op) and result.name not in _NUMBERS:
-        ev.emit(Backward, at, loss=result, accumulates=False, by_framework=True, by=model)
+    loss = _loss_in(result)
+    if loss is not None:
+        ev.emit(Backward, at, loss=loss, accumulates=False, by_framework=True, by=model)
+
+
+def returned(ev: Evaluator, function: FunctionValue, result: Value) -> None:
+    """Run backward on a loss that a function or method computes by calling a model, unless all of it is cut off from the model: then
+    it may be there to be looked at."""
+    code = function.origin.code
+    if not _COMPUTES.search(code.name) or _LOOKS.search(code.name) or code.names & _TRAINS:
+        return
+    loss = _loss_in(result)
+    way = attachment(loss) if loss is not None else None
+    if loss is not None and way is not None and way.attached:
+        ev.emit(Backward, code.at, loss=loss, accumulates=False, by_framework=True)
+
+
+def _loss_in(result: Value) -> Value | None:
+    """The loss in what a loss function returns: that itself, or what comes before numbers to log, `loss, {"bce": bce.item()}`;
+    None for plain numbers."""
+    match result:
+        case Op():
+            return result if result.name not in _NUMBERS else None
+        case Items(kind="tuple", items=[Op() as first, *others]) if result.exact and all(
+            map(_is_logged, others)
+        ):
+            return _loss_in(first)
+        case Table(entries={"loss": Op() as total}):
+            return _loss_in(total)
+        case Choice():
+            found = [(guards, _loss_in(one)) for guards, one in result.options]
+            options = [(guards, one) for guards, one in found if one is not None]
+            return one_of(options) if len(options) == len(found) else None
+    return None
+
+
+def _is_logged(value: Value) -> bool:
+    """Whether something beside a loss is there to be logged."""
+    return isinstance(value, (Table, Constant)) or (isinstance(value, Op) and value.name in _NUMBERS)
 
 
 def _given(ev: Evaluator, function: FunctionValue, receiver: Value | None, model: Object) -> Arguments:

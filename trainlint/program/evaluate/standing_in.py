@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api.classes import MODULE, NOT_TORCH, SCALER, SOME_LOSS, SOME_MODULE, SOME_OPTIMIZER
 from trainlint.facts.api.torch_names import library_bases
 from trainlint.facts.model.values import MANY, Choice, Constant, Object, Op, Unknown, Value, alternatives
-from trainlint.program.evaluate import given_by_name, siblings
+from trainlint.program.evaluate import siblings
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 from trainlint.program.source.given_models import given_model
@@ -78,9 +78,6 @@ def parameter(
         declared: its annotation says the same.
     """
     part = _parameter(ev, func, name) or siblings.part(ev, func, name)
-    by_name = given_by_name.given(ev, func, name) if not declared else None
-    if by_name is not None and (part is None or _plays(by_name, part.role)):
-        return by_name
     if part is None:
         return None
     told_by = f"nobody in sight calls `{func.code.name}`: what `{name}` is follows from {part.shown_by}"
@@ -91,9 +88,14 @@ def parameter(
     return made
 
 
-def _plays(value: Value, role: Role) -> bool:
-    """Whether something may be what code uses it as."""
-    bases = {MODULE} if role == "loss" else library_bases(TYPES[role]) if role in TYPES else set()
+def may_be(ev: Evaluator, func: FunctionValue, name: str, value: Value) -> bool:
+    """Whether something may be what a function uses a parameter as."""
+    part = _parameter(ev, func, name) or siblings.part(ev, func, name)
+    if part is None:
+        return True
+    bases = (
+        {MODULE} if part.role == "loss" else library_bases(TYPES[part.role]) if part.role in TYPES else set()
+    )
     return all(isinstance(one, Object) and not one.bases.isdisjoint(bases) for one in alternatives(value))
 
 

@@ -82,7 +82,10 @@ def _defined(one: Defined, number: dict[str, int], known: _Names) -> list[object
 
     return [
         [[cls.name, method(cls.init), cls.needs_instance] for cls in one.classes],
-        [[each.name, each.code[1], names(each.code, each.names), each.owner] for each in one.functions],
+        [
+            [each.name, number[each.code[0]], each.code[1], names(each.code, each.names), each.owner]
+            for each in one.functions
+        ],
     ]
 
 
@@ -104,7 +107,7 @@ def unpacked(data: bytes) -> Account:
         outlines[path] = _outline_from(outline)
     known = _names(outlines)
     for path, (_, _, _, defined) in zip(paths, files, strict=True):
-        ledger.defined[path] = _defined_from(defined, path, paths, known)
+        ledger.defined[path] = _defined_from(defined, paths, known)
     for (kind, path, place), found, uses, lists, reached, more, asked, tables, fills, limited in outcomes:
         calls = codes(reached)
         ledger.outcomes[str(kind), paths[path], int(place)] = Outcome(
@@ -134,7 +137,7 @@ def _outline_from(data: Any) -> Outline:
     )
 
 
-def _defined_from(data: Any, path: str, paths: list[str], known: _Names) -> Defined:
+def _defined_from(data: Any, paths: list[str], known: _Names) -> Defined:
     def names(code: Code, own: Any) -> frozenset[str]:
         return known[code] if own is None else frozenset(own)
 
@@ -144,8 +147,8 @@ def _defined_from(data: Any, path: str, paths: list[str], known: _Names) -> Defi
         code = paths[one[0]], int(one[1])
         return Method(code, names(code, one[2]))
 
-    def function(name: Any, offset: Any, own: Any, owner: Any) -> DefinedFunction:
-        code = path, int(offset)
+    def function(name: Any, file: Any, offset: Any, own: Any, owner: Any) -> DefinedFunction:
+        code = paths[file], int(offset)
         return DefinedFunction(str(name), code, names(code, own), None if owner is None else int(owner))
 
     classes, functions = data

@@ -68,12 +68,12 @@ class Reader(ExpressionReader):
         return s.Assign((target,), value, annotation, (target.at[0], (value or annotation).at[1]))
 
     def _target(self, node: Any) -> s.Expr:
-        """What is assigned: an attribute that is set is not read."""
-        name = node.attr.value if isinstance(node, cst.Attribute) else None
-        is_new = name not in self._reads
+        """What is assigned: an attribute that is set, alone or as one of several, is not read."""
+        several = [one.value for one in node.elements] if isinstance(node, (cst.Tuple, cst.List)) else [node]
+        names = {one.attr.value for one in several if isinstance(one, cst.Attribute)}
+        new = names - self._reads
         target = self._expr(node)
-        if name is not None and is_new:
-            self._reads.discard(name)
+        self._reads -= new
         return target
 
     def _aug_assign(self, node: cst.AugAssign) -> s.Statement:

@@ -24,6 +24,9 @@ _OF_MODULES = frozenset(
 _OF_MODULES_ALONE = frozenset(("parameters", "named_parameters"))
 _SWITCHES = frozenset(("train", "eval"))
 _KEEPS = frozenset("to cuda cpu float long view reshape flatten squeeze unsqueeze transpose permute".split())
+_OF_TENSORS = frozenset(
+    "argmax mean sum max min amax amin abs exp log pow sqrt clamp round sign norm detach contiguous double half bool int".split()
+)
 _OF_SCALERS = frozenset(("unscale_", "update", "step"))
 _OF_SCHEDULERS = frozenset(("get_last_lr", "get_lr"))
 _OF_TRAINING = frozenset("zero_grad step train eval parameters load_state_dict unscale_".split())
@@ -82,6 +85,10 @@ def _known(uses: _Uses) -> Mapping[str, Part]:
         role = _role(name.rpartition(".")[2].rpartition("[")[2].rstrip("]"), use)
         if role is not None:
             found[name] = Part(role, _shown(name, role, use), _SWITCHES & use.methods, bool(use.methods))
+    for scaler, names in uses.scaled.items():
+        name = next(iter(names))
+        if len(names) == 1 and name not in found and scaler in found and found[scaler].role == "scaler":
+            found[name] = Part("optimizer", f"`{scaler}.step({name})`")
     if uses.runs_backward:
         found |= _batches(uses, found)
     return found
@@ -168,6 +175,8 @@ class _Uses:
         """The calls whose results nothing uses."""
         self._given: list[tuple[str, tuple[s.Argument, ...]]] = []
         """What names are called with."""
+        self.scaled: dict[str, set[str]] = {}
+        """The names that are given to a method `step`, by its owner."""
         self._unpacked: dict[str, str] = {}
         """Names that hold an entry of what another one holds, by `x, y = batch`."""
 
@@ -223,6 +232,12 @@ class _Uses:
             if owner is not None:
                 self._of(owner).methods.add(node.func.name)
                 self._of(owner).gives |= node.func.name == "step" and id(node) not in self._ignored
+                if (
+                    node.func.name == "step"
+                    and node.args
+                    and (given := spelled(node.args[0].value)) is not None
+                ):
+                    self.scaled.setdefault(owner, set()).add(given)
             if node.func.name == "backward":
                 self._runs.append(node)
 
@@ -269,8 +284,8 @@ class _Uses:
                 case s.Name(name=name) if name not in seen:
                     seen.add(name)
                     pending.extend(self._held.get(name, ()))
-                case s.Call(func=s.Attribute(name=name, value=inner)) if name in _KEEPS or isinstance(
-                    inner, s.Call
+                case s.Call(func=s.Attribute(name=name, value=inner)) if (
+                    name in _KEEPS or name in _OF_TENSORS or isinstance(inner, s.Call)
                 ):
                     pending.append(inner)
                 case s.Call(func=s.Attribute(name="log_softmax" | "softmax" | "sigmoid"), args=(first, *_)):
