@@ -55,8 +55,22 @@ def _class(ev: Evaluator, func: FunctionValue, name: str) -> ClassValue | None:
     if not named and name in _ANY:
         parts = {part for one in models for part in _parts(ev, one)}
         named = [one for one in models if one.code.name not in parts]
+        if not all(map(_is_whole, named)):
+            return None
     own = [one for one in named if one.env.path == func.env.path]
     return own[0] if len(own) == len(named) == 1 else None
+
+
+def _is_whole(cls: ClassValue) -> bool:
+    """Whether a class makes several layers or other parts: with one of them, it may itself be a layer."""
+    made = [
+        one
+        for one in walk(cls.code.body)
+        if isinstance(one, s.Call)
+        and isinstance(one.func, (s.Attribute, s.Name))
+        and one.func.name[:1].isupper()
+    ]
+    return len(made) > 1
 
 
 def _parts(ev: Evaluator, cls: ClassValue) -> set[str]:
