@@ -5,16 +5,20 @@ from trainlint.facts.api.encoders import attends_to_padding
 from trainlint.facts.api.torch_names import shifts_labels
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.loaders import comes_from_loader
 from trainlint.facts.ask.named_parts import all_made, named_part
 from trainlint.facts.ask.padding import Padded, padded
 from trainlint.facts.ask.sequences import Batches, batches
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Items, Object, Op, Unknown, Value, alternatives, constant
 from trainlint.facts.seen.batches import Unmasked
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
+
+_SEVERAL = ("batch", "examples", "samples")
+"""What the texts of several samples are called together."""
 
 _HARM = "it attends to padding, and what it gives for a text depends on the texts beside it"
 _HARM_OF_MODELS = "they attend to padding, and what they give for a text depends on the texts beside it"
@@ -127,9 +131,19 @@ def _is_of_several_texts(call: Op) -> bool:
     if call.name != "call" or constant(call.options.get("padding")) == "max_length":
         return True
     texts = call.inputs[1] if len(call.inputs) > 1 else call.options.get("text")
-    return isinstance(texts, Items) or (
-        texts is not None and any(isinstance(one, Object) and one.is_a(LOADER) for one in reached([texts]))
-    )
+    return isinstance(texts, Items) or (texts is not None and any(map(_gives_several, reached([texts]))))
+
+
+def _gives_several(value: Value) -> bool:
+    """Whether it is a loader, or by its name a batch, or what a loop over a loader draws."""
+    match value:
+        case Object():
+            return value.is_a(LOADER)
+        case Unknown(text=name):
+            return name in _SEVERAL
+        case Op(name="iterate"):
+            return comes_from_loader(value)
+    return False
 
 
 def _pads_left(call: Op) -> bool:

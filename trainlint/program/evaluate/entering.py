@@ -115,8 +115,6 @@ class Entering:
 
         root = self._ev.run_root(path, call, "PART_STEPS", on=before.made)
         root.trace.add(before.trace)
-        if function.origin.code.name == "forward":
-            root = root._replace(held=before.objects)
         return _after(root, before, others)
 
     def strangers(self, path: str, number: int) -> tuple[str, ...]:

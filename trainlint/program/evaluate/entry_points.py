@@ -224,7 +224,7 @@ class Roots:
             # what is asked of the classes of its objects, it follows from too
             self._ev.work.trace = root.trace
             with answered_by(Answers()):
-                lost = tuple(unread(self._ev, (*root.held, *root.objects), root.nodes))
+                lost = tuple(unread(self._ev, root.objects, root.nodes))
                 harmless = harmless_containers(self._ev, root.objects)
             limited = {of_evaluator(path, name, one): None for one in sorted(root.trace.limits)}
             is_test = kind != "program" and _is_test(path)

@@ -21,8 +21,6 @@ class Root(NamedTuple):
     made: Layer
     """What the things that it made hold, if that is kept."""
     earlier: Earlier = Earlier()
-    held: tuple[Object, ...] = ()
-    """What the constructor of the module has made whose forward it is."""
 
     def release(self) -> None:
         """Forget what has happened: it has been judged."""
