@@ -86,9 +86,12 @@ def _call_own(
 
 def call_choice(ev: Evaluator, func: Choice, given: Arguments, at: s.Span, text: str) -> Value:
     results, ways, left = [], [], ev.nodes
-    options = _rest_last(_callable(ev, func, given)[: limits.MAX_OPTIONS_CALLED])
+    every = _callable(ev, func, given)
+    options = _rest_last(every[: limits.MAX_OPTIONS_CALLED])
+    are_all = 1 < len(options) == len(every)
     for number, (guards, one) in enumerate(options, 1):
-        nodes, left = _way(ev, guards, left, is_last=number == len(options))
+        is_last = number == len(options) and (are_all or not guards)
+        nodes, left = _way(ev, guards, left, is_last)
         known = {**ev.known, **dict(guards)}
         with ev.inside(nodes=nodes, guards=(*ev.guards, *guards), known=known):
             results.append((guards, ev.call(one, _settled(ev, given), at, text)))
@@ -106,8 +109,9 @@ def _rest_last(options: Options) -> Options:
 
 
 def _way(ev: Evaluator, guards: Guards, left: list[Node], is_last: bool) -> tuple[list[Node], list[Node]]:
-    """Where the events of one option go, and those of the next: beside a condition that leads to this one."""
-    if not guards and is_last:
+    """Where the events of one option go, and those of the next: beside a condition that leads to this one. The last one is
+    what is left where those of all others fail, whatever leads to it: a value is one of its options."""
+    if is_last:
         return left, left
     condition, outcome = guards[-1] if guards else (None, True)
     branch = Branch(condition, tuple(sorted(ev.varying.get(condition, ()))))
