@@ -68,6 +68,15 @@ def check(training: Training) -> Iterator[Finding]:
                     (Because(loss.at, f"it reaches {loss.name} here"),),
                     evidence=_shape(made),
                 )
+        if loss.function == "ctc_loss" and isinstance(made, Op) and made.name == "log_softmax":
+            if made.at is not None and number_of(_dim(made)) == 0:
+                yield Finding(
+                    made.at,
+                    f"this normalises over dimension 0, but {loss.name} takes that for the time steps, and expects the classes "
+                    "last: the probabilities of one time step do not sum to 1. Pass `dim=-1`.",
+                    (Because(loss.at, f"it reaches {loss.name} here"),),
+                    evidence=_shape(made),
+                )
     yield from _of_other_axis(training)
     yield from _of_pooling(training)
     over_first = [
