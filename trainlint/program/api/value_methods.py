@@ -39,7 +39,7 @@ def value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: s
 def _operation(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     if isinstance(value, Constant):
         return ev.op("call", (value, *given.args), at, text, given.options)
-    if _passes_objects(given):
+    if _passes_objects(given) and name not in STARTS_NOTHING:
         ev.emit(Escape, at, values=(value, *given.all()))
         for one in given.args:
             library.called_back(ev, one, at)
