@@ -33,6 +33,17 @@ DETECTORS = "torchvision.models.detection."
 scores, and so wait for the device."""
 
 
+HEADS = {
+    **dict.fromkeys(("resnet", "resnext", "wide_resnet", "shufflenet", "regnet"), "fc"),
+    **dict.fromkeys(
+        ("vgg", "alexnet", "densenet", "mobilenet", "efficientnet", "convnext", "mnasnet"), "classifier"
+    ),
+    "swin": "head",
+    "vit": "heads",
+}
+"""The last part of torchvision's classifiers, by how their names begin: what programs replace for their own classes."""
+
+
 DEFAULTDICT = "collections.defaultdict"
 
 

@@ -130,6 +130,8 @@ def is_one_of_several(value: Value | None) -> bool:
 def _models(value: Value | None) -> list[Value | None]:
     """A value for each model that it may be the output of."""
     while isinstance(value, Op) and value.name in KEEPS and value.name != "output" and value.inputs:
+        if value.written:
+            break
         value = value.inputs[0]
     if isinstance(value, Choice):
         options = [option for _, option in value.options]

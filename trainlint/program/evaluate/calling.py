@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.api.attention import ATTENTION_MASKS
-from trainlint.facts.api.classes import MODULE, SOME_LOSS
+from trainlint.facts.api.classes import HEADS, MODULE, SOME_LOSS
 from trainlint.facts.api.frameworks import ENGINE
 from trainlint.facts.api.layers import BATCH_NORMS, LAYERS
 from trainlint.facts.api.losses import LOSSES, MOST_INPUTS
@@ -55,13 +55,24 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
                 ev.emit(AttentionCall, at, name=value.type, output=made, is_open=given.open)
             if value.type in BATCH_NORMS:
                 ev.emit(Normalised, at, output=made)
-            return made
+            head = _head_of(ev, value)
+            return made if head is None else _layer(ev, head, made, at, text)
 
         return _through(ev, value, applied, given, at, text)
     match given.args:
         case (FunctionValue() as function,) if (found := decorating.under(value, function)) is not function:
             return found
     return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _head_of(ev: Evaluator, model: Object) -> Object | None:
+    """What a program has put in place of the last part of one of torchvision's classifiers: `model.fc = nn.Linear(512, 10)`."""
+    module, _, kind = model.type.rpartition(".")
+    names = {
+        name for begin, name in HEADS.items() if module == "torchvision.models" and kind.startswith(begin)
+    }
+    head = ev.store.get((model.uid, names.pop())) if names else None
+    return head if isinstance(head, Object) and head.is_a(MODULE) else None
 
 
 def _call_own(
