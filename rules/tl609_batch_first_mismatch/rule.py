@@ -11,8 +11,8 @@ from trainlint.facts.seen.layouts import Layout
 from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
-from .positions import misplaced
 from .convolved import turned_features
+from .positions import misplaced
 from .time_axis import is_last_of_second_axis, is_time_first, misread
 
 ATTEND = (
