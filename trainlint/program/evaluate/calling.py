@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.api.attention import ATTENTION_MASKS
-from trainlint.facts.api.classes import HEADS, MODULE, SOME_LOSS
+from trainlint.facts.api.classes import HEADS, LAST_OF_HEADS, MODULE, SOME_LOSS
 from trainlint.facts.api.frameworks import ENGINE
 from trainlint.facts.api.layers import BATCH_NORMS, LAYERS
 from trainlint.facts.api.losses import LOSSES, MOST_INPUTS
+from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward, Normalised
@@ -66,12 +67,18 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
 
 
 def _head_of(ev: Evaluator, model: Object) -> Object | None:
-    """What a program has put in place of the last part of one of torchvision's classifiers: `model.fc = nn.Linear(512, 10)`."""
+    """What a program has put in place of the last part of one of torchvision's classifiers, or of the last layer in it:
+    `model.fc = nn.Linear(512, 10)`, `model.classifier[6] = nn.Linear(4096, 10)`."""
     module, _, kind = model.type.rpartition(".")
     names = {
         name for begin, name in HEADS.items() if module == "torchvision.models" and kind.startswith(begin)
     }
     head = ev.store.get((model.uid, names.pop())) if names else None
+    if isinstance(head, Op) and head.written:
+        last = {index for begin, index in LAST_OF_HEADS.items() if kind.startswith(begin)} | {-1}
+        write = head.written[-1]
+        is_last = write.name == "setitem" and len(write.inputs) == 3 and number_of(write.inputs[1]) in last
+        head = write.inputs[2] if is_last else None
     return head if isinstance(head, Object) and head.is_a(MODULE) else None
 
 
