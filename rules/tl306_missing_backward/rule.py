@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from trainlint.facts.ask.evidence import Evidence, of_gradients
 from trainlint.facts.ask.flow import is_made_of, made_of
 from trainlint.facts.ask.interference import may_touch_anything
+from trainlint.facts.ask.modes import is_inside
 from trainlint.facts.ask.trained_by import may_train
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
@@ -88,12 +90,12 @@ def _is_asked_for_backward(use: Use) -> bool:
 
 def _goes_elsewhere(training: Training, use: Use, loop: int | None) -> bool:
     """Whether unknown code receives the output of the model, and may run its backward; not what only computes something
-    that a loss is then taken of, as features are, or values in their own unit."""
-    losses = inside(training, loop, LossCall)
+    that a loss is then taken of, as features are, nor a layer of another net that is called."""
+    losses, nets = inside(training, loop, LossCall), inside(training, loop, Forward)
     makers = {one.at for loss in losses for one in made_of(loss.output) if isinstance(one, Op)}
     return any(
         is_made_of(value, use.output, with_graph=True)
         for escape in inside(training, loop, Escape)
-        if escape.at not in makers
+        if escape.at not in makers and not any(is_inside(escape, one) for one in nets)
         for value in (*escape.values, *escape.tensors)
     )
