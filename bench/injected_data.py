@@ -35,10 +35,12 @@ def shuffle_off(module: cst.Module) -> Iterator[Edit]:
 
 
 def is_used(edit: Edit, text: str, texts: Sequence[str]) -> bool:
-    """Whether the name that a loader gets stands anywhere else."""
+    """Whether the name that a loader gets stands anywhere else in its file, or is imported."""
     call = cst.Module([]).code_for_node(edit[0])
     name = re.search(rf"(\w+)\s*=\s*{re.escape(call)}", text)
-    return name is None or sum(len(re.findall(rf"\b{name[1]}\b", one)) for one in texts) > 1
+    if name is None or len(re.findall(rf"\b{name[1]}\b", text)) > 1:
+        return True
+    return any(re.search(rf"^from .* import .*\b{name[1]}\b", one, re.MULTILINE) for one in texts)
 
 
 def set_epoch_dropped(module: cst.Module) -> Iterator[Edit]:
