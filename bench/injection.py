@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--operator", action="append", default=[])
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--missed", action="store_true")
-    parser.add_argument("--write", choices=("injection", "first sight", "mended"))
+    parser.add_argument("--write", choices=("first sight", "mended"))
     given = parser.parse_args()
     kept: dict[str, bool] = json.loads(given.kept.read_text()) if given.kept.exists() else {}
     tried: dict[str, bool] = {} if given.folders else kept
