@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 import libcst.matchers as m
@@ -11,9 +12,15 @@ from injected_edits import Edit, assigned_calls, calls, calls_in, full_name, fun
 _SHUFFLED = m.Arg(keyword=m.Name("shuffle"), value=m.Name("True"))
 
 
+_MIXES = ("random_split", "train_test_split", ".shuffle(", "permutation(", "randperm(")
+
+
 def shuffle_off(module: cst.Module) -> Iterator[Edit]:
-    """But of what `random_split` has mixed already."""
-    if "random_split" in module.code:
+    """But of what is mixed already, and only where a file trains, or hands its loaders to one that does."""
+    hands_over = ".backward(" in module.code or any(
+        one.value is not None for one in within(module, cst.Return)
+    )
+    if any(one in module.code for one in _MIXES) or not hands_over:
         return
     for call in calls_in(module):
         if not any(m.matches(arg, _SHUFFLED) for arg in call.args):
@@ -25,6 +32,15 @@ def shuffle_off(module: cst.Module) -> Iterator[Edit]:
                 for arg in call.args
             ]
             yield call, call.with_changes(args=args)
+
+
+def is_used(edit: Edit, text: str, texts: Sequence[str]) -> bool:
+    """Whether the name that a loader gets stands anywhere else in its file, or is imported."""
+    call = cst.Module([]).code_for_node(edit[0])
+    name = re.search(rf"(\w+)\s*=\s*{re.escape(call)}", text)
+    if name is None or len(re.findall(rf"\b{name[1]}\b", text)) > 1:
+        return True
+    return any(re.search(rf"^from .* import .*\b{name[1]}\b", one, re.MULTILINE) for one in texts)
 
 
 def set_epoch_dropped(module: cst.Module) -> Iterator[Edit]:

@@ -22,6 +22,8 @@ class Operator(NamedTuple):
     """Rules of which one is to find the bug."""
     word: str
     """A pattern that stands in each file with something to edit."""
+    harms: Callable[[Edit, str, Sequence[str]], bool] = lambda edit, text, texts: True
+    """Whether an edit of a file with this text does harm in a repository with these texts."""
 
 
 def parsed(*statements: str) -> list[cst.BaseStatement]:

@@ -202,10 +202,24 @@ def mode_dropped(method: str) -> Edits:
             ]
             for name in ("train", "eval")
         }
-        if found["train"] and found["eval"] and len(found[method]) == 1:
+        is_alone = bool(found["train"] and found["eval"]) and len(found[method]) == 1
+        if is_alone and (method == "eval" or _comes_again(module, found["train"][0])):
             yield found[method][0].replaced([])
 
     return edits
+
+
+def _comes_again(module: cst.Module, found: Found) -> bool:
+    """Whether a statement is in a loop, or in a function, which others may call again: a new model is in training mode."""
+    text = module.code_for_node(found.statement)
+    own = [
+        one for one in functions(module) if found.block in within(one, cst.BaseSuite) or found.block is one
+    ]
+    nearest = min(own, key=lambda one: len(module.code_for_node(one)))
+    is_in_loop = any(text in module.code_for_node(one) for one in _loops_in(nearest))
+    return is_in_loop or (
+        isinstance(nearest, cst.FunctionDef) and ".eval()" not in module.code_for_node(nearest)
+    )
 
 
 def item_dropped(module: cst.Module) -> Iterator[Edit]:

@@ -40,10 +40,17 @@ def shared_layers(module: cst.Module) -> Iterator[Edit]:
 
 
 def super_init_dropped(module: cst.Module) -> Iterator[Edit]:
-    for function in within(module, cst.FunctionDef):
+    """Of classes with a base that may be a module: an abstract class needs none."""
+    classes = [one for one in within(module, cst.ClassDef) if _has_some_base(module, one)]
+    for function in (one for each in classes for one in within(each, cst.FunctionDef)):
         for one in calls(function, "__init__") if function.name.value == "__init__" else ():
             if "super" in module.code_for_node(one.call) and "nn." in module.code_for_node(function):
                 yield one.replaced([])
+
+
+def _has_some_base(module: cst.Module, one: cst.ClassDef) -> bool:
+    names = {module.code_for_node(base.value) for base in one.bases}
+    return bool(names - {"ABC", "abc.ABC", "object"})
 
 
 def mask_diagonal(module: cst.Module) -> Iterator[Edit]:
@@ -86,13 +93,30 @@ def scale_dropped(module: cst.Module) -> Iterator[Edit]:
 
 
 def batch_first_dropped(module: cst.Module) -> Iterator[Edit]:
-    """Of recurrent layers and of attention whose input has the batch first."""
+    """Of recurrent layers and of attention whose input has the batch first. A layer that is given its first state fails at once
+    without it, and one that is given packed sequences does not care."""
+    if "pack_padded_sequence" in module.code or not within(module, cst.ClassDef):
+        return
     kinds = ("LSTM", "GRU", "RNN", "MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer")
     for call in calls_in(module):
         kept = [one for one in call.args if not m.matches(one, m.Arg(m.Name("True"), m.Name("batch_first")))]
-        if last_name(call) in kinds and len(kept) < len(call.args):
+        if last_name(call) in kinds and len(kept) < len(call.args) and _is_called_plainly(module, call):
             kept[-1:] = [kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)] if kept else []
             yield call, call.with_changes(args=kept)
+
+
+def _is_called_plainly(module: cst.Module, layer: cst.Call) -> bool:
+    """Whether a layer is called by its name, and if it is a recurrent one, with its input alone."""
+    is_recurrent = last_name(layer) in ("LSTM", "GRU", "RNN")
+    names = {
+        target
+        for function in functions(module)
+        for one in assigned_calls(function)
+        if one.found.call is layer
+        for target in one.targets
+    }
+    used = [one for one in calls_in(module) if full_name(one) in names]
+    return not names or (bool(used) and all(len(one.args) == 1 or not is_recurrent for one in used))
 
 
 def dropout_always_on(module: cst.Module) -> Iterator[Edit]:

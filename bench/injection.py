@@ -50,11 +50,12 @@ class Mutant(NamedTuple):
 
 
 def mutants(files: list[Path], names: Iterable[str], most: int) -> Iterator[Mutant]:
-    """Up to so many of each operator, those of the first files first."""
+    """Up to so many of each operator, those of the first files first. What a test trains, it trains for the test."""
     counts: Counter[str] = Counter()
+    texts = [file.read_text(encoding="utf-8", errors="replace") for file in files]
     for file in files:
         raw = file.read_bytes()
-        if b"torch" not in raw:
+        if b"torch" not in raw or file.name.startswith("test_"):
             continue
         left = [name for name in names if counts[name] < most]
         left = [name for name in left if re.search(OPERATORS[name].word.encode(), raw)]
@@ -65,6 +66,8 @@ def mutants(files: list[Path], names: Iterable[str], most: int) -> Iterator[Muta
         before = module.code
         for name in left:
             for old, new in OPERATORS[name].edits(module):
+                if not OPERATORS[name].harms((old, new), before, texts):
+                    continue
                 changed = new if old is module else module.deep_replace(old, new)
                 assert isinstance(changed, cst.Module)
                 after = changed.code
@@ -104,7 +107,7 @@ def main() -> None:
     parser.add_argument("--operator", action="append", default=[])
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--missed", action="store_true")
-    parser.add_argument("--write", choices=("injection", "first sight", "mended"))
+    parser.add_argument("--write", choices=("first sight", "mended"))
     given = parser.parse_args()
     kept: dict[str, bool] = json.loads(given.kept.read_text()) if given.kept.exists() else {}
     tried: dict[str, bool] = {} if given.folders else kept

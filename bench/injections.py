@@ -3,13 +3,13 @@ applies."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 import injected_data as data
 import injected_loops as loops
 import injected_losses as losses
 import injected_models as models
+import injected_modes as modes
 from injected_edits import Operator
 
 _CUT = ("TL201", "TL202", "TL203", "TL208")
@@ -62,9 +62,9 @@ OPERATORS = {
     ),
     "kl_div arguments swapped": Operator(losses.divergence_arguments_swapped, ("TL106",), "kl_div|KLDiv"),
     "no_grad dropped": Operator(loops.no_grad_dropped, ("TL312",), "no_grad"),
-    "train() dropped": Operator(loops.mode_dropped("train"), ("TL310",), "eval"),
-    "eval() dropped": Operator(loops.mode_dropped("eval"), ("TL311",), "eval"),
-    "shuffle off": Operator(data.shuffle_off, ("TL502",), "shuffle"),
+    "train() dropped": Operator(loops.mode_dropped("train"), ("TL310",), "eval", modes.matters),
+    "eval() dropped": Operator(loops.mode_dropped("eval"), ("TL311",), "eval", modes.matters),
+    "shuffle off": Operator(data.shuffle_off, ("TL502",), "shuffle", data.is_used),
     "set_epoch dropped": Operator(data.set_epoch_dropped, ("TL504",), "set_epoch"),
     "batch not moved": Operator(data.batch_not_moved, ("TL215", "TL801"), "loader"),
     "weights not copied": Operator(loops.weights_not_copied, ("TL919",), "deepcopy"),
@@ -83,10 +83,6 @@ OPERATORS = {
     "step without scaler": Operator(loops.step_without_scaler, ("TL405",), "scaler"),
     "loss not scaled": Operator(loops.loss_not_scaled, ("TL402", "TL405"), "scaler"),
 }
-_MODES = re.compile(
-    rb"dropout|batch_?norm|torchvision.{1,9}models|timm|transformers|from_pretrained", re.IGNORECASE
-)
-"""What stands in a repository that has a layer which depends on the mode: in others, dropping `eval()` is no bug."""
 
 
 def harmful(texts: Iterable[bytes]) -> frozenset[str]:
@@ -94,8 +90,6 @@ def harmful(texts: Iterable[bytes]) -> frozenset[str]:
     everything = b"\n".join(texts)
     says_log, says_nll = losses.SAYS_LOG_SOFTMAX.search(everything), losses.SAYS_NLL.search(everything)
     harmless = set()
-    if not _MODES.search(everything):
-        harmless |= {"train() dropped", "eval() dropped"}
     if says_log:
         harmless |= {"NLLLoss on logits"}
     if not says_nll or losses.SAYS_CROSS_ENTROPY.search(everything):

@@ -68,6 +68,8 @@ def check(training: Training) -> Iterator[Finding]:
                     (Because(loss.at, f"it reaches {loss.name} here"),),
                     evidence=_shape(made),
                 )
+        elif loss.function == "ctc_loss" and isinstance(made, Op) and made.name == "log_softmax":
+            yield from _of_steps(loss, made)
     yield from _of_other_axis(training)
     yield from _of_pooling(training)
     over_first = [
@@ -90,6 +92,18 @@ def check(training: Training) -> Iterator[Finding]:
                     (Because(attended.at, "the weights are applied here"),),
                     evidence=_shape(softmax),
                 )
+
+
+def _of_steps(loss: LossCall, made: Op) -> Iterator[Finding]:
+    """Log-probabilities for CTC that are normalised over the time steps."""
+    if made.at is not None and number_of(_dim(made)) == 0:
+        yield Finding(
+            made.at,
+            f"this normalises over dimension 0, but {loss.name} takes that for the time steps, and expects the classes last: "
+            "the probabilities of one time step do not sum to 1. Pass `dim=-1`.",
+            (Because(loss.at, f"it reaches {loss.name} here"),),
+            evidence=_shape(made),
+        )
 
 
 def _of_other_axis(training: Training) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from trainlint.facts.ask.trained_by import may_train
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op
+from trainlint.facts.model.values import Op, compatible
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -50,10 +50,14 @@ def _is_as_often(training: Training, step: OptimizerStep, backward: Backward) ->
 
 
 def _has_other_gradients(training: Training, step: OptimizerStep, backward: Backward) -> bool:
-    """Whether code that is not known may have run backward before a step. What has computed this batch's loss has not."""
+    """Whether code that is not known may have run backward before a step. What has computed this batch's loss has not,
+    and what stands on another branch neither."""
     escapes = training.inside(step.loops[-1], Escape) if step.loops else training.events(Escape)
     makers = {one.at for one in made_of(backward.loss) if isinstance(one, Op)}
     return may_touch_anything(training, step.loops) or any(
-        escape.at not in makers and training.is_after(step, escape) and may_run_backward(escape)
+        escape.at not in makers
+        and compatible(escape.guards, backward.guards)
+        and training.is_after(step, escape)
+        and may_run_backward(escape)
         for escape in escapes
     )

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.classes import SCALER
-from trainlint.facts.ask.interference import may_set_gradients, may_touch
+from trainlint.facts.ask.interference import may_set_gradients, may_touch, uses_gradients
 from trainlint.facts.ask.precision import is_unscaled, may_scale, scaling
 from trainlint.facts.ask.stepped import certainly_clears
 from trainlint.facts.model.events.event import Event
@@ -58,7 +58,7 @@ def _scales(training: Training) -> bool:
 
 def _past_the_scaler(training: Training, runs: list[Run]) -> Iterator[Finding | Open]:
     """The loss is scaled, but the optimizer steps directly."""
-    if may_set_gradients(training, None):
+    if uses_gradients(training, None) and may_set_gradients(training, None):
         return
     steps = training.events(OptimizerStep)
     scaled = {one.uid for step in steps if step.scaler is not None for one in alternatives(step.optimizer)}

@@ -11,6 +11,7 @@ from trainlint.facts.seen.layouts import Layout
 from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
+from .convolved import turned_features
 from .positions import misplaced
 from .time_axis import is_last_of_second_axis, is_time_first, misread
 
@@ -43,6 +44,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     if not isinstance(training, Recorded):
         yield from not_shown_by_runs(_misread(training))
         yield from _misplaced(training)
+        yield from _turned(training)
 
 
 def _misread(training: Training) -> Iterator[Finding]:
@@ -76,6 +78,23 @@ def _misplaced(training: Training) -> Iterator[Finding]:
                 "`batch_first` where the layer is created.",
                 (Because(call.at, f"this {kind} takes the result as a batch"),),
                 is_shown_by_runs=False,
+            )
+
+
+def _turned(training: Training) -> Iterator[Finding]:
+    """Recurrent layers that take the batch of a convolution for time."""
+    used = [loss.input for loss in training.events(LossCall) if loss.input is not None]
+    used += [returned.value for returned in training.handed_out()]
+    for call in reached(used):
+        convolved = turned_features(call) if isinstance(call, Op) and call.at is not None else None
+        if isinstance(call, Op) and call.at is not None and convolved is not None:
+            kind = call.name.rpartition(".")[2]
+            yield Finding(
+                call.at,
+                f"This {kind} is created without `batch_first=True`, so it takes `[time, batch, features]`, but it is given the "
+                "features of a convolution, whose batch is still the first axis: samples are taken for time steps. Pass "
+                "`batch_first=True`, or put the time first.",
+                (Because(convolved.at, "the features come from here"),) if convolved.at is not None else (),
             )
 
 

@@ -47,7 +47,7 @@ def misread(op: Op) -> Misread | None:
         return Misread(found[0], _TIME_FIRST, "pools over axis 1") if found and found[1] is False else None
     if op.name in _SLIDES:
         turned = plain(op.inputs[0])
-        found = _sequence(turned) if turned is not None and _swaps_last_two(turned) else None
+        found = _sequence(turned) if turned is not None and swaps_last_two(turned) else None
         return Misread(found[0], _TIME_FIRST, "goes along axis 1") if found and found[1] is False else None
     if op.name != "getitem":
         return None
@@ -70,7 +70,7 @@ def misread(op: Op) -> Misread | None:
     return None
 
 
-def _swaps_last_two(op: Op) -> bool:
+def swaps_last_two(op: Op) -> bool:
     """Whether the last two of three axes change places."""
     given = op.inputs[1].items if len(op.inputs) == 2 and isinstance(op.inputs[1], Items) else op.inputs[1:]
     axes = [number_of(one) for one in given]
@@ -87,7 +87,7 @@ def _sequence(reader: Op) -> tuple[Op, bool | None] | None:
     """What gives the sequence that an operation reads, and whether its batch comes first; None where that is not known."""
     call = layer_of(reader)
     if call is not None:
-        return (call, is_batch_first(call.owner, 4)) if not _is_packed(call) else None
+        return (call, is_batch_first(call.owner, 4)) if not is_packed(call) else None
     given = plain(reader.inputs[0])
     if given is None:
         return None
@@ -113,7 +113,7 @@ def _encoded(value: Value) -> tuple[Op, bool | None] | None:
     return None
 
 
-def _is_packed(call: Op) -> bool:
+def is_packed(call: Op) -> bool:
     return any(isinstance(one, Op) and one.name.endswith(_PACKS) for one in map(plain, call.inputs))
 
 

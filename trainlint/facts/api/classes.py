@@ -33,6 +33,26 @@ DETECTORS = "torchvision.models.detection."
 scores, and so wait for the device."""
 
 
+HEADS = {
+    **dict.fromkeys(("resnet", "resnext", "wide_resnet", "shufflenet", "regnet"), "fc"),
+    **dict.fromkeys(
+        ("vgg", "alexnet", "densenet", "mobilenet", "efficientnet", "convnext", "mnasnet"), "classifier"
+    ),
+    "swin": "head",
+    "vit": "heads",
+}
+"""The last part of torchvision's classifiers, by how their names begin: what programs replace for their own classes."""
+
+
+LAST_OF_HEADS = {
+    **dict.fromkeys(("vgg", "alexnet"), 6),
+    **dict.fromkeys(("mobilenet_v2", "efficientnet", "mnasnet"), 1),
+    "mobilenet_v3": 3,
+    "convnext": 2,
+}
+"""The index of the layer in these last parts that gives the scores."""
+
+
 DEFAULTDICT = "collections.defaultdict"
 
 

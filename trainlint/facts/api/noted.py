@@ -31,6 +31,14 @@ LOGS_NUMBERS = frozenset(("wandb.log", "add_scalar", "add_scalars"))
 """Functions and methods that turn each tensor into a number at once, so that they wait for the device."""
 
 
+STARTS_NOTHING = frozenset(
+    "items keys values set_description set_description_str set_postfix set_postfix_str inverse_transform "
+    "update_parameters".split()
+)
+"""Methods that list what is there, write beside a progress bar, undo a scaling, or let an average follow a model: whatever has
+them, they train nothing that they are given."""
+
+
 EMPTY_CACHES = frozenset(f"torch.{name}.empty_cache" for name in ("cuda", "cuda.memory", "mps", "xpu"))
 
 

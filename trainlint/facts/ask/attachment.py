@@ -152,6 +152,8 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
         return _of_hung(op, op.hung_on, at_first)
     if op.name in (PARAMETER, "parameters"):
         return _ATTACHED
+    if op.name.startswith(_NUMBERS):
+        return _NOTHING
     if op.name in CREATES or op.name.removeprefix("builtins.") in NO_GRADIENT or is_index(op):
         return Attachment(attached=wants_gradient(op))
     if op.name == "output" and op.owner is not None:
@@ -159,6 +161,10 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
     if op.name == "grad":  # which has a graph only where `backward` was asked to create one
         return _UNCERTAIN
     return None
+
+
+_NUMBERS = ("sklearn.metrics.",)
+"""Libraries whose functions give numbers of Python, and refuse what has a graph."""
 
 
 def _of_seen(op: Op, at_first: bool) -> Attachment:
@@ -254,7 +260,7 @@ def _with_what_it_brings(op: Op, inputs: Attachment) -> Attachment:
             attached=inputs.attached or trainable is True,
             uncertain=not is_sure and (inputs.uncertain or trainable is None),
         )
-    if op.name.startswith("numpy."):
+    if op.name.startswith(_OF_ARRAYS):
         return replace(inputs, attached=False, uncertain=inputs.uncertain or inputs.attached)
     if op.name in ("call", "getattr") or ("." in op.name and not op.name.startswith(_PLAIN)):
         return replace(inputs, uncertain=inputs.uncertain or (bool(op.inputs) and not _is_of_batch(op)))
@@ -282,7 +288,8 @@ def _is_hidden(value: Value, at_first: bool) -> bool:
 
 
 _PLAIN = ("torch.", "math.", "builtins.")
-"""Libraries whose functions do not bring in trainable parameters of their own."""
+_OF_ARRAYS = ("numpy.", "sklearn.")
+"""Libraries whose functions do not bring in trainable parameters of their own; the latter may cut off what they are given."""
 
 
 def is_index(op: Op) -> bool:

@@ -62,9 +62,11 @@ def _are_handed(
     )
 
 
-def uses_gradients(training: Training, loop: int) -> bool:
-    """Whether code in a loop reads or sets gradients itself: without them, what it writes in place is no training step."""
-    return any(one.of_gradients for one in training.inside(loop, ParametersRead))
+def uses_gradients(training: Training, loop: int | None) -> bool:
+    """Whether code in a loop, or anywhere, reads or sets gradients itself: without them, what it writes in place is no
+    training step."""
+    by_hand = training.events(ParametersRead) if loop is None else training.inside(loop, ParametersRead)
+    return any(one.of_gradients for one in by_hand)
 
 
 def may_set_gradients(training: Training, loop: int | None, layers: Collection[Object] | None = None) -> bool:

@@ -42,7 +42,7 @@ class Use:
     """A loader that hands out batches.
 
     Args:
-        drawn: the first time that the source, or the run, shows it doing so.
+        drawn: the first time that the source, or the run, shows it doing so; where it trains, the first time for that.
         trains: an optimizer steps on a loss that is made of its batches.
         evaluates: no loss of a backward is made of its batches, and a model is given them without gradients.
         measures: and something is done with what the model gives.
@@ -120,19 +120,24 @@ def _uses(training: Training) -> Iterator[Use]:
             for backward, inside in learned
             if not batch.isdisjoint(inside)
         ]
-        trains = any(
-            set(drawn.loops) <= set(step.loops)
-            or (set(backward.loops) <= set(step.loops) and _comes_on(training, drawn, backward))
+        trained_on = [
+            drawn
             for drawn, backward in backwards
             for step in steps
-        )
+            if set(drawn.loops) <= set(step.loops)
+            or (set(backward.loops) <= set(step.loops) and _comes_on(training, drawn, backward))
+        ]
+        # one whose own batch a loss is made of, before one that only is of the same loader
+        of_loss = frozenset().union(*(inside for _, inside in learned)) if len(trained_on) > 1 else ()
+        own = (one for one in trained_on if one.batch.uid in of_loss)
+        first = next(own, next(iter(trained_on), None))
         measured = [
             is_used
             for batch in batches
             for inside, is_used in watched
             if not backwards and not batch.isdisjoint(inside)
         ]
-        yield Use(several[0].loader, several[0], trains, bool(measured), any(measured))
+        yield Use(several[0].loader, first or several[0], first is not None, bool(measured), any(measured))
 
 
 def _comes_on(training: Training, drawn: Drawn, backward: Backward) -> bool:

@@ -15,6 +15,8 @@ from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, U
 _SMALL = 1e-2
 """A constant below this, added to probabilities, leaves them what they are."""
 
+_ROOM = frozenset("zeros empty new_zeros new_empty zeros_like empty_like".split())
+
 _TOGETHER = ("stack", "cat", "concat", "hstack", "vstack", "getitem")
 """Operations whose result means what each of their inputs means."""
 
@@ -43,6 +45,8 @@ def _makers(value: Value) -> tuple[Op, ...] | None:
             return _of_each(value.items)
         case Op() if value.name in MAKES or value.name in TURNS:
             return (value,)
+        case Op(written=(_, *_)) if _is_room(value):
+            return _of_each(write.inputs[2] for write in value.written)
         case Op(inputs=(first, *_)) if (
             value.name in _TOGETHER or value.name in KEEPS or value.name == "dropout"
         ):
@@ -65,6 +69,15 @@ def _makers(value: Value) -> tuple[Op, ...] | None:
             rows = _makers(second)
             return (value,) if rows and all(map(_is_of_logits, rows)) else None
     return None
+
+
+def _is_room(op: Op) -> bool:
+    """Whether a tensor was made to be filled part by part: `scores = torch.zeros(steps, n, k)`, and then `scores[t] = ...`."""
+    made: Value = op
+    while isinstance(made, Op) and made.name in KEEPS and made.inputs and (made is op or not made.written):
+        made = made.inputs[0]
+    is_empty = isinstance(made, Op) and made.name in _ROOM
+    return is_empty and all(one.name == "setitem" and len(one.inputs) == 3 for one in op.written)
 
 
 def _is_of_logits(op: Op) -> bool:
@@ -124,6 +137,8 @@ def is_one_of_several(value: Value | None) -> bool:
 def _models(value: Value | None) -> list[Value | None]:
     """A value for each model that it may be the output of."""
     while isinstance(value, Op) and value.name in KEEPS and value.name != "output" and value.inputs:
+        if value.written:
+            break
         value = value.inputs[0]
     if isinstance(value, Choice):
         options = [option for _, option in value.options]

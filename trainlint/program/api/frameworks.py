@@ -91,9 +91,9 @@ def call_method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s
     if value.is_a(owners.ACCELERATOR):
         return _helper(ev, value, name, given, at)
     if value.is_a(owners.ENGINE):
-        if name == "backward" and given.args:
-            ev.emit(Backward, at, loss=given.args[0], by_framework=True, by=value)
-            return given.args[0]
+        if name == "backward" and (loss := given.first("loss")) is not None:
+            ev.emit(Backward, at, loss=loss, by_framework=True, by=value)
+            return loss
         if name == "step":
             ev.emit(OptimizerStep, at, optimizer=value)
             ev.emit(ZeroGrad, at, target=value)

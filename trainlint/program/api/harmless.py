@@ -59,6 +59,23 @@ _HARMLESS = (
     "timeit.",
     "fvcore.",
     "thop.",
+    "bisect.",
+    "heapq.",
+    "statistics.",
+    "csv.",
+    "glob.",
+    "io.",
+    "hashlib.",
+    "pprint.",
+    "h5py.",
+    "skimage.",
+    "imageio.",
+    "seaborn.",
+    "networkx.",
+    "nltk.",
+    "tabulate.",
+    "prettytable.",
+    "mlflow.",
 )
 """Libraries that step no optimizer, clear no gradients and change no mode of what they are given."""
 

@@ -165,8 +165,9 @@ def _optimizer_method(
         return result
     elif name == "load_state_dict":
         return state_loaded(ev, value, given, at, text)
-    elif name == "backward" and given.args:  # of a wrapper that scales the loss; a plain optimizer has none
-        ev.emit(Backward, at, loss=given.args[0], by_framework=True)
+    elif name == "backward" and (loss := given.first("loss")) is not None:
+        # of a wrapper that scales the loss; a plain optimizer has none
+        ev.emit(Backward, at, loss=loss, by_framework=True)
     elif name == "add_param_group" and (group := given.get(0, "param_group")) is not None:
         _add_group(ev, value, group)
     return ev.op("call", given.args, at, text, given.options, owner=value)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.gradients import CUTS, DRAWN
-from trainlint.facts.api.noted import FITS
+from trainlint.facts.api.noted import FITS, STARTS_NOTHING
 from trainlint.facts.api.of_tensors import OF_TENSORS
 from trainlint.facts.api.operations import EXTENDS
 from trainlint.facts.ask.attachment import attachment
@@ -39,12 +39,12 @@ def value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: s
 def _operation(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     if isinstance(value, Constant):
         return ev.op("call", (value, *given.args), at, text, given.options)
-    if _passes_objects(given):
+    if _passes_objects(given) and name not in STARTS_NOTHING:
         ev.emit(Escape, at, values=(value, *given.all()))
         for one in given.args:
             library.called_back(ev, one, at)
     elif isinstance(value, Unknown) or (isinstance(value, Op) and value.name in ("getattr", "call")):
-        if name not in CUTS:  # which only tensors have, and which start nothing
+        if name not in CUTS and name not in STARTS_NOTHING:  # only tensors have the former
             ev.emit(Escape, at, values=(value,), tensors=given.all())
     elif given.all() and (isinstance(value, Object) or _is_foreign(value)):
         ev.emit(Escape, at, tensors=given.all())

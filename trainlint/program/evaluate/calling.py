@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.api.attention import ATTENTION_MASKS
-from trainlint.facts.api.classes import MODULE, SOME_LOSS
+from trainlint.facts.api.classes import HEADS, LAST_OF_HEADS, MODULE, SOME_LOSS
 from trainlint.facts.api.frameworks import ENGINE
 from trainlint.facts.api.layers import BATCH_NORMS, LAYERS
 from trainlint.facts.api.losses import LOSSES, MOST_INPUTS
+from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward, Normalised
@@ -55,13 +56,30 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
                 ev.emit(AttentionCall, at, name=value.type, output=made, is_open=given.open)
             if value.type in BATCH_NORMS:
                 ev.emit(Normalised, at, output=made)
-            return made
+            head = _head_of(ev, value)
+            return made if head is None else _layer(ev, head, made, at, text)
 
         return _through(ev, value, applied, given, at, text)
     match given.args:
         case (FunctionValue() as function,) if (found := decorating.under(value, function)) is not function:
             return found
     return ev.op("call", given.args, at, text, given.options, owner=value)
+
+
+def _head_of(ev: Evaluator, model: Object) -> Object | None:
+    """What a program has put in place of the last part of one of torchvision's classifiers, or of the last layer in it:
+    `model.fc = nn.Linear(512, 10)`, `model.classifier[6] = nn.Linear(4096, 10)`."""
+    module, _, kind = model.type.rpartition(".")
+    names = {
+        name for begin, name in HEADS.items() if module == "torchvision.models" and kind.startswith(begin)
+    }
+    head = ev.store.get((model.uid, names.pop())) if names else None
+    if isinstance(head, Op) and head.written:
+        last = {index for begin, index in LAST_OF_HEADS.items() if kind.startswith(begin)} | {-1}
+        write = head.written[-1]
+        is_last = write.name == "setitem" and len(write.inputs) == 3 and number_of(write.inputs[1]) in last
+        head = write.inputs[2] if is_last else None
+    return head if isinstance(head, Object) and head.is_a(MODULE) else None
 
 
 def _call_own(
@@ -86,9 +104,12 @@ def _call_own(
 
 def call_choice(ev: Evaluator, func: Choice, given: Arguments, at: s.Span, text: str) -> Value:
     results, ways, left = [], [], ev.nodes
-    options = _rest_last(_callable(ev, func, given)[: limits.MAX_OPTIONS_CALLED])
+    every = _callable(ev, func, given)
+    options = _rest_last(every[: limits.MAX_OPTIONS_CALLED])
+    are_all = 1 < len(options) == len(every)
     for number, (guards, one) in enumerate(options, 1):
-        nodes, left = _way(ev, guards, left, is_last=number == len(options))
+        is_last = number == len(options) and (are_all or not guards)
+        nodes, left = _way(ev, guards, left, is_last)
         known = {**ev.known, **dict(guards)}
         with ev.inside(nodes=nodes, guards=(*ev.guards, *guards), known=known):
             results.append((guards, ev.call(one, _settled(ev, given), at, text)))
@@ -106,8 +127,9 @@ def _rest_last(options: Options) -> Options:
 
 
 def _way(ev: Evaluator, guards: Guards, left: list[Node], is_last: bool) -> tuple[list[Node], list[Node]]:
-    """Where the events of one option go, and those of the next: beside a condition that leads to this one."""
-    if not guards and is_last:
+    """Where the events of one option go, and those of the next: beside a condition that leads to this one. The last one is
+    what is left where those of all others fail, whatever leads to it: a value is one of its options."""
+    if is_last:
         return left, left
     condition, outcome = guards[-1] if guards else (None, True)
     branch = Branch(condition, tuple(sorted(ev.varying.get(condition, ()))))
