@@ -41,7 +41,10 @@ WITHOUT_PARAMETERS_IF = {
 """Those that hold none where an argument is given that is off: its position and name."""
 
 
-COPY_A_LAYER = {"torch.nn.TransformerEncoder": "encoder_layer", "torch.nn.TransformerDecoder": "decoder_layer"}
+COPY_A_LAYER = {
+    "torch.nn.TransformerEncoder": "encoder_layer",
+    "torch.nn.TransformerDecoder": "decoder_layer",
+}
 """Modules of torch's that copy the layer that is their first argument, by that argument's name."""
 
 

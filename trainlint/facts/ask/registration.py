@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trainlint.facts.api.classes import MODULE, OPTIMIZER, PARAMETER, SOME_MODULE
-from trainlint.facts.api.layers import CONTAINERS, COPY_A_LAYER
+from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.conversions import CONVERSIONS, gives_itself
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.trained_by import may_train_something
 from trainlint.facts.model.events.event import Escape
-from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.parameters import ParametersListed
 from trainlint.facts.model.modules import Unregistered
@@ -93,8 +92,6 @@ def _lost(training: Training, module: Object) -> Iterator[Unregistered]:
             continue
         if all(one.uid in _registered_around(training, module) for one in layers):
             continue
-        if all(one.uid in _only_copied(training) for one in layers):
-            continue
         at = (value.at if isinstance(value, Items) else None) or layers[0].at
         if at is not None:
             kind = value.kind if isinstance(value, Items) else "dict"
@@ -118,17 +115,6 @@ def _handed_over(training: Training) -> frozenset[int]:
     given += [value for escape in training.events(Escape) for value in escape.values]
     given += [event.target for event in training.events(ParametersListed)]
     return frozenset(one.uid for value in given for one in (value, *leaves(value)))
-
-
-@question(start=frozenset(), unknown=frozenset())
-def _only_copied(training: Training) -> frozenset[int]:
-    """The numbers of the layers that are there for torch to make copies of, and are never called."""
-    copied = [
-        one.argument(0, COPY_A_LAYER[one.type]) for one in training.objects if one.type in COPY_A_LAYER
-    ]
-    called = {one.uid for event in training.events(Forward) for one in alternatives(event.module)}
-    given = reached([one for one in copied if one is not None], _inside_containers)
-    return frozenset(one.uid for one in given if isinstance(one, Object)) - called
 
 
 @question(start=frozenset(), unknown=frozenset())
