@@ -45,7 +45,12 @@ if TYPE_CHECKING:
         ("environment.yaml", "dependencies:\n  - pip:\n    - torch>=2.1  # or later", (2, 1), NEWEST),
         ("environment.yml", 'dependencies:\n  - "conda-forge::pytorch>=1.12,<2.1"', (1, 12), (2, 0)),
         ("environment.yml", "dependencies:\n  - pytorch\n  - pytorch-cuda=11.8", NEWEST, NEWEST),
-        ("environment_gpu.yml", "channels:\n  - pytorch\ndependencies:\n  - pytorch=1.6.0", (1, 6, 0), (1, 6, 0)),
+        (
+            "environment_gpu.yml",
+            "channels:\n  - pytorch\ndependencies:\n  - pytorch=1.6.0",
+            (1, 6, 0),
+            (1, 6, 0),
+        ),
         ("conda_env.yaml", "dependencies:\n  - pytorch=1.12", (1, 12), (1, 12)),
         ("model.yml", "dependencies:\n  - pytorch=1.6.0", NEWEST, NEWEST),
         ("constraints.txt", "torch==2.1.0", (2, 1, 0), (2, 1, 0)),

@@ -36,7 +36,9 @@ def is_bounded_above(value: Value, guards: Guards = ()) -> bool:
 
 
 def _are_chosen_by_size(value: Value) -> bool:
-    factors = reached([value], lambda one: one.inputs if isinstance(one, Op) and one.name in _PRODUCTS else ())
+    factors = reached(
+        [value], lambda one: one.inputs if isinstance(one, Op) and one.name in _PRODUCTS else ()
+    )
     return any(isinstance(one, Op) and _compares_elements(one.options.get("index")) for one in factors)
 
 
