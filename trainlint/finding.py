@@ -97,6 +97,10 @@ class Because(NamedTuple):
     message: str
 
 
+_WORSE = frozenset((("error", "warning"), ("error", "info"), ("warning", "info")))
+"""Of two levels, the first is the worse one."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing that is wrong, where it is, and the places that show why.
@@ -128,12 +132,14 @@ class Finding:
     """Whether a run that comes by shows it, where it is right."""
 
     def agreed(self, again: Finding) -> Finding:
-        """This, with the clues that the same finding has where something else has led to it; as sure as the surer."""
-        if again.clues == self.clues and again.confidence == self.confidence:
+        """This, with the clues that the same finding has where something else has led to it; as sure as the surer, and as
+        bad as the worse."""
+        if (again.clues, again.confidence, again.level) == (self.clues, self.confidence, self.level):
             return self
         shared = {key: clue for key, clue in self.clues.items() if again.clues.get(key) == clue}
         surer = again if again.confidence == "certain" else self
-        return replace(self, clues=shared, confidence=surer.confidence, doubt=surer.doubt)
+        worse = again if (again.level, self.level) in _WORSE else self
+        return replace(worse, clues=shared, confidence=surer.confidence, doubt=surer.doubt)
 
     @classmethod
     def restored(cls, data: dict[str, Any]) -> Finding:

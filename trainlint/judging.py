@@ -75,7 +75,7 @@ def _said(entry: Entry, training: Training) -> Iterator[Finding | Open]:
         for one in rule.check(fact):
             if isinstance(one, Open):
                 yield replace(one, code=entry.code)
-            else:
+            elif not (rule.costs and training.is_in_test(one.at)):
                 named = replace(one, code=entry.code, name=entry.name, level=one.level or rule.level)
                 yield weighed(named, rule, training)
 

@@ -27,6 +27,7 @@ class Rule(Generic[Fact]):
     words: str = ""
     covered_by: str = ""
     absence: bool = False
+    costs: bool = False
 
 
 def rule(
@@ -40,6 +41,7 @@ def rule(
     words: str = "",
     covered_by: str = "",
     absence: bool = False,
+    costs: bool = False,
 ) -> Callable[[Check[Fact]], Rule[Fact]]:
     """Make a generator of findings and openings into a rule that is handed every `fact` of the program.
 
@@ -55,7 +57,9 @@ def rule(
             is the mend of this one too, and this one is left out.
         absence: what it finds follows from something that does not happen, such as a `zero_grad()`: it is only likely where
             a limit was reached beyond which calls are not followed.
+        costs: what it finds costs memory or time and nothing else: it says nothing of what a test of the program's does
+            itself, which is soon over.
     """
     return lambda check: Rule(
-        fact, check, level, refutable, by, steps, confidence, words, covered_by, absence
+        fact, check, level, refutable, by, steps, confidence, words, covered_by, absence, costs
     )

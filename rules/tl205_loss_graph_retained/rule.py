@@ -27,7 +27,7 @@ _WEIGHS = frozenset("* /".split())
 _ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
 
-@rule(Training, level="warning", confidence="likely")
+@rule(Training, level="warning", confidence="likely", costs=True)
 def check(training: Training) -> Iterator[Finding]:
     trained_on = [backward.loss for backward in training.events(Backward)]
     trained_on += [by_hand.target for by_hand in training.events(ParametersRead)]

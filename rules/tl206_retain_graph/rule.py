@@ -11,7 +11,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="warning", confidence="likely")
+@rule(Training, level="warning", confidence="likely", costs=True)
 def check(training: Training) -> Iterator[Finding]:
     backwards = training.events(Backward)
     for backward in backwards:

@@ -19,6 +19,9 @@ from trainlint.rule import rule
 _LOOPS_OF_A_TRAINING = 2
 """Epochs and batches: where an iteration has both, it is a training of its own, one of several to compare."""
 
+_BOUNDS_AND_STEP = 3
+"""How many arguments `range` has that also names a step, which may be 0 for all we know."""
+
 _ANOTHER_EACH_TIME = FRESH | {"iterate", "call", "getitem"}
 """Operations that may give other values on each iteration."""
 
@@ -28,6 +31,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
     for built in training.events(Built):
         if not built.loops or not training.inside(built.loops[-1], Backward):
             continue
+        if _runs_once(training, built.loops[-1]):
+            continue
         if not _is_built_each_time(training, built):
             continue
         if built.object.is_a(OPTIMIZER):
@@ -36,6 +41,17 @@ def check(training: Training) -> Iterator[Finding | Open]:
             yield from _scheduler(training, built, built.loops[-1])
         elif built.object.is_a(SCALER):
             yield from _scaler(training, built, built.loops[-1])
+
+
+def _runs_once(training: Training, loop: int) -> bool:
+    """Whether a loop certainly has one iteration: `for repeat in range(1)`."""
+    around = training.loops.get(loop)
+    over = around.over if around is not None else None
+    if not (isinstance(over, Op) and over.name == "range" and over.inputs):
+        return False
+    bounds = [one.value for one in over.inputs if isinstance(one, Constant) and not one.is_default]
+    numbers = [one for one in bounds if isinstance(one, int)]
+    return len(numbers) == len(over.inputs) < _BOUNDS_AND_STEP and len(range(*numbers)) == 1
 
 
 def _is_built_each_time(training: Training, built: Built) -> bool:

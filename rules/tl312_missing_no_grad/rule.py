@@ -19,7 +19,7 @@ _CALLED_BY_FRAMEWORKS = ("on_", "validation_", "test_", "predict_", "update")
 """How methods begin that Lightning, torchmetrics and the like call, with gradients switched off."""
 
 
-@rule(Training, level="warning", absence=True)
+@rule(Training, level="warning", absence=True, costs=True)
 def check(training: Training) -> Iterator[Finding]:
     doubt = _doubt(training)
     if doubt is None or wants_gradients_of_data(training):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from trainlint.facts.api.meanings import CLAMPS, KEEPS
-from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.values import Choice, Constant, Guards, Op, Value, alternatives
@@ -14,12 +14,17 @@ from trainlint.facts.model.values import Choice, Constant, Guards, Op, Value, al
 _NEVER_NEGATIVE = frozenset("abs builtins.abs relu square exp softplus sigmoid softmax norm sqrt".split())
 _NEVER_POSITIVE = frozenset("log_softmax logsigmoid".split())
 _INNER_PRODUCTS = frozenset("@ mm bmm matmul einsum".split())
+_PRODUCTS = frozenset("* / mul div - neg".split())
+_COMPARISONS = frozenset("< <= > >=".split())
 _GREATEST = frozenset("max amax maximum logsumexp builtins.max".split())
 
 
 def is_bounded_above(value: Value, guards: Guards = ()) -> bool:
-    """Whether a value certainly has an upper bound, or is the difference of two that were compared before."""
+    """Whether a value certainly has an upper bound, is the difference of two that were compared before, or is made of the
+    elements that a comparison has chosen: `x[x < 30]`."""
     value = _unscaled(value)
+    if _are_chosen_by_size(value):
+        return True
     match value:
         case Op(name="-" | "sub", inputs=(_, other)) if _is_greatest(other) or _are_compared(guards):
             return True
@@ -28,6 +33,17 @@ def is_bounded_above(value: Value, guards: Guards = ()) -> bool:
         case Op() if value.name in CLAMPS:
             return value.option(2, "max") is not None
     return _sign(value) == -1
+
+
+def _are_chosen_by_size(value: Value) -> bool:
+    factors = reached(
+        [value], lambda one: one.inputs if isinstance(one, Op) and one.name in _PRODUCTS else ()
+    )
+    return any(isinstance(one, Op) and _compares_elements(one.options.get("index")) for one in factors)
+
+
+def _compares_elements(index: Value | None) -> bool:
+    return any(isinstance(one, Op) and one.name in _COMPARISONS for one in alternatives(index))
 
 
 def is_cosine(value: Value) -> bool:

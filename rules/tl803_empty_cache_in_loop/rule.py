@@ -14,7 +14,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 
-@rule(Training, level="warning", refutable=False, by="S", confidence="likely")
+@rule(Training, level="warning", refutable=False, by="S", confidence="likely", costs=True)
 def check(training: Training) -> Iterator[Finding]:
     for call in training.events(Called):
         if call.name not in EMPTY_CACHES or not call.loops:

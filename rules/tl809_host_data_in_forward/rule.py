@@ -26,7 +26,7 @@ _WHOLE = frozenset(
 _COUNTS = frozenset(("max", "amax", "sum", "count_nonzero"))
 
 
-@rule(Training, level="warning", confidence="likely")
+@rule(Training, level="warning", confidence="likely", costs=True)
 def check(training: Training) -> Iterator[Finding | Open]:
     reads = [one for one in training.events(ToHost) if one.records is True]
     wanted = _lengths(training) if reads else frozenset()

@@ -1,5 +1,6 @@
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events.calls import Called
@@ -50,6 +51,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
     for call, one in saves:
         if one.output.uid not in at_once:  # else what is written last is meant to hold the last weights
             yield from _used(training, one, call, "saved")
+        elif _is_kept_on(training, one, call):
+            yield replace(_finding(one, call, "saved"), is_shown_by_runs=False)
 
 
 def _kept_for_later(training: Training) -> Iterator[Finding]:
@@ -85,12 +88,33 @@ def _used(
         )
         for loop in taken.loops
     ):
-        yield Finding(
-            taken.at,
-            "`state_dict()` returns references to the weights, not a copy: later steps change them too, so "
-            f"the last weights are {how} later, not these. Keep `copy.deepcopy(model.state_dict())`.",
-            (Because(used.at, f"{how} here"),),
-        )
+        yield _finding(taken, used, how)
+
+
+def _finding(taken: StateTaken, used: StateLoaded | Called, how: str) -> Finding:
+    return Finding(
+        taken.at,
+        "`state_dict()` returns references to the weights, not a copy: later steps change them too, so "
+        f"the last weights are {how} later, not these. Keep `copy.deepcopy(model.state_dict())`.",
+        (Because(used.at, f"{how} here"),),
+    )
+
+
+def _is_kept_on(training: Training, taken: StateTaken, save: Called) -> bool:
+    """Whether a state that is only taken now and then is saved on each iteration, also on those that kept an earlier one,
+    between which the model is trained."""
+    now_and_then = [guard for guard in taken.guards if guard not in save.guards]
+    if all(training.is_setting(condition) for condition, _ in now_and_then):
+        return False
+    return any(
+        isinstance(one, Carried)
+        and one.loop in taken.loops
+        and one.loop in save.loops
+        and one.back is not None
+        and any(state is taken.output for state in _references(one.back))
+        and bool(training.inside(one.loop, OptimizerStep))
+        for one in reached([save.args[0]], _shared)
+    )
 
 
 def _references(value: Value) -> Iterator[Op]:

@@ -41,6 +41,13 @@ WITHOUT_PARAMETERS_IF = {
 """Those that hold none where an argument is given that is off: its position and name."""
 
 
+COPY_A_LAYER = {
+    "torch.nn.TransformerEncoder": "encoder_layer",
+    "torch.nn.TransformerDecoder": "decoder_layer",
+}
+"""Modules of torch's that copy the layer that is their first argument, by that argument's name."""
+
+
 OF_GRAPHS_ALONE = frozenset(
     "APPNP LGConv LabelPropagation SimpleConv CorrectAndSmooth PairNorm GraphSizeNorm MeanSubtractionNorm SumAggregation "
     "MeanAggregation MaxAggregation".split()

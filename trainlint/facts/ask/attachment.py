@@ -218,6 +218,8 @@ def _of_output(op: Op, owner: Object, at_first: bool) -> Attachment:
 
 
 def _by_inputs(op: Op, at_first: bool) -> Attachment:
+    if op.records is False and op.in_place and op.inputs:
+        return _within(op.inputs[0], at_first)  # `weights += noise` leaves the tensor the leaf that it was
     inputs = _of_inputs(op, at_first)
     if op.records is not True:
         stopped = (op,) if inputs.attached else inputs.unrecorded

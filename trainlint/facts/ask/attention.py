@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.attention import ATTENTION_MASKS, MIXES, NOTHING_LEFT, SDPA
 from trainlint.facts.api.classes import PARAMETER
-from trainlint.facts.ask.flow import made_of
+from trainlint.facts.ask.flow import is_made_of, made_of
 from trainlint.facts.ask.mask_parts import Mask, Part
 from trainlint.facts.ask.masks import made, turned
 from trainlint.facts.ask.turns import is_over_queries, swaps_last_axes
@@ -316,7 +316,7 @@ def masks_met(training: Training) -> Iterator[MaskMet]:
     """Every mask that meets scores in a training."""
     for call in training.events(AttentionCall):
         for argument, position in ATTENTION_MASKS[call.name].items():
-            for value in alternatives(call.argument(position, argument)):
+            for value in _not_converted(call.argument(position, argument)):
                 yield from _met_in_call(call, argument, value)
     for operation in training.events(Operation):
         if operation.output.name == "softmax":
@@ -324,6 +324,15 @@ def masks_met(training: Training) -> Iterator[MaskMet]:
             for masking in way.maskings if way is not None else ():
                 others = [one for one in way.maskings if one is not masking] if way is not None else []
                 yield from _met(masking, operation, not any(map(_may_hide, others)))
+
+
+def _not_converted(mask: Value | None) -> Iterator[Value]:
+    """What a mask may be, but for what a condition turns into another of these, as in `if mask.ndim == 3: mask = ~mask.bool()`:
+    the condition may always hold."""
+    ways = list(alternatives(mask))
+    for one in ways:
+        if not any(other is not one and is_made_of(other, one) for other in ways):
+            yield one
 
 
 def _met_in_call(call: AttentionCall, argument: str, value: Value) -> Iterator[MaskMet]:

@@ -48,8 +48,8 @@ def graph_of(loss: Value, loops: tuple[int, ...] | None) -> frozenset[int] | Non
         return None
     found: set[int] = set()
     for one in made_of(loss, _ends_graph):
-        if loops is not None and isinstance(one, Carried):
-            return None
+        if loops is not None and isinstance(one, Carried) and one.loop in loops:
+            return None  # of an earlier iteration; not so what a loop over layers, or over time, carries on
         if isinstance(one, Op) and not _ends_graph(one):
             is_old = one.attached is None and bool(loops) and (loops or (0,))[-1] not in one.loops
             if loops is not None and is_old:

@@ -134,7 +134,7 @@ def augmented_statement(ev: Evaluator, node: s.AugmentedAssign) -> None:
         assign(ev, node.target, own)
         return
     result = expressions.arithmetic(ev, node.operator, (before, value), node.at)
-    if isinstance(result, Op) and isinstance(before, Op):
+    if isinstance(result, Op) and isinstance(extended, Op):
         result.in_place = True
     running_sums.note_augmented(ev, node, before, value, result)
     if isinstance(node.target, s.Attribute):

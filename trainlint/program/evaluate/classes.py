@@ -211,6 +211,8 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
     made.only_holds = made.is_a(OPTIMIZER) and _has_no_step(ev, cls)
     if cls.has_unknown_base:
         ev.store.set((made.uid, INITIALISED), Constant(value=True))
+    if made.is_a(owners.LIGHTNING) and class_attribute(ev, cls, owners.AUTOMATIC) is None:
+        ev.store.set((made.uid, owners.AUTOMATIC), Constant(value=True))
     if isinstance(init, FunctionValue):
         ev.call_function(init, Arguments((made, *given.args), given.options, given.open), at, made)
     else:

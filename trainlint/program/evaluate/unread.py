@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.classes import MODULE, PARAMETER, SOME_MODULE
+from trainlint.facts.api.layers import COPY_A_LAYER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.holding import contained, has_parameters
 from trainlint.facts.model.events.forwards import Forward
@@ -68,13 +69,12 @@ def _may_run_elsewhere(module: Object, layer: Object, called: set[int]) -> bool:
 
 
 def harmless_containers(ev: Evaluator, objects: Iterable[Object]) -> frozenset[tuple[int, str]]:
-    """Plain lists and dicts of modules that no code reads, or of which a method may register what they hold: the number
-    of the module, and the attribute."""
+    """Plain lists and dicts of modules that no code reads, of which a method may register what they hold, or of which torch
+    only makes copies: the number of the module, and the attribute."""
     objects = tuple(objects)
+    found = (*_unread_names(ev, objects), *_added_names(ev, objects), *_copied_names(ev, objects))
     return frozenset(
-        (module.uid, name)
-        for module, name in (*_unread_names(ev, objects), *_added_names(ev, objects))
-        if isinstance(module.attributes[name], (Items, Table))
+        (module.uid, name) for module, name in found if isinstance(module.attributes[name], (Items, Table))
     )
 
 
@@ -88,6 +88,32 @@ def _added_names(ev: Evaluator, objects: Iterable[Object]) -> Iterator[tuple[Obj
             for name in module.attributes:
                 if any(name in one.names for one in adding):
                     yield module, name
+
+
+def _copied_names(ev: Evaluator, objects: tuple[Object, ...]) -> Iterator[tuple[Object, str]]:
+    """Attributes of modules that only the constructor names, and whose layers it hands to a module of torch's that copies
+    them: `nn.TransformerEncoder(self.layers[i], 2)`."""
+    copied = {one.uid for each in objects if each.type in COPY_A_LAYER for one in _layers(_to_copy(each))}
+    for module in objects if copied else ():
+        cls = module.definition
+        if isinstance(cls, ClassValue) and MODULE in module.bases:
+            others = [one for one in classes.methods(ev, cls) if one.name != "__init__"]
+            for name, held in module.attributes.items():
+                layers = [one.uid for one in _layers(held)]
+                if layers and copied.issuperset(layers) and not any(name in one.names for one in others):
+                    yield module, name
+
+
+def _to_copy(module: Object) -> Value | None:
+    return module.argument(0, COPY_A_LAYER[module.type])
+
+
+def _layers(held: Value | None) -> Iterator[Object]:
+    """The modules that a value is, or is an item of, or holds."""
+    inside = reached(
+        [held] if held is not None else [], lambda one: () if isinstance(one, Object) else one.parts()
+    )
+    return (one for one in inside if isinstance(one, Object) and one.is_a(MODULE))
 
 
 def _adds_modules(method: s.Function) -> bool:
