@@ -15,7 +15,8 @@ from trainlint.facts.model.values import alternatives, compatible
 
 
 def is_other_split(training: Training, switched: ModeChange, forward: Forward) -> bool:
-    """Whether `eval()` is called where no step follows, and `train()` where one does: `if split == "train"` twice."""
+    """Whether `eval()` is called where no step follows, and `train()` where one does: `if split == "train"` twice. What
+    holds at the forward itself holds at both: the module may be there on one way alone."""
     steps = [one for one in training.events(Backward) if _is_step_on(one, forward)]
     trains = [
         set(one.guards)
@@ -23,7 +24,7 @@ def is_other_split(training: Training, switched: ModeChange, forward: Forward) -
         if one.training is True and one.loops == switched.loops and one.calls == switched.calls
     ]
     return bool(steps) and all(
-        not compatible(switched.guards, step.guards) and any(one <= set(step.guards) for one in trains)
+        not compatible(switched.guards, step.guards) and any(one <= {*step.guards, *forward.guards} for one in trains)
         for step in steps
     )
 
