@@ -86,7 +86,7 @@ def runs(nodes: list[Node], kinds: tuple[type[Event], ...]) -> Iterator[list[Eve
 
 def _ways(kept: _Steps) -> Iterator[_Run]:
     """Ways through, one after the other: those that differ in the last branches first. Where these are too many, the ordinary
-    one as well, and those that depart from it at one branch."""
+    one as well, and those that depart from it at one branch; not those that only end there, as where a setting is wrong."""
     choices: list[bool] = []
     for _ in range(limits.ORDERS):
         run = _gone(kept, choices)
@@ -99,8 +99,9 @@ def _ways(kept: _Steps) -> Iterator[_Run]:
         choices[-1] = False
     ordinary = _gone(kept, [], is_ordinary=True)
     yield ordinary
-    for position, taken in enumerate(ordinary.choices[: limits.DEPARTURES]):
-        yield _gone(kept, [*ordinary.choices[:position], not taken], is_ordinary=True)
+    for position in ordinary.departures()[: limits.DEPARTURES]:
+        choices = [*ordinary.choices[:position], not ordinary.choices[position]]
+        yield _gone(kept, choices, is_ordinary=True)
 
 
 def _gone(kept: _Steps, choices: list[bool], *, is_ordinary: bool = False) -> _Run:
@@ -155,11 +156,21 @@ class _Run:
         self.events: list[Event] = []
         self.choices = list(choices)
         self.steps = 0
-        self._met = 0
+        self._met: list[_Fork] = []
         self._is_ordinary = is_ordinary
         self._decided: dict[object, bool] = {}
         self._settings: dict[object, list[tuple[frozenset[str], bool]]] = {}
         self._round: dict[int, int] = {}
+
+    def departures(self) -> list[int]:
+        """The positions of choices where the other side does more than end the program; first those of branches in which
+        something happens, then those that are left."""
+        found = []
+        for position, (fork, taken) in enumerate(zip(self._met, self.choices)):
+            other = fork.otherwise if taken else fork.then
+            if not other or _matters(other, beside=("raise",)):
+                found.append(position)
+        return sorted(found, key=lambda position: not _happens(self._met[position]))
 
     def block(self, steps: _Steps) -> str | None:
         """Go through; how it was left, if not at its end."""
@@ -210,10 +221,10 @@ class _Run:
             decided = is_among(fork.constants, self._settings.get(setting, ()))
         if decided is not None:
             return decided
-        if self._met == len(self.choices):
+        if len(self._met) == len(self.choices):
             self.choices.append(fork.stays if self._is_ordinary else True)
-        taken = self.choices[self._met]
-        self._met += 1
+        taken = self.choices[len(self._met)]
+        self._met.append(fork)
         if moment is not None:
             self._decided[moment] = taken
         if setting is not None:
@@ -254,6 +265,8 @@ def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[obj
                 elif _matters(body, beside=("return",)):
                     kept.append(_Inner(body))
             case Exit():
+                if node.kind == "raise":
+                    _leave_before(kept)
                 kept.append(node.kind)
                 break
             case _ if isinstance(node, kinds):
@@ -283,6 +296,16 @@ def _fork(node: Branch, then: _Steps, otherwise: _Steps, numbers: dict[object, i
 def _leaves(steps: _Steps) -> bool:
     """Whether steps end with an exit."""
     return bool(steps) and isinstance(steps[-1], str)
+
+
+def _leave_before(steps: _Steps) -> None:
+    """Let the ordinary way leave steps at the last of their branches that may, for they end in an error: `if kind == "a":
+    return a` and more of these, and `raise` at last."""
+    for position in reversed(range(len(steps))):
+        step = steps[position]
+        if isinstance(step, _Fork) and _leaves(step.then) and step.then[-1] != "raise":
+            steps[position] = step._replace(stays=True)
+            return
 
 
 def _go_on(steps: _Steps, others: _Steps) -> None:
@@ -327,6 +350,15 @@ def _bodies(step: object) -> list[_Steps]:
     if isinstance(step, _EachOnce):
         return step.rounds
     return [step.body] if isinstance(step, _Again) else []
+
+
+def _happens(step: object) -> bool:
+    """Whether there are events in a step, and not only exits."""
+    if isinstance(step, _Fork):
+        return any(map(_happens, (*step.then, *step.otherwise)))
+    if isinstance(step, _Inner):
+        return any(map(_happens, step.body))
+    return isinstance(step, list) or any(_happens(one) for body in _bodies(step) for one in body)
 
 
 def _matters(steps: _Steps, beside: tuple[str, ...]) -> bool:
