@@ -92,7 +92,15 @@ def _are_weights(values: Value) -> bool:
             return False
         if values.name == "softmax":
             return True
-        if plain(values) not in (*_KEEP_AXES, *_TURNED, *_FLIPPED, *_POOLS, "permute", "unsqueeze", "squeeze"):
+        if plain(values) not in (
+            *_KEEP_AXES,
+            *_TURNED,
+            *_FLIPPED,
+            *_POOLS,
+            "permute",
+            "unsqueeze",
+            "squeeze",
+        ):
             return False
         values = values.inputs[0]
     return False

@@ -24,7 +24,8 @@ def is_other_split(training: Training, switched: ModeChange, forward: Forward) -
         if one.training is True and one.loops == switched.loops and one.calls == switched.calls
     ]
     return bool(steps) and all(
-        not compatible(switched.guards, step.guards) and any(one <= {*step.guards, *forward.guards} for one in trains)
+        not compatible(switched.guards, step.guards)
+        and any(one <= {*step.guards, *forward.guards} for one in trains)
         for step in steps
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from trainlint import limits
 from trainlint.facts.model.effort import give_up
@@ -80,13 +80,19 @@ def runs(nodes: list[Node], kinds: tuple[type[Event], ...]) -> Iterator[list[Eve
         steps += run.steps
         if steps > limits.ORDER_STEPS:
             give_up("runs")
-            yield _gone(kept, [], is_ordinary=True).events
+            yield _gone(kept, [], "ordinary").events
             return
+
+
+_Manner = Literal["steered", "ordinary", "busy"]
+"""How a way goes on where its choices end: every branch is taken; those alone that it would leave its loop or function
+without; those in which something happens, if they go on."""
 
 
 def _ways(kept: _Steps) -> Iterator[_Run]:
     """Ways through, one after the other: those that differ in the last branches first. Where these are too many, the ordinary
-    one as well, and those that depart from it at one branch; not those that only end there, as where a setting is wrong."""
+    and the busy one as well, and those that depart from one of them at one branch; not those that only end there, as where a
+    setting is wrong."""
     choices: list[bool] = []
     for _ in range(limits.ORDERS):
         run = _gone(kept, choices)
@@ -97,15 +103,18 @@ def _ways(kept: _Steps) -> Iterator[_Run]:
         if not choices:
             return
         choices[-1] = False
-    ordinary = _gone(kept, [], is_ordinary=True)
-    yield ordinary
-    for position in ordinary.departures()[: limits.DEPARTURES]:
-        choices = [*ordinary.choices[:position], not ordinary.choices[position]]
-        yield _gone(kept, choices, is_ordinary=True)
+    for manner in _AT_LAST:
+        usual = _gone(kept, [], manner)
+        yield usual
+        for position in usual.departures()[: limits.DEPARTURES]:
+            yield _gone(kept, [*usual.choices[:position], not usual.choices[position]], manner)
 
 
-def _gone(kept: _Steps, choices: list[bool], *, is_ordinary: bool = False) -> _Run:
-    run = _Run(choices, is_ordinary=is_ordinary)
+_AT_LAST: tuple[_Manner, ...] = ("ordinary", "busy")
+
+
+def _gone(kept: _Steps, choices: list[bool], manner: _Manner = "steered") -> _Run:
+    run = _Run(choices, manner)
     run.block(kept)
     return run
 
@@ -149,15 +158,14 @@ _Steps = list["list[Event] | _Fork | _Again | _EachOnce | _Inner | str"]
 
 
 class _Run:
-    """One way through, steered by `choices`; where they end, branches are taken and that is noted. An ordinary
-    one takes those alone that it would leave its loop or function without."""
+    """One way through, steered by `choices`; where they end, it goes on in its manner, and that is noted."""
 
-    def __init__(self, choices: list[bool], *, is_ordinary: bool) -> None:
+    def __init__(self, choices: list[bool], manner: _Manner) -> None:
         self.events: list[Event] = []
         self.choices = list(choices)
         self.steps = 0
         self._met: list[_Fork] = []
-        self._is_ordinary = is_ordinary
+        self._manner = manner
         self._decided: dict[object, bool] = {}
         self._settings: dict[object, list[tuple[frozenset[str], bool]]] = {}
         self._round: dict[int, int] = {}
@@ -166,7 +174,7 @@ class _Run:
         """The positions of choices where the other side does more than end the program; first those of branches in which
         something happens, then those that are left."""
         found = []
-        for position, (fork, taken) in enumerate(zip(self._met, self.choices)):
+        for position, (fork, taken) in enumerate(zip(self._met, self.choices, strict=True)):
             other = fork.otherwise if taken else fork.then
             if not other or _matters(other, beside=("raise",)):
                 found.append(position)
@@ -222,7 +230,7 @@ class _Run:
         if decided is not None:
             return decided
         if len(self._met) == len(self.choices):
-            self.choices.append(fork.stays if self._is_ordinary else True)
+            self.choices.append(self._usual(fork))
         taken = self.choices[len(self._met)]
         self._met.append(fork)
         if moment is not None:
@@ -230,6 +238,13 @@ class _Run:
         if setting is not None:
             self._settings.setdefault(setting, []).append((fork.constants, taken))
         return taken
+
+    def _usual(self, fork: _Fork) -> bool:
+        """Which side is taken where nothing says which."""
+        if self._manner == "steered":
+            return True
+        is_busy = self._manner == "busy" and not _leaves(fork.then) and any(map(_happens, fork.then))
+        return fork.stays or is_busy
 
     def _now(self, number: int | None, fork: _Fork) -> object:
         """A condition, or a setting, in the present iteration of the loops in which it varies."""
