@@ -171,8 +171,8 @@ ORDERS = 64
 """Ways through branches that are tried: all of six that are independent of each other."""
 
 DEPARTURES = 16
-"""Where there are more ways than `ORDERS`: how many are tried that leave the ordinary one at a single branch, the first of
-them. Each is a whole way through the program."""
+"""Where there are more ways than `ORDERS`: how many are tried that leave the ordinary one at a single branch, and how many
+that so leave the busy one. Each is a whole way through the program."""
 
 LOOPS_TWICE = 4
 """Loops inside each other that are run twice, the innermost: epochs, batches and two more. Those around them are run once."""

@@ -25,6 +25,7 @@ _KEEP_AXES = frozenset(
 )
 _TURNED = frozenset(("transpose", "swapaxes", "swapdims"))
 _FLIPPED = frozenset(("mT", "t", "T"))
+_POOLS = frozenset(("mean", "sum"))
 _MOST = 24
 
 
@@ -32,6 +33,8 @@ def crossed(attended: Attended) -> Iterator[tuple[Op, int, int]]:
     """Each softmax of attention's weights, the axis that it normalises, and the one that the product sums over,
     counted from the end, where these are not the same."""
     axis = summed(attended.output, attended.weights)
+    if any(_are_weights(one) for one in operands_of(attended.output) if one is not attended.weights):
+        return
     for softmax, over in _softmaxes(attended.weights, axis) if axis is not None else ():
         dim = number_of(softmax.option(1, "dim") or _of_layer(softmax))
         scores = _scores(softmax.inputs[0]) if softmax.inputs else []
@@ -81,7 +84,31 @@ def letters_of(product: Op) -> tuple[list[str], str] | None:
     return given.split(","), result
 
 
+def _are_weights(values: Value) -> bool:
+    """Whether what gets weights are weights too, as in attention over attention: of the other axis, over which they sum to
+    1."""
+    for _ in range(_MOST):
+        if not isinstance(values, Op) or not values.inputs:
+            return False
+        if values.name == "softmax":
+            return True
+        if plain(values) not in (
+            *_KEEP_AXES,
+            *_TURNED,
+            *_FLIPPED,
+            *_POOLS,
+            "permute",
+            "unsqueeze",
+            "squeeze",
+        ):
+            return False
+        values = values.inputs[0]
+    return False
+
+
 def operands_of(product: Op) -> tuple[Value, ...]:
+    if plain(product) != "einsum":
+        return product.inputs[:2]
     rest = product.inputs[1:]
     return tuple(rest[0].items) if len(rest) == 1 and isinstance(rest[0], Items) else rest
 
@@ -172,7 +199,7 @@ def _scores(value: Value) -> list[Op]:
 
 def _is_of_queries_and_keys(scores: Op) -> bool:
     """Whether two things that were computed met, and no table of parameters."""
-    operands = operands_of(scores) if plain(scores) == "einsum" else scores.inputs[:2]
+    operands = operands_of(scores)
     return len(operands) == 2 and not any(map(_is_parameter, operands)) and _leaves_two(scores)
 
 

@@ -15,7 +15,8 @@ from trainlint.facts.model.values import alternatives, compatible
 
 
 def is_other_split(training: Training, switched: ModeChange, forward: Forward) -> bool:
-    """Whether `eval()` is called where no step follows, and `train()` where one does: `if split == "train"` twice."""
+    """Whether `eval()` is called where no step follows, and `train()` where one does: `if split == "train"` twice. What
+    holds at the forward itself holds at both: the module may be there on one way alone."""
     steps = [one for one in training.events(Backward) if _is_step_on(one, forward)]
     trains = [
         set(one.guards)
@@ -23,7 +24,8 @@ def is_other_split(training: Training, switched: ModeChange, forward: Forward) -
         if one.training is True and one.loops == switched.loops and one.calls == switched.calls
     ]
     return bool(steps) and all(
-        not compatible(switched.guards, step.guards) and any(one <= set(step.guards) for one in trains)
+        not compatible(switched.guards, step.guards)
+        and any(one <= {*step.guards, *forward.guards} for one in trains)
         for step in steps
     )
 
@@ -52,25 +54,44 @@ def is_meant(training: Training, switched: ModeChange, forward: Forward) -> bool
 
 def is_setting(training: Training, switched: ModeChange, forward: Forward) -> bool:
     """Whether a function that trains sets the mode before its step, by what was decided before there was an optimizer:
-    `if self.finetune`. One that is told the mode by its caller may train in the one for evaluation by mistake."""
+    `if self.finetune`. One that is told the mode by its caller may train in the one for evaluation by mistake, unless that
+    calls `train()` right before."""
+    if not _is_decided_early(training, switched) or not training.is_after(forward, switched):
+        return False
+    if any(_is_right_before(training, one, switched) for one in training.events(ModeChange)):
+        return True
     steps = [one for one in training.events(Backward) if _is_step_on(one, forward)]
-    return (
-        _is_one_of_two_ways(training, switched)
-        and training.is_after(forward, switched)
-        and all(switched.calls[: len(one.calls)] == one.calls for one in steps)
+    return _is_one_of_two_ways(training, switched) and all(
+        switched.calls[: len(one.calls)] == one.calls for one in steps
     )
 
 
-def _is_one_of_two_ways(training: Training, switched: ModeChange) -> bool:
-    """Whether the mode is set too where a condition turns out the other way, which has been decided before there was an
-    optimizer."""
+def _is_decided_early(training: Training, switched: ModeChange) -> bool:
+    """Whether the condition under which the mode is set has been decided before there was an optimizer."""
     if not switched.guards:
         return False
+    made = [one.uid for step in training.events(OptimizerStep) for one in alternatives(step.optimizer)]
+    return max(_numbers_in(switched.guards[-1][0]), default=0) < min(made, default=0)
+
+
+def _is_one_of_two_ways(training: Training, switched: ModeChange) -> bool:
+    """Whether the mode is set too where the condition turns out the other way."""
     *around, (condition, outcome) = switched.guards
     other = (*around, (condition, not outcome))
-    made = [one.uid for step in training.events(OptimizerStep) for one in alternatives(step.optimizer)]
-    return max(_numbers_in(condition), default=0) < min(made, default=0) and any(
-        one.module is switched.module and one.guards == other for one in training.events(ModeChange)
+    return any(one.module is switched.module and one.guards == other for one in training.events(ModeChange))
+
+
+def _is_right_before(training: Training, change: ModeChange, switched: ModeChange) -> bool:
+    """Whether training mode is set in the same function and iteration, whichever way the last condition turns out, and the
+    module is not called in between."""
+    between = (one for one in training.events(Forward) if one.module is switched.module)
+    return (
+        change.training is True
+        and change.module is switched.module
+        and (change.calls, change.loops) == (switched.calls, switched.loops)
+        and change.guards == switched.guards[:-1]
+        and training.is_after(switched, change)
+        and not any(training.is_after(one, change) and training.is_after(switched, one) for one in between)
     )
 
 

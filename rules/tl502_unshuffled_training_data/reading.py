@@ -16,6 +16,7 @@ _RANDOM = frozenset("rand randn randint randperm rand_like randn_like normal Fak
 
 
 _ALIKE = frozenset("ones zeros full ones_like zeros_like full_like".split())
+_FOR_RANKS = "torch.utils.data.DistributedSampler"
 _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 _SHUFFLE_BY_DEFAULT = (
     "sklearn.datasets.make_",
@@ -33,6 +34,21 @@ def reads_in_order(loader: Object) -> bool:
             (3, "sampler", None),
             (4, "batch_sampler", None),
         )
+    )
+
+
+def reads_in_order_alone(loader: Object) -> bool:
+    """Whether a loader goes through its dataset in order where its process is the only one: its sampler is one for several
+    processes, or else none, and nothing says that it shuffles then."""
+    sampler = loader.argument(3, "sampler")
+    found = list(alternatives(sampler)) if sampler is not None else []
+    given = [one for one in found if isinstance(one, Object) and one.is_a(_FOR_RANKS)]
+    return (
+        is_built_openly(loader)
+        and 0 < len(given) < len(found)
+        and all(one in given or (isinstance(one, Constant) and one.value is None) for one in found)
+        and _is_absent(loader.argument(2, "shuffle"), False)
+        and _is_absent(loader.argument(4, "batch_sampler"), None)
     )
 
 

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import contains
-from trainlint.facts.ask.loaders import in_evaluation, is_own_class, not_used, type_of, uses
+from trainlint.facts.ask.loaders import Use, in_evaluation, is_own_class, not_used, type_of, uses
 from trainlint.facts.ask.stepped import modules_stepped
 from trainlint.facts.model.events.batches import Drawn, ItemsMade
 from trainlint.facts.model.events.forwards import Forward
@@ -21,6 +21,7 @@ from .reading import (
     is_uniform,
     keeps_windows_in_order,
     reads_in_order,
+    reads_in_order_alone,
 )
 from .sorted_labels import are_by_class, holds_classes_in_order
 from .swapped import said_of, shuffled_instead
@@ -36,10 +37,17 @@ def check(training: Training) -> Iterator[Finding | Open]:
     asked = {one.loader.uid: one for one in training.events(ItemsMade)}
     yield from not_used(training)
     used = uses(training)
-    shuffled = {(one.drawn.at, one.drawn.calls) for one in used if not reads_in_order(one.loader)}
+    alone = {one.loader.uid for one in used if reads_in_order_alone(one.loader)}
+    shuffled = {
+        (one.drawn.at, one.drawn.calls)
+        for one in used
+        if not reads_in_order(one.loader) and one.loader.uid not in alone
+    }
     for use in used:
         loader = use.loader
-        if not use.trains or not reads_in_order(loader) or is_one_batch(loader) or loader.at is None:
+        if not use.trains or is_one_batch(loader) or loader.at is None:
+            continue
+        if not reads_in_order(loader) and loader.uid not in alone:
             continue
         if (use.drawn.at, use.drawn.calls) in shuffled:
             continue  # another loader replaces it on some iterations
@@ -70,6 +78,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     (Because(use.drawn.at, "its batches are drawn here"),),
                 )
                 continue
+            if loader.uid in alone:
+                yield _without_sampler(use)
+                continue
             yield Finding(
                 loader.at,
                 "The model is trained on this loader, which does not shuffle: every epoch has the same "
@@ -81,6 +92,18 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 ),
             )
     yield from _handed(training, asked)
+
+
+def _without_sampler(use: Use) -> Finding:
+    """A loader that only shuffles by the sampler that it gets where there are several processes."""
+    return Finding(
+        use.loader.at or use.drawn.at,
+        "The model is trained on this loader, which does not shuffle where its sampler is None, as in a single process: "
+        "every epoch has the same batches in stored order. Pass `shuffle=sampler is None`.",
+        (Because(use.drawn.at, "the training batches are drawn here"),),
+        clues={"alone": True},
+        is_shown_by_runs=False,
+    )
 
 
 def _handed(training: Training, asked: dict[int, ItemsMade]) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from trainlint import limits
 from trainlint.facts.model.effort import give_up
@@ -80,13 +80,19 @@ def runs(nodes: list[Node], kinds: tuple[type[Event], ...]) -> Iterator[list[Eve
         steps += run.steps
         if steps > limits.ORDER_STEPS:
             give_up("runs")
-            yield _gone(kept, [], is_ordinary=True).events
+            yield _gone(kept, [], "ordinary").events
             return
+
+
+_Manner = Literal["steered", "ordinary", "busy"]
+"""How a way goes on where its choices end: every branch is taken; those alone that it would leave its loop or function
+without; those in which something happens, if they go on."""
 
 
 def _ways(kept: _Steps) -> Iterator[_Run]:
     """Ways through, one after the other: those that differ in the last branches first. Where these are too many, the ordinary
-    one as well, and those that depart from it at one branch."""
+    and the busy one as well, and those that depart from one of them at one branch; not those that only end there, as where a
+    setting is wrong."""
     choices: list[bool] = []
     for _ in range(limits.ORDERS):
         run = _gone(kept, choices)
@@ -97,14 +103,18 @@ def _ways(kept: _Steps) -> Iterator[_Run]:
         if not choices:
             return
         choices[-1] = False
-    ordinary = _gone(kept, [], is_ordinary=True)
-    yield ordinary
-    for position, taken in enumerate(ordinary.choices[: limits.DEPARTURES]):
-        yield _gone(kept, [*ordinary.choices[:position], not taken], is_ordinary=True)
+    for manner in _AT_LAST:
+        usual = _gone(kept, [], manner)
+        yield usual
+        for position in usual.departures()[: limits.DEPARTURES]:
+            yield _gone(kept, [*usual.choices[:position], not usual.choices[position]], manner)
 
 
-def _gone(kept: _Steps, choices: list[bool], *, is_ordinary: bool = False) -> _Run:
-    run = _Run(choices, is_ordinary=is_ordinary)
+_AT_LAST: tuple[_Manner, ...] = ("ordinary", "busy")
+
+
+def _gone(kept: _Steps, choices: list[bool], manner: _Manner = "steered") -> _Run:
+    run = _Run(choices, manner)
     run.block(kept)
     return run
 
@@ -148,18 +158,27 @@ _Steps = list["list[Event] | _Fork | _Again | _EachOnce | _Inner | str"]
 
 
 class _Run:
-    """One way through, steered by `choices`; where they end, branches are taken and that is noted. An ordinary
-    one takes those alone that it would leave its loop or function without."""
+    """One way through, steered by `choices`; where they end, it goes on in its manner, and that is noted."""
 
-    def __init__(self, choices: list[bool], *, is_ordinary: bool) -> None:
+    def __init__(self, choices: list[bool], manner: _Manner) -> None:
         self.events: list[Event] = []
         self.choices = list(choices)
         self.steps = 0
-        self._met = 0
-        self._is_ordinary = is_ordinary
+        self._met: list[_Fork] = []
+        self._manner = manner
         self._decided: dict[object, bool] = {}
         self._settings: dict[object, list[tuple[frozenset[str], bool]]] = {}
         self._round: dict[int, int] = {}
+
+    def departures(self) -> list[int]:
+        """The positions of choices where the other side does more than end the program; first those of branches in which
+        something happens, then those that are left."""
+        found = []
+        for position, (fork, taken) in enumerate(zip(self._met, self.choices, strict=True)):
+            other = fork.otherwise if taken else fork.then
+            if not other or _matters(other, beside=("raise",)):
+                found.append(position)
+        return sorted(found, key=lambda position: not _happens(self._met[position]))
 
     def block(self, steps: _Steps) -> str | None:
         """Go through; how it was left, if not at its end."""
@@ -210,15 +229,22 @@ class _Run:
             decided = is_among(fork.constants, self._settings.get(setting, ()))
         if decided is not None:
             return decided
-        if self._met == len(self.choices):
-            self.choices.append(fork.stays if self._is_ordinary else True)
-        taken = self.choices[self._met]
-        self._met += 1
+        if len(self._met) == len(self.choices):
+            self.choices.append(self._usual(fork))
+        taken = self.choices[len(self._met)]
+        self._met.append(fork)
         if moment is not None:
             self._decided[moment] = taken
         if setting is not None:
             self._settings.setdefault(setting, []).append((fork.constants, taken))
         return taken
+
+    def _usual(self, fork: _Fork) -> bool:
+        """Which side is taken where nothing says which."""
+        if self._manner == "steered":
+            return True
+        is_busy = self._manner == "busy" and not _leaves(fork.then) and any(map(_happens, fork.then))
+        return fork.stays or is_busy
 
     def _now(self, number: int | None, fork: _Fork) -> object:
         """A condition, or a setting, in the present iteration of the loops in which it varies."""
@@ -254,6 +280,8 @@ def _pruned(nodes: list[Node], kinds: tuple[type[Event], ...], numbers: dict[obj
                 elif _matters(body, beside=("return",)):
                     kept.append(_Inner(body))
             case Exit():
+                if node.kind == "raise":
+                    _leave_before(kept)
                 kept.append(node.kind)
                 break
             case _ if isinstance(node, kinds):
@@ -283,6 +311,16 @@ def _fork(node: Branch, then: _Steps, otherwise: _Steps, numbers: dict[object, i
 def _leaves(steps: _Steps) -> bool:
     """Whether steps end with an exit."""
     return bool(steps) and isinstance(steps[-1], str)
+
+
+def _leave_before(steps: _Steps) -> None:
+    """Let the ordinary way leave steps at the last of their branches that may, for they end in an error: `if kind == "a":
+    return a` and more of these, and `raise` at last."""
+    for position in reversed(range(len(steps))):
+        step = steps[position]
+        if isinstance(step, _Fork) and _leaves(step.then) and step.then[-1] != "raise":
+            steps[position] = step._replace(stays=True)
+            return
 
 
 def _go_on(steps: _Steps, others: _Steps) -> None:
@@ -327,6 +365,15 @@ def _bodies(step: object) -> list[_Steps]:
     if isinstance(step, _EachOnce):
         return step.rounds
     return [step.body] if isinstance(step, _Again) else []
+
+
+def _happens(step: object) -> bool:
+    """Whether there are events in a step, and not only exits."""
+    if isinstance(step, _Fork):
+        return any(map(_happens, (*step.then, *step.otherwise)))
+    if isinstance(step, _Inner):
+        return any(map(_happens, step.body))
+    return isinstance(step, list) or any(_happens(one) for body in _bodies(step) for one in body)
 
 
 def _matters(steps: _Steps, beside: tuple[str, ...]) -> bool:

@@ -125,6 +125,20 @@ def _module_added(ev: Evaluator, value: Object, name: str, given: Arguments, at:
     ev.set_attribute(value, held, part, at)
 
 
+def _attribute_set(
+    ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str
+) -> Value | None:
+    """`self.__setattr__(name, layer)`, which is `setattr(self, name, layer)`."""
+    key, held = given.get(0, "name"), given.get(1, "value")
+    if held is None:
+        return None
+    if isinstance(key, Constant) and isinstance(key.value, str):
+        ev.set_attribute(value, key.value, held, at)
+    else:
+        ev.store.set((value.uid, f"attribute set at {at[0]}"), held)
+    return Constant(value=None)
+
+
 def _buffer(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> None:
     key, held = given.get(0, "name"), given.get(1, "tensor")
     if isinstance(key, Constant) and held is not None:
@@ -179,6 +193,7 @@ METHODS: dict[str, Callable[[Evaluator, Object, str, Arguments, s.Span, str], Va
     ),
     "requires_grad_": _requires_grad,
     **dict.fromkeys(("add_module", "register_module"), _module_added),
+    "__setattr__": _attribute_set,
     **dict.fromkeys(("register_buffer", "register_parameter"), _buffer),
     **dict.fromkeys(
         ("append", "extend", "insert", "update", "values", "items", "keys", "pop"), _of_container

@@ -25,7 +25,7 @@ from trainlint.facts.model.values import (
 from trainlint.program.api import defaults, host, noting
 from trainlint.program.api.elements import held, value_of
 from trainlint.program.api.filling import is_hashable, put
-from trainlint.program.evaluate import classes, conditions, containers
+from trainlint.program.evaluate import classes, conditions, containers, keys
 from trainlint.program.evaluate.values import (
     Arguments,
     Bound,
@@ -64,7 +64,7 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
     if found is not None:
         return found
     if isinstance(index, Constant) and is_hashable(index.value):
-        name = f"[{index.value!r}]"
+        name = keys.item(index.value)
         stored = ev.store.get((value.uid, name))
         if stored is None:
             stored = ev.op("getitem", (value,), at, options={"index": index})
@@ -192,7 +192,7 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
             for _, one in container.options:
                 store_item(ev, one, index, value, at)
         case _, Constant(value=key) if is_hashable(key):
-            ev.store.set((container.uid, f"[{key!r}]"), value)
+            ev.store.set((container.uid, keys.item(key)), value)
             _written(ev, container, index, value, at)
         case _:
             _written(ev, container, index, value, at)

@@ -33,9 +33,22 @@ def prefix(name: str) -> str:
     return f"{_MARK}prefix {name}"
 
 
+_ASKED = f"{_MARK}get("
+
+
 def asked(text: str) -> str:
     """What `get(text)` has given."""
-    return f"{_MARK}get({text})"
+    return f"{_ASKED}{text})"
+
+
+def is_asked(key: str) -> bool:
+    """Whether what `get` has given is kept under a key."""
+    return key.startswith(_ASKED)
+
+
+def item(index: object) -> str:
+    """What `value[index]` is."""
+    return f"[{index!r}]"
 
 
 def option(name: str) -> str:

@@ -61,7 +61,9 @@ def in_use(ev: Evaluator, owner: Object, name: str, held: Constant) -> Value:
     writers = _changes(ev, cls).get(name)
     if writers is None or _is_being_made(ev, owner):
         return held
-    varying = tuple(one for one in ev.loops if one not in owner.loops and _may_change(ev, held, one, writers))
+    varying = tuple(
+        one for one in ev.loops if one not in owner.loops and _may_change(ev, name, held, one, writers)
+    )
     is_handed_down = ev.store.is_foreign(owner.uid) and ev.store.is_foreign(held.uid)
     if not (varying or is_handed_down):
         return held
@@ -78,14 +80,15 @@ def _is_being_made(ev: Evaluator, owner: Object) -> bool:
     )
 
 
-def _may_change(ev: Evaluator, held: Constant, loop: int, writers: frozenset[str]) -> bool:
-    """Whether a value that was set before a loop may be another one in its later iterations: the loop, or a function that is
-    called in it, may call one of these methods, or is one."""
+def _may_change(ev: Evaluator, name: str, held: Constant, loop: int, writers: frozenset[str]) -> bool:
+    """Whether a value that was set before a loop may be another one in its later iterations: the loop sets it, or the loop, or
+    a function that is called in it, may call one of these methods, or is one."""
     begun = ev.uses.loops.get(loop)
     if begun is None or held.uid > begun.number:
         return False
     called = [one.code for one in ev.frames[begun.frames :] if one.code is not None]
-    if not writers.isdisjoint(ev.uses.names(begun.body)):
+    names = ev.uses.names(begun.body)
+    if not writers.isdisjoint(names) or (name in names and name in _set_in(begun.body, own=None)):
         return True
     return any(one.name in writers or not writers.isdisjoint(one.names) for one in called)
 
@@ -105,7 +108,7 @@ def _worked_out(methods: list[s.Function]) -> Changes:
     direct: dict[str, set[str]] = {}
     for method in later:
         if method.name not in making or method.name in called_later:
-            for name in _set_in(method):
+            for name in _set_by(method):
                 direct.setdefault(name, set()).add(method.name)
     return {name: _with_callers(writers, later) for name, writers in direct.items()}
 
@@ -119,16 +122,20 @@ def _with_callers(writers: set[str], methods: list[s.Function]) -> frozenset[str
     return frozenset(writers)
 
 
-def _set_in(method: s.Function) -> Iterator[str]:
+def _set_by(method: s.Function) -> Iterator[str]:
     """The attributes of its own object that a method sets."""
-    own = method.parameters[0].name if method.parameters else ""
-    pending: list[s.Block] = [method.body]
+    return _set_in(method.body, own=method.parameters[0].name if method.parameters else "")
+
+
+def _set_in(body: s.Block, own: str | None) -> Iterator[str]:
+    """The attributes that a block sets, of one name or of any."""
+    pending: list[s.Block] = [body]
     while pending:
         for node in pending.pop():
             pending.extend(shape.blocks(node))
             for target in _targets(node):
                 match target:
-                    case s.Attribute(value=s.Name(name=holder), name=name) if holder == own:
+                    case s.Attribute(value=s.Name(name=holder), name=name) if own in (holder, None):
                         yield name
 
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from trainlint.facts.model.values import Choice, Table, Value, new_uid, one_of
+from trainlint.facts.model.values import Choice, Constant, Op, Table, Value, new_uid, one_of
+from trainlint.program.evaluate import keys
 
 Key = tuple[int, str]
 Guard = tuple[object, bool]
@@ -105,11 +106,13 @@ class Store:
                 if first is None or second is None or first is second:
                     known = first or second
                     assert known is not None
-                    if guard and is_elif and first is not second:
+                    if guard and is_elif and first is not second and not _is_read(owner, name, known):
                         known = _under(yes if second is None else no, known)
                     elif isinstance(known, Choice) and len(known.options) == 1:
                         known = known.options[0][1]
                     self.set((owner, name), known)
+                elif _is_read(owner, name, first) and _is_read(owner, name, second):
+                    self.set((owner, name), first)
                 else:
                     self.set((owner, name), one_of(((yes, first), (no, second))))
 
@@ -246,6 +249,16 @@ class Store:
 def _state(value: Value) -> dict[str, Any]:
     """What a value holds, as it is now."""
     return {name: one.copy() if isinstance(one, (list, dict)) else one for name, one in vars(value).items()}
+
+
+def _is_read(owner: int, name: str, value: Value) -> bool:
+    """Whether a value is what was read of an owner that nobody has set in sight: the same on whichever way it is read."""
+    match value:
+        case Op(name="getattr", inputs=(of, *_), options={"name": Constant(value=read)}):
+            return of.uid == owner and read == name
+        case Op(name="getitem", inputs=(of, *_), options={"index": Constant(value=index)}):
+            return of.uid == owner and name == keys.item(index)
+    return keys.is_asked(name)
 
 
 def _under(guards: tuple[Guard, ...], value: Value) -> Choice:

@@ -21,7 +21,7 @@ from trainlint.program.source import syntax as s
 
 _PLAIN_BASES = frozenset((MODULE, "lightning.LightningModule"))
 """Classes of libraries that use no layer by a name of their own."""
-_ADD_MODULES = frozenset(("add_module", "register_module", "setattr"))
+_ADD_MODULES = frozenset(("add_module", "register_module", "setattr", "__setattr__"))
 _REGISTER = frozenset(("ModuleList", "ModuleDict"))
 
 

@@ -62,6 +62,8 @@ class _Use:
         compared: it is the second argument of a call on whose result backward runs.
         predicts: backward runs on what a function makes of what calling it gives, and of no other call.
         gives: `step` returns something that is used, as that of a schedule of another number than a learning rate.
+        tells: what `step` returns is a condition, as of a counter that says whether it is time; that of an optimizer is
+            the loss, or nothing.
     """
 
     methods: set[str] = field(default_factory=set)
@@ -70,6 +72,7 @@ class _Use:
     compared: bool = False
     predicts: bool = False
     gives: bool = False
+    tells: bool = False
 
 
 def roles(block: s.Block) -> Mapping[str, Part]:
@@ -146,7 +149,7 @@ def _role(name: str, use: _Use) -> Role | None:
         is_named = is_named_scheduler(name) and not use.gives and not _OF_OTHER_NUMBERS.search(name)
         if use.methods & _OF_SCHEDULERS or is_named:
             return "scheduler"
-        return "optimizer" if _OPTIMIZER.search(name.lower()) else None
+        return "optimizer" if _OPTIMIZER.search(name.lower()) and not use.tells else None
     if (use.calls and use.methods & _OF_MODULES) or use.methods & _OF_MODULES_ALONE:
         return "module"
     if "zero_grad" in use.methods and _OPTIMIZER.search(name.lower()):
@@ -173,6 +176,8 @@ class _Uses:
         """The calls of `backward`."""
         self._ignored: set[int] = set()
         """The calls whose results nothing uses."""
+        self._asked: set[int] = set()
+        """The calls whose results are conditions."""
         self._given: list[tuple[str, tuple[s.Argument, ...]]] = []
         """What names are called with."""
         self.scaled: dict[str, set[str]] = {}
@@ -197,6 +202,8 @@ class _Uses:
                     self._held.setdefault(name, []).append(node.value)
                 case s.Evaluate(value=s.Call() as call):
                     self._ignored.add(id(call))
+                case s.If(test=test):
+                    self._asked.update(id(one) for one in _conditions(test))
                 case s.Call():
                     self._call(node)
         for run in self._runs:
@@ -238,6 +245,7 @@ class _Uses:
                     and (given := spelled(node.args[0].value)) is not None
                 ):
                     self.scaled.setdefault(owner, set()).add(given)
+                self._of(owner).tells |= node.func.name == "step" and id(node) in self._asked
             if node.func.name == "backward":
                 self._runs.append(node)
 
@@ -310,6 +318,17 @@ class _Uses:
                     yield call
                 case s.Operation(operator="+" | "-" | "*" | "/") as sum_up:
                     pending.extend(sum_up.operands)
+
+
+def _conditions(test: s.Expr) -> Iterator[s.Expr]:
+    """What a condition is made of: itself, or the parts of `not a`, `a and b`, `a or b`."""
+    pending = [test]
+    while pending:
+        match pending.pop():
+            case s.Operation(operator="not" | "and" | "or", operands=operands):
+                pending.extend(operands)
+            case one:
+                yield one
 
 
 def spelled(node: s.Expr, depth: int = 2) -> str | None:
