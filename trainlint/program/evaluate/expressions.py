@@ -27,6 +27,7 @@ from trainlint.program.evaluate import (
     conditions,
     declared,
     decorating,
+    loops,
     names,
     overloads,
     standing_in,
@@ -320,8 +321,9 @@ def _yield(ev: Evaluator, node: s.Yield) -> Value:
         frame.yields.extend(value.items)
         is_plain = is_plain and value.exact
     elif node.is_from:
-        frame.yields.append(elements.element(ev, value, node.at))
         is_plain = False
+        with loops.loop(ev, node.at, value):
+            frame.yields.append(elements.element(ev, value, node.at))
     else:
         frame.yields.append(value)
     frame.yields_plainly = frame.yields_plainly and is_plain
