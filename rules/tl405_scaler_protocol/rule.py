@@ -13,6 +13,7 @@ from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
 from .partly import partly_scaled
+from .unchecked import unchecked
 from .updates import (
     Run,
     escapes,
@@ -34,6 +35,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     runs = training.runs(*EVENTS)
     yield from _past_the_scaler(training, runs)
     yield from _unscaled(training, runs)
+    yield from unchecked(training, runs)
     if not isinstance(training, Recorded):
         yield from not_shown_by_runs(_raising(training, runs))
 
