@@ -18,7 +18,9 @@ def check(mask: MaskMet) -> Iterator[Finding | Open]:
     argument = f"`{mask.argument}` of {mask.by}" if mask.argument else f"`{mask.by}`"
     because = (Because(mask.part.at, "the mask is created here"),) if mask.part.at is not None else ()
     if mask.told_by is not None:
-        because = (Because(mask.told_by, "this average counts the positions where the mask is the other way round"),)
+        because = (
+            Because(mask.told_by, "this average counts the positions where the mask is the other way round"),
+        )
     if mask.are_numbers and mask.hides is False:
         yield Finding(
             mask.at,

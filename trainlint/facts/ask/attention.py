@@ -329,9 +329,7 @@ def masks_met(training: Training) -> Iterator[MaskMet]:
                 yield from _met(masking, operation, not any(map(_may_hide, others)))
 
 
-def _met_in_call(
-    training: Training, call: AttentionCall, argument: str, value: Value
-) -> Iterator[MaskMet]:
+def _met_in_call(training: Training, call: AttentionCall, argument: str, value: Value) -> Iterator[MaskMet]:
     mask = made(value)
     name = "F.scaled_dot_product_attention" if call.name == SDPA else call.name.removeprefix("torch.")
     name = "nn.MultiheadAttention" if name == "multi_head_attention_forward" else name
