@@ -80,7 +80,7 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
     func = ev.expr(node.func)
     given = _arguments(ev, node.args)
     wrapped_names.note_handed(ev, node, given)
-    result = ev.call(func, given, node.at, ev.label(node.func) + "(…)")
+    result = ev.call(func, given, node.at, shape.compared(node) or f"{ev.label(node.func)}(…)")
     wrapped_names.note_state(ev, node)
     if isinstance(result, Object):
         called.note_dataset(result, node)
