@@ -35,9 +35,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
     runs = training.runs(*EVENTS)
     yield from _past_the_scaler(training, runs)
     yield from _unscaled(training, runs)
-    yield from unchecked(training, runs)
     if not isinstance(training, Recorded):
         yield from not_shown_by_runs(_raising(training, runs))
+        yield from not_shown_by_runs(unchecked(training, runs))
 
 
 def _raising(training: Training, runs: list[Run]) -> Iterator[Finding]:
