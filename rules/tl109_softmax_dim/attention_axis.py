@@ -258,7 +258,9 @@ def _rank_of_turned(keys: Value) -> int | None:
     numbers = [one for one in map(number_of, given) if isinstance(one, int)]
     if plain(keys) == "permute" and len(numbers) == len(given):
         return len(numbers) or None
-    return {frozenset((1, 2)): 3, frozenset((2, 3)): 4}.get(frozenset(numbers))
+    found = {frozenset((1, 2)): 3, frozenset((2, 3)): 4}.get(frozenset(numbers))
+    shape = shape_read(keys) if found is None else None
+    return len(shape) if shape is not None else found
 
 
 def _of_layer(softmax: Op) -> Value | None:

@@ -29,11 +29,14 @@ def check(training: Training) -> Iterator[Finding | Open]:
         event.target.uid for event in training.events(RequiresGrad) if constant(event.wanted) is not False
     }
     for backward in training.events(Backward):
-        for cut in without_targets(training, _newest(backward, starving(backward.loss))):
+        cuts = list(without_targets(training, _newest(backward, starving(backward.loss))))
+        for cut in cuts:
             is_cut = cut.name not in REBUILDS and cut.uid not in leaves
             if not is_cut or cut.at is None or _has_had_its_own(training, backward, cut):
                 continue
             if _is_there_beside(backward, cut) or _is_looked_at(training, backward, cut):
+                continue
+            if _learns_beside(backward, cut, cuts):
                 continue
             if _is_taken_out_again(backward, cut) and not never_learns(training, backward, cut):
                 continue
@@ -119,6 +122,15 @@ def _is_taken_out_again(backward: Backward, cut: Op) -> bool:
     """Whether another term, which learns, holds it too: the shift of `m + (t - m).exp().mean().log()`."""
     return any(
         isinstance(term, Op) and attachment(term).attached and is_made_of(term, cut)
+        for term in terms(backward.loss)
+    )
+
+
+def _learns_beside(backward: Backward, cut: Op, cuts: list[Op]) -> bool:
+    """Whether what is detached learns by another term, and a new tensor cuts this one off anyway: the values in an advantage."""
+    return any(one.name in REBUILDS for one in cuts) and any(
+        attachment(term).attached and is_made_of(term, inner, with_graph=True)
+        for inner in cut.inputs[:1]
         for term in terms(backward.loss)
     )
 

@@ -13,6 +13,7 @@ from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
 from .partly import partly_scaled
+from .unchecked import unchecked
 from .updates import (
     Run,
     escapes,
@@ -36,6 +37,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     yield from _unscaled(training, runs)
     if not isinstance(training, Recorded):
         yield from not_shown_by_runs(_raising(training, runs))
+        yield from not_shown_by_runs(unchecked(training, runs))
 
 
 def _raising(training: Training, runs: list[Run]) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from .splits import SAME_ROWS
 
 _CREATES = ("SMOTE", "ADASYN", "RandomOverSampler", "ROSE")
 _JOINS = frozenset("concat cat concatenate vstack append row_stack stack".split())
+_DATASETS = frozenset(("torch.utils.data.TensorDataset", "torch.utils.data.ConcatDataset"))
 _POSITIONS = frozenset("nonzero flatnonzero where argwhere".split())
 _DRAWS = frozenset(("choice", "choices", "randint", "integers", "multinomial"))
 _OF_FRAMES = ("sample", "reset_index", "to_numpy", "drop", "copy")
@@ -30,7 +31,7 @@ def _rows(value: Value) -> Iterable[Value]:
     """What the rows of a value come from."""
     if not isinstance(value, Op):
         return value.parts()
-    if value.name == "torch.utils.data.TensorDataset" or last(value) in _JOINS:
+    if value.name in _DATASETS or last(value) in _JOINS:
         return value.inputs
     if (
         last(value) in SAME_ROWS
@@ -49,7 +50,18 @@ def _repeats(op: Op) -> bool:
         return constant(op.options.get("replace")) is not False
     if called(op, "sample"):
         return constant(op.options.get("replace")) is True
+    if op.name == "torch.utils.data.ConcatDataset":
+        return _joins_a_part_of_itself(op)
     return op.name == "getitem" and any(_draws_a_class(one) for one in reached(_index(op), _in_index, _MOST))
+
+
+def _joins_a_part_of_itself(op: Op) -> bool:
+    """`ConcatDataset([data, Subset(data, rare)])`."""
+    given = op.inputs[0] if op.inputs else op.options.get("datasets")
+    held = given.items if isinstance(given, Items) else []
+    whole = {one.uid for value in held for one in alternatives(value)}
+    parts = [one for value in held for one in alternatives(value) if isinstance(one, Op) and one.inputs]
+    return any(last(one) == "Subset" and one.inputs[0].uid in whole for one in parts)
 
 
 def _index(op: Op) -> list[Value]:

@@ -17,6 +17,10 @@ def check(mask: MaskMet) -> Iterator[Finding | Open]:
     left_out, kept = MEANT[mask.part.kind], KEPT[mask.part.kind]
     argument = f"`{mask.argument}` of {mask.by}" if mask.argument else f"`{mask.by}`"
     because = (Because(mask.part.at, "the mask is created here"),) if mask.part.at is not None else ()
+    if mask.told_by is not None:
+        because = (
+            Because(mask.told_by, "this average counts the positions where the mask is the other way round"),
+        )
     if mask.are_numbers and mask.hides is False:
         yield Finding(
             mask.at,

@@ -19,6 +19,13 @@ _SAME_SHAPE = frozenset(
 _CONVOLUTIONS = {f"conv{kind}{n}d": n + 2 for n in (1, 2, 3) for kind in ("", "_transpose")}
 """How many axes what a convolution gives has."""
 
+_POOLS = frozenset(
+    f"{kind}{n}d"
+    for n in (1, 2, 3)
+    for kind in ("torch.nn.MaxPool", "torch.nn.AvgPool", "max_pool", "avg_pool")
+)
+"""Operations whose result has as many channels as what they are given."""
+
 _CHANNELS_MOVED = ([0, 2, 3, 1], [0, 3, 1, 2])
 """An image's channels go behind its rows and columns, or back: a single one mixes nothing."""
 
@@ -86,14 +93,22 @@ def _shaped(value: Value) -> Value:
     return value
 
 
-def _rank(tensor: Value) -> int | None:
+def _made_by(tensor: Value) -> Value:
+    """The operation that has given a tensor its channels, and as many axes."""
     made = _shaped(tensor)
+    while isinstance(made, Op) and made.name in _POOLS and made.inputs:
+        made = _shaped(made.inputs[0])
+    return made
+
+
+def _rank(tensor: Value) -> int | None:
+    made = _made_by(tensor)
     return _CONVOLUTIONS.get(made.name) if isinstance(made, Op) else None
 
 
 def convolution(tensor: Value) -> Op | None:
     """The convolution that gives a tensor, with more than one channel."""
-    made = _shaped(tensor)
+    made = _made_by(tensor)
     if not isinstance(made, Op) or made.name not in _CONVOLUTIONS or made.owner is None:
         return None
     return made if constant(made.owner.argument(1, "out_channels")) != 1 and not made.owner.is_open else None

@@ -33,6 +33,9 @@ def scales_of(value: Value | None) -> list[Scale] | None:
         step = plain(value)
         if step in ("*", "/") and len(value.inputs) == 2:
             first, second = value.inputs
+            if _is_one(second):
+                value = first
+                continue
             is_first = step == "/" or power_of(first) is None
             power = power_of(second if is_first else first)
             if power is None:
@@ -44,6 +47,11 @@ def scales_of(value: Value | None) -> list[Scale] | None:
         else:
             break
     return found
+
+
+def _is_one(value: Value) -> bool:
+    """Whether a factor changes nothing: the default of a `scale` that only some callers pass."""
+    return isinstance(value, Constant) and value.value == 1 and not value.is_default
 
 
 @question(start=None, unknown=None)

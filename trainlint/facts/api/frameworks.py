@@ -169,6 +169,9 @@ METHODS: dict[str, dict[str, str]] = {
 }
 """Methods that a framework calls itself, and what it does with them: `configures` once, all others for each batch."""
 
+USES = frozenset(("train", "evaluate", "predict"))
+"""What a trainer is made for."""
+
 SETS_UP = {LIGHTNING: "setup", DATA: "setup"}
 """Methods that a framework calls before all others."""
 

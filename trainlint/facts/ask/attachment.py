@@ -347,6 +347,8 @@ def _summands(loss: Value) -> Sequence[Value]:
             return (inner,)
         case Op(name="+" | "-" | "add", inputs=(_, _)) | Op(name="sum", inputs=(_, _, *_)):
             return loss.inputs
+        case Op(name="mean" | "sum", inputs=(Op(name="stack" | "cat", inputs=(Items() as each, *_)),)):
+            return each.items
         case Op(name=name, inputs=(inner, weight)) if name in SCALING and _is_weight(weight):
             return (inner,)
         case Op(name=name, inputs=(weight, inner)) if name in SCALING and _is_weight(weight):

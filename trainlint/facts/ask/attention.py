@@ -11,6 +11,7 @@ from trainlint.facts.api.classes import PARAMETER
 from trainlint.facts.ask.flow import is_made_of, made_of
 from trainlint.facts.ask.mask_parts import Mask, Part
 from trainlint.facts.ask.masks import made, turned
+from trainlint.facts.ask.pooled_masks import keeps
 from trainlint.facts.ask.turns import is_over_queries, swaps_last_axes
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import Element, number_of, plain
@@ -300,6 +301,7 @@ class MaskMet:
         hides: whether what should be left out is left out.
         are_numbers: its ones and zeros are added to the scores as they are.
         softmax: the softmax that follows, where the program has one of its own.
+        told_by: the average over positions that says what the mask holds, where nothing else does.
     """
 
     at: Place
@@ -310,6 +312,7 @@ class MaskMet:
     hides: bool | None = None
     are_numbers: bool = False
     softmax: Op | None = None
+    told_by: Place | None = None
 
 
 def masks_met(training: Training) -> Iterator[MaskMet]:
@@ -317,7 +320,7 @@ def masks_met(training: Training) -> Iterator[MaskMet]:
     for call in training.events(AttentionCall):
         for argument, position in ATTENTION_MASKS[call.name].items():
             for value in _not_converted(call.argument(position, argument)):
-                yield from _met_in_call(call, argument, value)
+                yield from _met_in_call(training, call, argument, value)
     for operation in training.events(Operation):
         if operation.output.name == "softmax":
             way = scores_of(operation.output)
@@ -335,12 +338,12 @@ def _not_converted(mask: Value | None) -> Iterator[Value]:
             yield one
 
 
-def _met_in_call(call: AttentionCall, argument: str, value: Value) -> Iterator[MaskMet]:
+def _met_in_call(training: Training, call: AttentionCall, argument: str, value: Value) -> Iterator[MaskMet]:
     mask = made(value)
     name = "F.scaled_dot_product_attention" if call.name == SDPA else call.name.removeprefix("torch.")
     name = "nn.MultiheadAttention" if name == "multi_head_attention_forward" else name
     if mask is None or mask.is_unknown:
-        yield MaskMet(call.at, name, argument, None)
+        yield _told_by_an_average(training, call, name, argument, value)
         return
     attends = call.name == SDPA
     for part in mask.parts:
@@ -350,6 +353,19 @@ def _met_in_call(call: AttentionCall, argument: str, value: Value) -> Iterator[M
         hidden = [_hidden(one, attends, are_numbers) for one in (mask.kept, part.held)]
         sees = None if hidden[0] is None else not hidden[0]
         yield MaskMet(call.at, name, argument, part, sees, hidden[1], are_numbers)
+
+
+def _told_by_an_average(
+    training: Training, call: AttentionCall, name: str, argument: str, value: Value
+) -> MaskMet:
+    """A mask of which nothing is known but that what attention gives is averaged where it is True, or False."""
+    found = keeps(training, value, call.output) if "padding" in argument else None
+    if found is None:
+        return MaskMet(call.at, name, argument, None)
+    is_true_at_tokens, average = found
+    is_right = not is_true_at_tokens
+    part = Part("padding", value.uid, is_right, is_named=True)
+    return MaskMet(call.at, name, argument, part, is_right, is_right, told_by=average.at)
 
 
 def _are_numbers(mask: Mask, part: Part, with_booleans: bool = False) -> bool:

@@ -27,6 +27,8 @@ def is_attention_mask(value: Value) -> bool:
 def words_of(op: Op, value: Value) -> str:
     """How the program spells one side of a comparison."""
     left, sign, right = op.text.partition(f" {op.name} ")
+    if not sign:  # `ids.eq(pad)`
+        left, sign, right = op.text.partition(f".{op.name}(")
     found = [(left if value is op.inputs[0] else right) if sign else ""]
     one: Value = value
     while isinstance(one, Op):

@@ -16,6 +16,7 @@ _KEEPS_SIZE = frozenset(("+", "add", "output", "scale", "getitem", "mean"))
 _AT_LEAST = frozenset("clamp clamp_min float item maximum".split())
 _CASTS = frozenset("float long int to".split())
 _LENGTHS = frozenset("numel len builtins.len".split())
+_SHAPES = frozenset("view reshape flatten contiguous squeeze unsqueeze long to".split())
 _COMPARES = frozenset("!= == > >= < <=".split())
 
 
@@ -92,11 +93,22 @@ def _counts(value: Value, each: Value, target: Value) -> bool:
     if not isinstance(value, Op) or not value.inputs:
         return False
     if value.name in _LENGTHS:
-        return value.inputs[0] in (each, target)
+        return value.inputs[0] is each or _is_same(value.inputs[0], target)
     kept = value.inputs[0] if value.name == "sum" else None
     while isinstance(kept, Op) and kept.name in _CASTS:
         kept = kept.inputs[0]
-    return isinstance(kept, Op) and plain(kept) in _COMPARES and kept.inputs[0] is target
+    return isinstance(kept, Op) and plain(kept) in _COMPARES and _is_same(kept.inputs[0], target)
+
+
+def _is_same(one: Value, other: Value) -> bool:
+    """Whether two values are the same numbers, as far as none of them is left out: `labels` and `labels.view(-1)`."""
+    return _whole(one) is _whole(other)
+
+
+def _whole(value: Value) -> Value:
+    while isinstance(value, Op) and value.name in _SHAPES and value.inputs:
+        value = value.inputs[0]
+    return value
 
 
 def is_mean_of_labels(loss: Value) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 
+from trainlint.facts.ask.arrays import sizes_of_array
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.new_axes import is_none, is_rest, is_whole, new_axis
 from trainlint.facts.ask.numbers import is_whole as is_whole_number
@@ -70,6 +71,9 @@ def _of(value: Value) -> Sizes | None:
         return _sizes(value.options.get("size"), value.inputs)
     if name == "randint":
         return _drawn(value)
+    given = sizes_of_array(value)
+    if given is not None:
+        return _sizes(given, ())
     return _made_of(value) if value.inputs else None
 
 
@@ -357,11 +361,12 @@ def _product(sizes: Sizes) -> Iterator[int]:
 
 
 def _reduced(op: Op, before: Sizes) -> Sizes | None:
-    given = op.option(1, "dim")
+    given = op.option(1, "dim") or op.options.get("axis")
     if given is None:
-        return ()
+        return () if "keepdims" not in op.options else None
     axis = _int(given)
     kept = op.options.get("keepdim") if op.name in _SPREADS else op.option(2, "keepdim")
+    kept = kept or op.options.get("keepdims")
     keeps = constant(kept) if kept is not None else False
     if axis is None or not isinstance(keeps, bool) or not -len(before) <= axis < len(before):
         return None

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from trainlint import limits
-from trainlint.facts.model.values import Items, Op, Value
+from trainlint.facts.model.values import Constant, Items, Op, Value
 from trainlint.finding import Place
 
 if TYPE_CHECKING:
@@ -27,6 +27,22 @@ def repeated(first: Items, second: Items) -> Repeated:
     if not (first.repeated and second.repeated):
         return first.repeated or second.repeated
     return tuple(dict.fromkeys((*first.repeated, *second.repeated)))
+
+
+def beginning(value: Value) -> list[Value]:
+    """The constants that a list begins with, whatever follows: of `["<pad>", "<unk>"] + words`, or of pairs with their
+    numbers."""
+    is_numbered = isinstance(value, Op) and value.name == "enumerate" and len(value.inputs) == 1
+    first = value.inputs[0] if isinstance(value, Op) and is_numbered and not value.options else value
+    while isinstance(first, Op) and first.name == "+" and len(first.inputs) == 2:
+        first = first.inputs[0]
+    known = isinstance(first, Items) and first.exact and len(first.items) <= limits.MAX_UNROLLED
+    found = first.items if isinstance(first, Items) and known else []
+    if not all(isinstance(one, Constant) for one in found):
+        return []
+    if not is_numbered:
+        return list(found)
+    return [Items(kind="tuple", items=[Constant(value=n), one]) for n, one in enumerate(found)]
 
 
 def bounded(ev: Evaluator, items: list[Value], *, exact: bool) -> tuple[list[Value], bool]:

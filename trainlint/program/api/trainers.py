@@ -11,7 +11,7 @@ from trainlint.facts.model.events.frameworks import Formatted
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives
 from trainlint.program.api import elements, subscripts
-from trainlint.program.evaluate import classes, loops, owned_methods
+from trainlint.program.evaluate import classes, keys, loops, owned_methods
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Partial
 from trainlint.program.source import syntax as s
 
@@ -44,6 +44,8 @@ def made(ev: Evaluator, name: str, given: Arguments, at: s.Span) -> Object | Non
 
 def trained(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span) -> None:
     """`trainer.train()`, or `trainer.fit(module, loader)`: each method of the program that it calls, once for many."""
+    if value.is_a(owners.TRAINER) and name in owners.USES:
+        ev.store.set((value.uid, keys.TRAINED), Constant(value=True))
     if not ev.follows():
         return
     if value.is_a(owners.TRAINER) and name == "train":

@@ -190,6 +190,14 @@ def _drawn(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span,
     return ev.op(DRAWN, (value, *given.args), at, text, given.options)
 
 
+def _fitted(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`StandardScaler().fit(x)` gives the scaler itself."""
+    if not (isinstance(value, Op) and value.name.startswith("sklearn.")):
+        return None
+    _operation(ev, value, name, given, at, text)
+    return value
+
+
 def _written(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:
     attributes.written_by_hand(ev, value, "", at)
     if name == "copy_" and given.args and isinstance(value, Op) and _is_gradient(value):
@@ -212,6 +220,7 @@ METHODS: dict[str, Callable[[Evaluator, Value, str, Arguments, s.Span, str], Val
     **dict.fromkeys(EXTENDS, _extended),
     "scale": _scaled,
     "sample": _drawn,
+    "fit": _fitted,
     "update": _updated,
     **dict.fromkeys(("add_", "sub_", "copy_", "mul_", "lerp_", "addcdiv_", "set_"), _written),
 }

@@ -250,7 +250,8 @@ def prototype(ev: Evaluator, cls: ClassValue) -> Object | None:
     made = instantiate(ev, cls, Arguments(open=True), cls.code.at)
     if not isinstance(made, Object):
         return None
-    for name in sorted({owners.SETS_UP[base] for base in made.bases & owners.SETS_UP.keys()}):
+    bases = made.bases | ({owners.DATA} if _gives_loaders(ev, cls) else frozenset())
+    for name in sorted({owners.SETS_UP[base] for base in bases & owners.SETS_UP.keys()}):
         first = class_attribute(ev, cls, name)
         if isinstance(first, FunctionValue):
             ev.call_function(first, Arguments((made,), open=True), cls.code.at, made)
@@ -278,6 +279,11 @@ def elsewhere(ev: Evaluator, make: Callable[[], _Made]) -> _Made:
     for one in ev.objects[begun:]:
         one.is_given = True
     return made
+
+
+def _gives_loaders(ev: Evaluator, cls: ClassValue) -> bool:
+    """Whether a class has the methods of Lightning's data modules, whatever it inherits from."""
+    return any(owners.GIVES_LOADER.fullmatch(one.name) for one in methods(ev, cls))
 
 
 def _fill_fields(ev: Evaluator, made: Object, cls: ClassValue, given: Arguments, at: s.Span) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.model.values import Items, Object, Op, Table, Value
 from trainlint.finding import Place
-from trainlint.program.api import elements, filling
+from trainlint.program.api import elements, filling, lists
 from trainlint.program.api.lists import is_unrolled, unrolled
 from trainlint.program.evaluate import assigning, conditions, loops
 from trainlint.program.source import syntax as s
@@ -40,6 +40,11 @@ def comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
             return Items(
                 kind="list", items=exact, at=ev.place(node.at), repeated=_of_one_object(ev, node, exact)
             )
+        begun = (
+            _begun(ev, node, iterable)
+            if node.kind == "dict" and len(node.loops) == 1 and not tests
+            else Table()
+        )
         with loops.loop(ev, node.at):
             assigning.assign(ev, target, elements.element(ev, iterable, iterable_node.at))
             asked = [ev.expr(test) for test in tests]
@@ -54,7 +59,7 @@ def comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
         frame.env = outer
         ev.leave(env)
     if node.kind == "dict":
-        return Table(others=[element])
+        return Table(entries=begun.entries, others=[element])
     is_older = isinstance(element, Object) and element.loops == ev.loops
     many: list[Value] = [element, element] if is_older else []
     return Items(
@@ -66,6 +71,19 @@ def comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
         chosen_by=tuple(asked),
         are_trainable=any(isinstance(one, Op) and one.name == "requires_grad" for one in asked),
     )
+
+
+def _begun(ev: Evaluator, node: s.Comprehension, iterable: Value) -> Table:
+    """The first entries of a dict over a list of which the beginning is known: `{token: n for n, token in
+    enumerate(["<pad>", "<unk>"] + tokens)}`."""
+    keys: list[Value] = []
+    values: list[Value] = []
+    if node.key is not None:
+        for one in lists.beginning(iterable):
+            assigning.assign(ev, node.loops[0][0], one)
+            keys.append(ev.expr(node.key))
+            values.append(ev.expr(node.element))
+    return filling.tabled(keys, values)
 
 
 def _taken(ev: Evaluator, node: s.Comprehension, iterable: Value) -> list[Value] | None:

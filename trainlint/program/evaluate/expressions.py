@@ -27,6 +27,7 @@ from trainlint.program.evaluate import (
     conditions,
     declared,
     decorating,
+    loops,
     names,
     overloads,
     standing_in,
@@ -79,7 +80,7 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
     func = ev.expr(node.func)
     given = _arguments(ev, node.args)
     wrapped_names.note_handed(ev, node, given)
-    result = ev.call(func, given, node.at, ev.label(node.func) + "(…)")
+    result = ev.call(func, given, node.at, shape.compared(node) or f"{ev.label(node.func)}(…)")
     wrapped_names.note_state(ev, node)
     if isinstance(result, Object):
         called.note_dataset(result, node)
@@ -323,8 +324,9 @@ def _yield(ev: Evaluator, node: s.Yield) -> Value:
         frame.yields.extend(value.items)
         is_plain = is_plain and value.exact
     elif node.is_from:
-        frame.yields.append(elements.element(ev, value, node.at))
         is_plain = False
+        with loops.loop(ev, node.at, value):
+            frame.yields.append(elements.element(ev, value, node.at))
     else:
         frame.yields.append(value)
     frame.yields_plainly = frame.yields_plainly and is_plain

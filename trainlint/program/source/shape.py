@@ -210,3 +210,11 @@ def label(node: s.Expr, depth: int = 0) -> str:
         case s.Operation(operands=(first, second)) if depth < 2:
             return f"{label(first, depth + 2)} {node.operator} {label(second, depth + 2)}"
     return "…"
+
+
+def compared(node: s.Call) -> str | None:
+    """Short source text of `ids.eq(pad)`, which is another way to write a comparison; None for any other call."""
+    match node:
+        case s.Call(func=s.Attribute(name="eq" | "ne"), args=(s.Argument(value=other, star=""),)):
+            return f"{label(node.func)}({label(other)})"
+    return None
