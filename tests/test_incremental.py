@@ -390,3 +390,51 @@ def _restore(tree: Path) -> None:
         file.unlink()
     for name, text in FILES.items():
         (tree / name).write_text(text)
+
+
+BROUGHT_TOGETHER = """\
+import torch
+from torch import nn
+
+
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.head(x).softmax(dim=-1)
+
+
+def prepare(settings):
+    net = Tagger()
+    return net, torch.optim.Adam(net.parameters())
+
+
+def fit(net, optimizer, loader):
+    for x, y in loader:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(net(x), y).backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "before"),
+    [("return net,", "return [net],"), ("    return net,", "    net.zero_grad()\n    return net,")],
+)
+def test_what_another_function_returns_tells_what_a_parameter_is_once_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, before: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(12):  # so many that it is worth keeping
+        (tmp_path / f"other_{number}.py").write_text(
+            f"import train\n{SEES_THE_NEXT.replace('attend', 'look')}"
+        )
+    (tmp_path / "common.py").write_text(MASK)
+    (tmp_path / "train.py").write_text(BROUGHT_TOGETHER.replace(said, before))
+    assert {one["code"] for one in check()["findings"]} == {"TL603"}
+    (tmp_path / "train.py").write_text(BROUGHT_TOGETHER)
+    now = check()
+    assert {one["code"] for one in now["findings"]} == {"TL101", "TL603"}
+    assert now == check("--no-cache")

@@ -272,10 +272,12 @@ def given(ev: Evaluator, cls: ClassValue, at: s.Span) -> Object:
 
 
 def elsewhere(ev: Evaluator, make: Callable[[], _Made]) -> _Made:
-    """What code out of sight has had made, and may have changed since: nothing of it happens here."""
-    begun = len(ev.objects)
+    """What code out of sight has had made, and may have changed since: nothing of it happens here, and what is called for it is
+    entered on its own all the same."""
+    begun, reached = len(ev.objects), set(ev.trace.reached)
     with ev.inside(nodes=[], loops=(), guards=()), ev.at_most("DECLARED_STEPS"):
         made = make()
+    ev.trace.reached &= reached
     for one in ev.objects[begun:]:
         one.is_given = True
     return made

@@ -7,17 +7,15 @@ brings them together is missing, and nobody would bring together anything else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import LOADER, MODULE, OPTIMIZER, SCALER, SCHEDULER
 from trainlint.facts.model.values import Items, Object, Value, alternatives
 from trainlint.program.evaluate import classes
-from trainlint.program.evaluate.siblings import look_at
 from trainlint.program.evaluate.standing_in import may_be
 from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
-from trainlint.program.source.walking import walk
+from trainlint.program.source.returned import Returned, returned
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
 _OF_TRAINING = frozenset((MODULE, OPTIMIZER, SCHEDULER, LOADER, SCALER))
 _MAKES = r"_?(build|make|create|construct|init|initialize|setup|set_up|prepare|define|new|get)_(the_)?"
 _MODELS = frozenset(("model", "net", "network"))
+_NOWHERE = -1
 _ALREADY_TRAINS = frozenset(("backward", "step", "zero_grad"))
 
 
@@ -45,17 +44,21 @@ def parameter(ev: Evaluator, func: FunctionValue, name: str) -> Value | None:
 def _returned(ev: Evaluator, func: FunctionValue, name: str) -> tuple[Value, str] | None:
     """What it returns, and what it is called."""
     makers = [
-        (one, position)
-        for one in _own(ev, func.env.path)
-        if isinstance(one, FunctionValue) and one.owner is None and one.code is not func.code
-        for position in _positions(one.code, name)
+        (one, place)
+        for one in _functions(ev, func.env.path)
+        if one.code is not func.code and (place := _place(one.code, name)) != _NOWHERE
+    ]
+    ev.trace.code.update((one.env.path, one.code.at[0]) for one, _ in makers)
+    makers = [
+        (one, place)
+        for one, place in makers
         if func.code.name not in one.code.names and _ALREADY_TRAINS.isdisjoint(one.code.names)
     ]
     used = frozenset().union(*(one.code.names for one, _ in makers))
-    makers = [(one, position) for one, position in makers if one.code.name not in used]
+    makers = [(one, place) for one, place in makers if one.code.name not in used]
     if len(makers) != 1:
         return None
-    maker, position = makers[0]
+    maker, place = makers[0]
     key = (maker.uid, "as it is given by its name")
     result = ev.store.get(key)
     if result is None:
@@ -63,44 +66,37 @@ def _returned(ev: Evaluator, func: FunctionValue, name: str) -> tuple[Value, str
             ev, lambda: ev.call_function(maker, Arguments(open=True), maker.code.at, None)
         )
         ev.store.set(key, result)
-    if position is not None:
-        is_there = isinstance(result, Items) and result.exact and position < len(result.items)
-        result = result.items[position] if is_there and isinstance(result, Items) else None
+    if place is not None:
+        is_there = isinstance(result, Items) and result.exact and place < len(result.items)
+        result = result.items[place] if is_there and isinstance(result, Items) else None
     if result is None or not all(map(_is_of_training, alternatives(result))):
         return None
     return result, maker.code.name
 
 
-def _positions(code: s.Function, name: str) -> Iterator[int | None]:
+def _place(code: s.Function, name: str) -> int | None:
     """Where in what a function returns something of a name stands; None for all of it."""
-    if code.is_generator or any(one.name == name for one in code.parameters):
-        return
-    inner = {id(one) for node in walk(code.body) if isinstance(node, s.Function) for one in walk(node.body)}
-    returns = [node for node in walk(code.body) if isinstance(node, s.Return) and id(node) not in inner]
-    places = {_place(one.value, code.name, name) for one in returns}
-    if len(places) == 1 and (place := places.pop()) != -1:
-        yield place
+    if any(one.name == name for one in code.parameters):
+        return _NOWHERE
+    places = {_place_in(one, code.name, name) for one in returned(code)}
+    return places.pop() if len(places) == 1 else _NOWHERE
 
 
-def _place(returned: s.Expr | None, function: str, name: str) -> int | None:
-    """-1 where nothing of that name is returned."""
-    match returned:
-        case s.Collection(items=items):
-            names = [one.name if isinstance(one, s.Name) else None for one in items]
-            return names.index(name) if names.count(name) == 1 else -1
-        case s.Name(name=same) if same == name:
-            return None
-        case s.Name() | s.Call():
-            stems = _MODELS if name in _MODELS else (name,)
-            is_maker = any(re.fullmatch(_MAKES + re.escape(stem), function) for stem in stems)
-            return None if is_maker else -1
-    return -1
+def _place_in(one: Returned, function: str, name: str) -> int | None:
+    if one.names:
+        return one.names.index(name) if one.names.count(name) == 1 else _NOWHERE
+    if one.name == name:
+        return None
+    stems = _MODELS if name in _MODELS else (name,)
+    is_maker = any(re.fullmatch(_MAKES + re.escape(stem), function) for stem in stems)
+    return None if is_maker and (one.is_call or one.name is not None) else _NOWHERE
 
 
-def _own(ev: Evaluator, path: str) -> Iterator[Value]:
-    """The functions and classes of a file, and what it imports of them."""
-    look_at(ev, path)
-    yield from ev.store.owned(ev.module(path).uid).values()
+def _functions(ev: Evaluator, path: str) -> list[FunctionValue]:
+    """The functions of a file, and those that it imports."""
+    ev.trace.uses.add(path)
+    every = ev.store.owned(ev.module(path).uid).values()
+    return [one for one in every if isinstance(one, FunctionValue) and one.owner is None]
 
 
 def _is_of_training(value: Value) -> bool:

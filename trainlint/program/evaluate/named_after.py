@@ -9,7 +9,6 @@ from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.losses import is_named_loss
 from trainlint.facts.model.values import Object
 from trainlint.program.evaluate import classes
-from trainlint.program.evaluate.siblings import look_at
 from trainlint.program.evaluate.values import ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 from trainlint.program.source.walking import walk
@@ -39,7 +38,7 @@ def parameter(ev: Evaluator, func: FunctionValue, name: str) -> Object | None:
 
 
 def _class(ev: Evaluator, func: FunctionValue, name: str) -> ClassValue | None:
-    look_at(ev, func.env.path)
+    ev.trace.uses.add(func.env.path)
     known = [
         one for one in ev.store.owned(ev.module(func.env.path).uid).values() if isinstance(one, ClassValue)
     ]

@@ -14,6 +14,7 @@ from typing import Any
 
 from trainlint.program.source import syntax as s
 from trainlint.program.source.relevance import needs_instance
+from trainlint.program.source.returned import returned
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Edited:
 
 
 def edited(old: s.Module, new: s.Module) -> Edited | None:
-    """What an edit has left of a file; None if it has changed more than the bodies of functions."""
+    """What an edit has left of a file; None if it has changed more than the bodies of functions, or what one returns."""
     comparison = _Comparison(old.lines, new.lines)
     return comparison.result() if comparison.statements(old.body, new.body) else None
 
@@ -102,7 +103,7 @@ class _Comparison:
             self._changed.add(begin)
             for first in map(self._first, old.body):
                 self._note(first, None)
-        return True
+        return returned(old) == returned(new)
 
     def _piece(self, names: Sequence[str], old: Any, new: Any) -> bool:
         piece = _Piece()

@@ -10,8 +10,12 @@ from typing import Any
 from trainlint.program.source import syntax as s
 
 
-def walk(block: s.Block | tuple[s.Expr | None, ...]) -> Iterator[Any]:
-    """All statements and expressions of a block, or of expressions, those of nested functions and classes included."""
+def walk(block: s.Block | tuple[s.Expr | None, ...], *, nested: bool = True) -> Iterator[Any]:
+    """All statements and expressions of a block, or of expressions.
+
+    Args:
+        nested: whether those of nested functions and classes are among them.
+    """
     pending: list[Any] = [block]
     while pending:
         node = pending.pop()
@@ -21,7 +25,8 @@ def walk(block: s.Block | tuple[s.Expr | None, ...]) -> Iterator[Any]:
         kind: Any = type(node)
         if names := _parts(kind):
             yield node
-            pending.extend(getattr(node, name) for name in names)
+            if nested or not isinstance(node, (s.Function, s.Class)):
+                pending.extend(getattr(node, name) for name in names)
 
 
 @cache
