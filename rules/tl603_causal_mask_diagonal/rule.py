@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.attention import ATTENTION_MASKS, MASKS_MEET, SDPA
-from trainlint.facts.ask.attention import MaskMet, weights_of
+from trainlint.facts.ask.attention import weights_of
 from trainlint.facts.ask.facts_of import masks_of
+from trainlint.facts.ask.masks_met import MaskMet
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.operations import Attended, AttentionCall
 from trainlint.facts.model.training import Training

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.attention import MASKS_MEET
-from trainlint.facts.ask.attention import MaskMet
+from trainlint.facts.ask.masks_met import MaskMet
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 

@@ -1,26 +1,22 @@
-"""Attention as the program computes it: from scores over a softmax to weights, and the masks that meet them."""
+"""Attention as the program computes it: from scores over a softmax to weights, and what stands in between."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.attention import ATTENTION_MASKS, MIXES, NOTHING_LEFT, SDPA
+from trainlint.facts.api.attention import MIXES
 from trainlint.facts.api.classes import PARAMETER
-from trainlint.facts.ask.flow import is_made_of, made_of
-from trainlint.facts.ask.mask_parts import Mask, Part
-from trainlint.facts.ask.masks import made, turned
-from trainlint.facts.ask.pooled_masks import keeps
-from trainlint.facts.ask.turns import is_over_queries, swaps_last_axes
+from trainlint.facts.ask.flow import made_of
+from trainlint.facts.ask.masks import made
+from trainlint.facts.ask.turns import swaps_last_axes
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import Element, number_of, plain
-from trainlint.facts.model.events.operations import AttentionCall, Operation
 from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, alternatives
-from trainlint.finding import Place
 
 if TYPE_CHECKING:
-    from trainlint.facts.model.training import Training
+    pass
 
 _SAME_WEIGHTS = frozenset(
     "dropout to type type_as float double half bfloat16 view reshape transpose permute unsqueeze squeeze contiguous "
@@ -166,7 +162,7 @@ def _way(value: Value, is_end: End, passes: frozenset[str], before: int) -> Way 
                 inner = _one_back(way, is_end, passes, found)
                 if inner is None:
                     return None
-                pending.append((inner, _both(is_turned, swaps_last_axes(way))))
+                pending.append((inner, both(is_turned, swaps_last_axes(way))))
             found.maskings[before_it:] = [
                 replace(masking, is_turned=is_turned) for masking in found.maskings[before_it:]
             ]
@@ -184,7 +180,7 @@ def _one_back(op: Op, is_end: End, passes: frozenset[str], found: Way) -> Value 
     return None
 
 
-def _both(one: bool | None, other: bool | None) -> bool | None:
+def both(one: bool | None, other: bool | None) -> bool | None:
     """Whether two turns, one after the other, are one."""
     return None if one is None or other is None else one is not other
 
@@ -283,138 +279,3 @@ _CHANCE = frozenset(("rand", "rand_like", "bernoulli", "bernoulli_", "dropout"))
 
 
 SAME_VECTORS = _SAME_WEIGHTS | frozenset(("chunk", "split", "unbind", "rearrange", "unflatten", "iterate"))
-
-
-# Masks that meet scores
-
-
-@dataclass(frozen=True)
-class MaskMet:
-    """A mask meets scores, at a softmax of the program's own or in a call.
-
-    Args:
-        at: where it is applied.
-        by: what applies it: `masked_fill`, `nn.MultiheadAttention`, `F.scaled_dot_product_attention`.
-        argument: the name of the argument, in a call.
-        part: what it is to leave out; None where it is not known what the mask holds.
-        sees: whether what should be seen can be seen; None where that is not known.
-        hides: whether what should be left out is left out.
-        are_numbers: its ones and zeros are added to the scores as they are.
-        softmax: the softmax that follows, where the program has one of its own.
-        told_by: the average over positions that says what the mask holds, where nothing else does.
-    """
-
-    at: Place
-    by: str
-    argument: str
-    part: Part | None
-    sees: bool | None = None
-    hides: bool | None = None
-    are_numbers: bool = False
-    softmax: Op | None = None
-    told_by: Place | None = None
-
-
-def masks_met(training: Training) -> Iterator[MaskMet]:
-    """Every mask that meets scores in a training."""
-    for call in training.events(AttentionCall):
-        for argument, position in ATTENTION_MASKS[call.name].items():
-            for value in _not_converted(call.argument(position, argument)):
-                yield from _met_in_call(training, call, argument, value)
-    for operation in training.events(Operation):
-        if operation.output.name == "softmax":
-            way = scores_of(operation.output)
-            for masking in way.maskings if way is not None else ():
-                others = [one for one in way.maskings if one is not masking] if way is not None else []
-                yield from _met(masking, operation, not any(map(_may_hide, others)))
-
-
-def _not_converted(mask: Value | None) -> Iterator[Value]:
-    """What a mask may be, but for what a condition turns into another of these, as in `if mask.ndim == 3: mask = ~mask.bool()`:
-    the condition may always hold."""
-    ways = list(alternatives(mask))
-    for one in ways:
-        if not any(other is not one and is_made_of(other, one) for other in ways):
-            yield one
-
-
-def _met_in_call(training: Training, call: AttentionCall, argument: str, value: Value) -> Iterator[MaskMet]:
-    mask = made(value)
-    name = "F.scaled_dot_product_attention" if call.name == SDPA else call.name.removeprefix("torch.")
-    name = "nn.MultiheadAttention" if name == "multi_head_attention_forward" else name
-    if mask is None or mask.is_unknown:
-        yield _told_by_an_average(training, call, name, argument, value)
-        return
-    attends = call.name == SDPA
-    for part in mask.parts:
-        if (part.kind == "padding") is not ("padding" in argument) and not (attends and part.is_named):
-            continue
-        are_numbers = _are_numbers(mask, part)
-        hidden = [_hidden(one, attends, are_numbers) for one in (mask.kept, part.held)]
-        sees = None if hidden[0] is None else not hidden[0]
-        yield MaskMet(call.at, name, argument, part, sees, hidden[1], are_numbers)
-
-
-def _told_by_an_average(
-    training: Training, call: AttentionCall, name: str, argument: str, value: Value
-) -> MaskMet:
-    """A mask of which nothing is known but that what attention gives is averaged where it is True, or False."""
-    found = keeps(training, value, call.output) if "padding" in argument else None
-    if found is None:
-        return MaskMet(call.at, name, argument, None)
-    is_true_at_tokens, average = found
-    is_right = not is_true_at_tokens
-    part = Part("padding", value.uid, is_right, is_named=True)
-    return MaskMet(call.at, name, argument, part, is_right, is_right, told_by=average.at)
-
-
-def _are_numbers(mask: Mask, part: Part, with_booleans: bool = False) -> bool:
-    """Whether a mask is of floating ones and zeros, or of booleans, which are ones and zeros in a sum."""
-    held = (mask.kept, part.held)
-    kinds = (float, bool) if with_booleans else float
-    return all(isinstance(one, kinds) for one in held) and set(held) == {0.0, 1.0}
-
-
-def _may_hide(masking: Masking) -> bool:
-    """Whether a mask may leave keys without weight, whatever it holds."""
-    return masking.way in ("+", "-") or masking.fill is None or masking.fill <= NOTHING_LEFT
-
-
-def _hidden(held: Element, attends: bool, are_numbers: bool) -> bool | None:
-    if held is None or (isinstance(held, int) and not isinstance(held, bool)):
-        return None
-    if isinstance(held, bool):
-        return held is not attends
-    return False if are_numbers else held <= NOTHING_LEFT
-
-
-def _met(masking: Masking, softmax: Operation, is_alone: bool) -> Iterator[MaskMet]:
-    """A mask of the program's own, and whether no other may hide what it does not."""
-    mask = made(masking.mask)
-    is_turned = _both(masking.is_turned, is_over_queries(softmax.output))
-    if mask is not None and is_turned is not False:
-        mask = turned(mask) if is_turned else None
-    if mask is None or mask.is_unknown:
-        yield MaskMet(masking.op.at or softmax.at, masking.way, "", None)
-        return
-    if masking.op.at is None or masking.way == "*":
-        return
-    for part in mask.parts:
-        if part.kind == "padding" and not part.is_named:
-            continue
-        if masking.way in ("+", "-"):
-            sign = 1 if masking.way == "+" else -1
-            held = [None if one is None else sign * one for one in (mask.kept, part.held)]
-            hidden = [None if one is None else one <= NOTHING_LEFT for one in held]
-            if hidden == [False, False]:
-                if is_alone and _are_numbers(mask, part, with_booleans=True):
-                    yield MaskMet(masking.op.at, masking.way, "", part, True, False, True, softmax.output)
-                continue
-        elif masking.fill is None or masking.fill > NOTHING_LEFT:
-            continue
-        else:
-            hidden = [
-                None if one is None else bool(one) is not masking.is_kept for one in (mask.kept, part.held)
-            ]
-        sees = None if hidden[0] is None else not hidden[0]
-        yield MaskMet(masking.op.at, masking.way, "", part, sees, hidden[1], softmax=softmax.output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from trainlint.facts.ask.asking import question
-from trainlint.facts.ask.attention import MaskMet, masks_met
+from trainlint.facts.ask.masks_met import MaskMet, masks_met
 from trainlint.facts.ask.registration import unregistered
 from trainlint.facts.model.modules import Unregistered
 from trainlint.facts.model.training import Training
