@@ -105,7 +105,7 @@ def _uses(training: Training) -> Iterator[Use]:
         draws.setdefault(drawn.loader.uid, []).append(drawn)
     if not draws:
         return
-    steps = training.events(OptimizerStep)
+    steps = {one.loops for one in training.events(OptimizerStep)}
     learned = [(one, _made_of(one.loss)) for one in training.events(Backward)]
     watched = [
         (frozenset().union(*(_made_of(given) for given in one.inputs)), not _is_ignored(one))
@@ -123,9 +123,8 @@ def _uses(training: Training) -> Iterator[Use]:
         trained_on = [
             drawn
             for drawn, backward in backwards
-            for step in steps
-            if set(drawn.loops) <= set(step.loops)
-            or (set(backward.loops) <= set(step.loops) and _comes_on(training, drawn, backward))
+            if any(map(set(drawn.loops).issubset, steps))
+            or (any(map(set(backward.loops).issubset, steps)) and _comes_on(training, drawn, backward))
         ]
         # one whose own batch a loss is made of, before one that only is of the same loader
         of_loss = frozenset().union(*(inside for _, inside in learned)) if len(trained_on) > 1 else ()
