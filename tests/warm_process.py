@@ -89,7 +89,14 @@ OF_ITS_OWN = 20
 """Where `subprocess` says whether a process begins a session."""
 RECORDS = str(ROOT / "trainlint/trace/launch/child.py")
 """The script in which `trainlint run` records a program."""
-TOGETHER = ("numpy", "torch", "torch._dynamo", "torch.profiler._cupti_monitor", "resource")
+TOGETHER = (
+    "numpy",
+    "torch",
+    "torch._dynamo",
+    "torch.profiler._cupti_monitor",
+    "torch.distributed.run",
+    "resource",
+)
 """Who imports one of these has imported what it imports, too."""
 NOT_AHEAD = frozenset(("agents", "integrations", "pytest_plugin"))
 """Parts of trainlint that need more than torch."""
