@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import gc
 import importlib.metadata
 import os
@@ -13,6 +14,7 @@ from email.message import Message
 from pathlib import Path
 
 import pytest
+import typer.testing
 from typer.testing import CliRunner
 
 from tests.fixing import Check, Ran
@@ -22,6 +24,8 @@ from trainlint.check.analysis import Analysis, Source
 from trainlint.cli.app import app
 from trainlint.finding import Because, Finding, Level, Place, Problem
 
+typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
+"""The commands are built once, and not for each call of one in a process of the tests."""
 os.environ.pop("COLUMNS", None)  # messages are wrapped there
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 """Workers of the tests share the cores; threads that wait for each other in turns cost more than they give."""
