@@ -21,7 +21,7 @@ from trainlint.facts.model.values import (
     alternatives,
     constant,
 )
-from trainlint.finding import Finding, Place, Versions
+from trainlint.finding import Finding, Level, Place, Versions
 from trainlint.rule import rule
 
 _WITHOUT_SAFE_DEFAULT = Versions(since=(1, 13), before=(2, 6))
@@ -48,7 +48,11 @@ _JOINS = ("/", "+", "os.path.join", "getattr")
 
 _INTO = ("/", "os.path.join")
 _SEARCHES = (".glob(…)", ".rglob(…)", ".iterdir(…)")
-_PASSES = frozenset("iterate getitem sorted builtins.sorted list builtins.list call".split())
+_LISTS = frozenset(("glob.glob", "glob.iglob", "os.listdir", "os.scandir"))
+_PASSES = frozenset(
+    "iterate getitem sorted builtins.sorted list builtins.list call max builtins.max min builtins.min "
+    "next builtins.next".split()
+)
 """What a name of a file goes through on its way from the search for files to where one is read."""
 
 _BUILDS = frozenset(
@@ -79,6 +83,14 @@ _BUILDS = frozenset(
 )
 """Operations that make a path of the parts that are given, and of where the program lies or runs."""
 
+_AS_PATHS = frozenset(
+    "pathlib.Path str builtins.str os.fspath os.path.abspath os.path.realpath os.path.normpath "
+    "os.path.expanduser".split()
+)
+"""Operations that only write the same path in another way."""
+
+_FILLED_IN = (".format(…)",)
+
 _FROM_OTHERS = re.compile(r"pre_?train|download|imagenet|://|-[0-9a-f]{8}\.pth", re.IGNORECASE)
 """What stands in the names of files that somebody else has made."""
 
@@ -102,6 +114,7 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if _is_second_try(call, calls):
             continue
+        level: Level | None = None if _is_chosen(file) else "info"
         clues = {"is_state": call.at in states, "is_module": call.at in modules}
         advice = _WHOLE if call.at in modules else _OF_TENSORS if call.at in states else _OF_ANYTHING
         if "weights_only" not in call.options and not call.is_open:
@@ -109,11 +122,12 @@ def check(training: Training) -> Iterator[Finding]:
                 call.at,
                 "Before torch 2.6, which this project supports, `torch.load` without `weights_only` executes "
                 f"any code in the file: a checkpoint from someone else can do anything with your rights. {advice}",
+                level=level,
                 torch=_WITHOUT_SAFE_DEFAULT,
                 clues=clues,
             )
         elif _is_unsafe(call):
-            yield Finding(call.at, f"{_EXECUTES} {advice}", clues=clues)
+            yield Finding(call.at, f"{_EXECUTES} {advice}", level=level, clues=clues)
 
 
 def _used_as_modules(training: Training) -> set[Place]:
@@ -165,19 +179,57 @@ def _is_beside(file: Value, written: Value) -> bool:
 
 def _found_in(file: Value) -> Value | None:
     """The folder that is searched for files such as this one."""
+    searched = [one for one in _passed_on(file) if one.text.endswith(_SEARCHES) and one.inputs]
+    return searched[0].inputs[0] if searched else None
+
+
+def _is_found(file: Value) -> bool:
+    return any(one.name in _LISTS or one.text.endswith(_SEARCHES) for one in _passed_on(file))
+
+
+def _passed_on(file: Value) -> list[Op]:
+    """What hands the name of a file on, from where it is read back to a search for files."""
     found = reached(
         [file], lambda one: one.inputs[:1] if isinstance(one, Op) and one.name in _PASSES else (), 20
     )
-    searched = [one for one in found if isinstance(one, Op) and one.text.endswith(_SEARCHES) and one.inputs]
-    return searched[0].inputs[0] if searched else None
+    return [one for one in found if isinstance(one, Op)]
+
+
+@question(start=False, unknown=True)
+def _is_chosen(file: Value) -> bool:
+    """Whether somebody outside of the program may choose a file, or the folder that it lies in: by an option, a setting, or
+    as an argument of a caller. Of what the program finds or names itself, nearly all is its own."""
+    match file:
+        case Constant():
+            return file.is_default or _is_from_others(file)
+        case Written():
+            return _is_from_others(file)
+        case Choice() | Carried() | Items():
+            return any(map(_is_chosen, file.parts()))
+        case Op() if file.name in _AS_PATHS and file.inputs:
+            return _is_chosen(file.inputs[0])
+        case Op() if file.name in _INTO or file.name == "+":
+            return any(map(_is_chosen, file.inputs)) and not any(map(_is_made_up, file.inputs))
+        case Op():
+            return not _is_made_up(file)
+    return True
+
+
+def _is_made_up(part: Value) -> bool:
+    """Whether the program fills this part of a path in, or finds it by a search."""
+    if isinstance(part, Written):
+        return not _is_from_others(part)
+    return isinstance(part, Op) and (part.text.endswith(_FILLED_IN) or _is_found(part))
 
 
 def _is_own_file(file: Value) -> bool:
     """Whether a path stands in the program, all of it: of files at such places nearly all are those that the project has
     written itself, unless their names say otherwise."""
-    return _is_written_out(file) and not any(
-        isinstance(one, Constant) and _FROM_OTHERS.search(str(one.value)) for one in reached([file])
-    )
+    return _is_written_out(file) and not _is_from_others(file)
+
+
+def _is_from_others(file: Value) -> bool:
+    return any(isinstance(one, Constant) and _FROM_OTHERS.search(str(one.value)) for one in reached([file]))
 
 
 @question(start=True, unknown=False)
