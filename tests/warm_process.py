@@ -406,7 +406,7 @@ def opened() -> None:
 def let_gloo_end(distributed: Any) -> None:
     """Give threads of gloo the interpreter, which they ask for when their work is done, before a rank frees its model.
 
-    It waits for them then, and they for the interpreter: without this, one run of two ranks in twenty never ended.
+    It waits for them then, and they for the interpreter: without this, one run in ten of two ranks never ended.
     """
     destroy = distributed.destroy_process_group
 
