@@ -29,8 +29,8 @@ def check(loss: LossCall) -> Iterator[Finding]:
         if meaning is Meaning.LOGITS and op.at is not None:
             yield Finding(
                 op.at,
-                f"{loss.name} expects probabilities, but `{op.text or '+='}` gives logits that are only clamped to [0, 1]: "
-                "those outside get no gradient, and those inside are no probabilities. Use `nn.BCEWithLogitsLoss` on the "
+                f"{loss.name} expects probabilities, but `{op.text or '+='}` gives logits that are only clamped: "
+                "those outside the limits get no gradient, and those inside are no probabilities. Use `nn.BCEWithLogitsLoss` on the "
                 "logits, or `sigmoid` before the clamp.",
                 loss.seen_as("clamped logits reach"),
                 evidence=of_loss(loss, op),
@@ -38,11 +38,12 @@ def check(loss: LossCall) -> Iterator[Finding]:
 
 
 def _clamp(value: Value | None) -> Op | None:
-    """The operation that brought a tensor into [0, 1] for the logarithm, through views."""
+    """The operation that keeps a tensor off 0 and 1 for the logarithm, as one does with probabilities, through views. Between 0
+    and 1 themselves, logits may be meant as probabilities."""
     while isinstance(value, Op) and value.name in KEEPS and value.inputs and not value.written:
         value = value.inputs[0]
     if not isinstance(value, Op) or value.name not in CLAMPS or not value.inputs:
         return None
     low, high = constant(value.option(1, "min")), constant(value.option(2, "max"))
-    is_within = isinstance(low, (int, float)) and isinstance(high, (int, float)) and 0 <= low < high <= 1
+    is_within = isinstance(low, float) and isinstance(high, float) and 0 < low < high < 1
     return value if is_within else None

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.meanings import Meaning
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_arguments
 from trainlint.facts.ask.flow import is_data, made_of
@@ -15,6 +16,12 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 _TARGET = re.compile(r"y|y_true|y_batch|labels?|targets?|gts?|ground_truth|true_labels|y_train")
+
+_PREDICTION = re.compile(r"pred|prob|logit|score|out|hat|recon|fake|gen|^p$", re.IGNORECASE)
+_RESHAPES = frozenset("float view reshape flatten squeeze unsqueeze to".split())
+_SQUASHES = _RESHAPES | {"sigmoid", "clamp"}
+_OF_IMAGES = frozenset(("binary_cross_entropy", "binary_cross_entropy_with_logits"))
+"""Losses that compare data with what is rebuilt of it."""
 
 SYMMETRIC = frozenset(
     "mse_loss l1_loss smooth_l1_loss huber_loss cosine_embedding_loss margin_ranking_loss triplet_margin_loss "
@@ -32,7 +39,9 @@ def check(loss: LossCall) -> Iterator[Finding]:
         return
     sure = _is_prediction(second)
     is_first = is_data(first) or _is_named_target(first) or _is_seen_without_gradient(first, second)
-    if is_first and (sure or _is_output(second)):
+    is_rebuilt = _is_rebuilt(loss, first, second)
+    sure = sure and not is_rebuilt
+    if is_rebuilt or (is_first and (sure or _is_output(second))):
         yield Finding(
             loss.at,
             f"`{loss.output.text}` gets the target first and the prediction second, but {loss.name} expects "
@@ -58,6 +67,19 @@ def _is_seen_without_gradient(first: Value, second: Value) -> bool:
     return attachment(first).is_nothing and not any(
         isinstance(one, Op) and one.owner is not None for one in made_of(first)
     )
+
+
+def _is_rebuilt(loss: LossCall, first: Value, second: Value) -> bool:
+    """Whether the second tensor is what a model makes of the first, which nobody in sight hands over: a reconstruction of
+    data."""
+    while isinstance(first, Op) and first.name in _RESHAPES and first.inputs:
+        first = first.inputs[0]
+    while isinstance(second, Op) and second.name in _SQUASHES and second.inputs:
+        second = second.inputs[0]
+    if loss.function not in _OF_IMAGES or not isinstance(first, Unknown) or _PREDICTION.search(first.text):
+        return False
+    is_moved = isinstance(second, Op) and second.name != "detach"
+    return is_moved and _is_output(second) and any(one is first for one in reached([second], most=400))
 
 
 def _is_output(value: Value) -> bool:
