@@ -281,7 +281,10 @@ def _is_kept(training: Training, layers: list[Object], learning: dict[int, Objec
 def _escapes(training: Training, layers: list[Object]) -> bool:
     """Whether code that is not known is handed some layers; not that which is given parameters to make an optimizer of them."""
     made_at = {
-        one.at for step in training.events(OptimizerStep) for one in alternatives(step.optimizer) if isinstance(one, Object)
+        one.at
+        for step in training.events(OptimizerStep)
+        for one in alternatives(step.optimizer)
+        if isinstance(one, Object)
     }
     handed = (
         one
