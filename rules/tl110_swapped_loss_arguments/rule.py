@@ -11,9 +11,13 @@ from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.ask.unseen_models import unseen_model
 from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value, constant
-from trainlint.finding import Finding
+from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+from .of_own import swapped
 
 _TARGET = re.compile(r"y|y_true|y_batch|labels?|targets?|gts?|ground_truth|true_labels|y_train")
 
@@ -30,8 +34,23 @@ SYMMETRIC = frozenset(
 """Losses whose first two tensors are of one kind: any of them may be learned."""
 
 
-@rule(LossCall, level="error", confidence="likely")
-def check(loss: LossCall) -> Iterator[Finding]:
+@rule(Training, level="error", confidence="likely")
+def check(training: Training) -> Iterator[Finding]:
+    for loss in training.events(LossCall):
+        yield from _of(loss)
+    for loss in () if isinstance(training, Recorded) else swapped(training, _is_output):
+        yield Finding(
+            loss.calls[-1] if len(loss.calls) > 1 else loss.at,
+            f"{loss.name} takes the log-softmax of its targets here, and weighs it with what the model gives: the two arguments "
+            "are in the wrong order. Swap them.",
+            (Because(loss.at, "the log-softmax is taken here"),),
+            confidence="likely",
+            doubt="what the model does is not in sight",
+            is_shown_by_runs=False,
+        )
+
+
+def _of(loss: LossCall) -> Iterator[Finding]:
     if loss.function in SYMMETRIC or loss.function == "log_softmax" or len(loss.output.inputs) < 2:
         return
     first, second = loss.output.inputs[:2]
