@@ -3,6 +3,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.meanings import Meaning
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_arguments
 from trainlint.facts.ask.flow import is_data, made_of
@@ -10,11 +11,21 @@ from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.ask.unseen_models import unseen_model
 from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.recorded import Recorded
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value, constant
-from trainlint.finding import Finding
+from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .of_own import swapped
+
 _TARGET = re.compile(r"y|y_true|y_batch|labels?|targets?|gts?|ground_truth|true_labels|y_train")
+
+_PREDICTION = re.compile(r"pred|prob|logit|score|out|hat|recon|fake|gen|^p$", re.IGNORECASE)
+_RESHAPES = frozenset("float view reshape flatten squeeze unsqueeze to".split())
+_SQUASHES = _RESHAPES | {"sigmoid", "clamp"}
+_OF_IMAGES = frozenset(("binary_cross_entropy", "binary_cross_entropy_with_logits"))
+"""Losses that compare data with what is rebuilt of it."""
 
 SYMMETRIC = frozenset(
     "mse_loss l1_loss smooth_l1_loss huber_loss cosine_embedding_loss margin_ranking_loss triplet_margin_loss "
@@ -23,8 +34,23 @@ SYMMETRIC = frozenset(
 """Losses whose first two tensors are of one kind: any of them may be learned."""
 
 
-@rule(LossCall, level="error", confidence="likely")
-def check(loss: LossCall) -> Iterator[Finding]:
+@rule(Training, level="error", confidence="likely")
+def check(training: Training) -> Iterator[Finding]:
+    for loss in training.events(LossCall):
+        yield from _of(loss)
+    for loss in () if isinstance(training, Recorded) else swapped(training, _is_output):
+        yield Finding(
+            loss.calls[-1] if len(loss.calls) > 1 else loss.at,
+            f"{loss.name} takes the log-softmax of its targets here, and weighs it with what the model gives: the two arguments "
+            "are in the wrong order. Swap them.",
+            (Because(loss.at, "the log-softmax is taken here"),),
+            confidence="likely",
+            doubt="what the model does is not in sight",
+            is_shown_by_runs=False,
+        )
+
+
+def _of(loss: LossCall) -> Iterator[Finding]:
     if loss.function in SYMMETRIC or loss.function == "log_softmax" or len(loss.output.inputs) < 2:
         return
     first, second = loss.output.inputs[:2]
@@ -32,7 +58,9 @@ def check(loss: LossCall) -> Iterator[Finding]:
         return
     sure = _is_prediction(second)
     is_first = is_data(first) or _is_named_target(first) or _is_seen_without_gradient(first, second)
-    if is_first and (sure or _is_output(second)):
+    is_rebuilt = _is_rebuilt(loss, first, second)
+    sure = sure and not is_rebuilt
+    if is_rebuilt or (is_first and (sure or _is_output(second))):
         yield Finding(
             loss.at,
             f"`{loss.output.text}` gets the target first and the prediction second, but {loss.name} expects "
@@ -58,6 +86,19 @@ def _is_seen_without_gradient(first: Value, second: Value) -> bool:
     return attachment(first).is_nothing and not any(
         isinstance(one, Op) and one.owner is not None for one in made_of(first)
     )
+
+
+def _is_rebuilt(loss: LossCall, first: Value, second: Value) -> bool:
+    """Whether the second tensor is what a model makes of the first, which nobody in sight hands over: a reconstruction of
+    data."""
+    while isinstance(first, Op) and first.name in _RESHAPES and first.inputs:
+        first = first.inputs[0]
+    while isinstance(second, Op) and second.name in _SQUASHES and second.inputs:
+        second = second.inputs[0]
+    if loss.function not in _OF_IMAGES or not isinstance(first, Unknown) or _PREDICTION.search(first.text):
+        return False
+    is_moved = isinstance(second, Op) and second.name != "detach"
+    return is_moved and _is_output(second) and any(one is first for one in reached([second], most=400))
 
 
 def _is_output(value: Value) -> bool:

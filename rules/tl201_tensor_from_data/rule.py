@@ -13,6 +13,8 @@ from trainlint.facts.model.values import Constant, Items, Op, Value, constant
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+from .losses_copied import copied_losses
+
 
 @rule(Training, level="error")
 def check(training: Training) -> Iterator[Finding | Open]:
@@ -33,6 +35,17 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     clues={"of_list": any(isinstance(one, Items) for one in cut.inputs)},
                 )
         yield from _rebuilt(backward)
+    for copied in copied_losses(training):
+        yield Finding(
+            copied.copy.at or copied.backward.at,
+            f"`{copied.copy.text}` copies the numbers of the losses into a new tensor without a graph, and no other way leads "
+            "from a `backward()` to them: what they were computed with never learns. Keep the graph with `torch.stack`.",
+            (Because(copied.backward.at, "`backward()` starts here"),),
+            confidence="likely",
+            doubt="code that is not in sight may train on these losses",
+            clues={"of_list": True},
+            is_shown_by_runs=False,
+        )
     for part in parts_cut(training):
         cut = part.op
         if (

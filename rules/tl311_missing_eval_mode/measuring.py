@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from trainlint.facts.api.operations import EQUALITIES, FRESH
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import is_made_of, made_of
@@ -9,6 +11,7 @@ from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.ask.loaders import uses
 from trainlint.facts.ask.modes import is_inside
 from trainlint.facts.ask.stepped import is_certainly_not_stepped, modules_held
+from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import Accumulated, LossCall
@@ -133,7 +136,7 @@ def _is_of_loader_to_measure(training: Training, forward: Forward) -> bool:
 
 def _is_compared(training: Training, output: Value) -> bool:
     """Whether predictions are compared with what is right, and the result counted."""
-    counted = [event.value for event in training.events(Accumulated)]
+    counted = [one for event in training.events(Accumulated) for one in (event.value, event.result)]
     counted += [event.output for event in training.events(Operation) if event.output.name in EQUALITIES]
     return any(is_made_of(value, output) and _compares(value, output) for value in counted)
 
@@ -141,9 +144,22 @@ def _is_compared(training: Training, output: Value) -> bool:
 @question(start=False, unknown=False)
 def _compares(value: Value, output: Value) -> bool:
     """Whether a value is made of a comparison of an output, by operations that are known."""
-    if isinstance(value, Op) and value.name in EQUALITIES and _holds(value, output):
+    if isinstance(value, Op) and (
+        (value.name in EQUALITIES and _holds(value, output)) or _counts_pairs(value, output)
+    ):
         return True
     return not _is_unknown(value) and any(_compares(one, output) for one in value.parts())
+
+
+def _counts_pairs(op: Op, output: Value) -> bool:
+    """Whether it counts how often each prediction meets each class: `bincount(classes * target + predicted)`, or
+    `table[target, predicted]`."""
+    index = op.options.get("index") if op.name == "getitem" else None
+    pair: Sequence[Value] = index.items if isinstance(index, Items) else ()
+    if op.name == "bincount" and op.inputs and isinstance(op.inputs[0], Op) and plain(op.inputs[0]) == "+":
+        pair = op.inputs[0].inputs
+    predicted = [_holds(one, output) for one in pair]
+    return len(pair) == 2 and predicted.count(True) == 1 and isinstance(pair[predicted.index(False)], Op)
 
 
 @question(start=False, unknown=False)

@@ -16,7 +16,8 @@ _RANDOM = frozenset("rand randn randint randperm rand_like randn_like normal Fak
 
 
 _ALIKE = frozenset("ones zeros full ones_like zeros_like full_like".split())
-_FOR_RANKS = "torch.utils.data.DistributedSampler"
+_FOR_RANKS = ("torch.utils.data.DistributedSampler",)
+_AT_RANDOM = tuple(f"torch.utils.data.{one}Sampler" for one in ("WeightedRandom", "Random", "SubsetRandom"))
 _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 _SHUFFLE_BY_DEFAULT = (
     "sklearn.datasets.make_",
@@ -40,9 +41,20 @@ def reads_in_order(loader: Object) -> bool:
 def reads_in_order_alone(loader: Object) -> bool:
     """Whether a loader goes through its dataset in order where its process is the only one: its sampler is one for several
     processes, or else none, and nothing says that it shuffles then."""
+    return _in_order_without(loader, _FOR_RANKS)
+
+
+def reads_in_order_by_setting(loader: Object) -> bool:
+    """Whether a setting gives a loader a sampler that draws at random, and without it, it goes through its dataset in order:
+    where there may be a sampler, `shuffle=False` is no wish."""
+    return _in_order_without(loader, _AT_RANDOM)
+
+
+def _in_order_without(loader: Object, samplers: tuple[str, ...]) -> bool:
+    """Whether a loader has one of some samplers, or else none, and nothing says that it shuffles then."""
     sampler = loader.argument(3, "sampler")
     found = list(alternatives(sampler)) if sampler is not None else []
-    given = [one for one in found if isinstance(one, Object) and one.is_a(_FOR_RANKS)]
+    given = [one for one in found if isinstance(one, Object) and one.is_a(*samplers)]
     return (
         is_built_openly(loader)
         and 0 < len(given) < len(found)

@@ -22,6 +22,7 @@ from .reading import (
     keeps_windows_in_order,
     reads_in_order,
     reads_in_order_alone,
+    reads_in_order_by_setting,
 )
 from .sorted_labels import are_by_class, holds_classes_in_order
 from .swapped import said_of, shuffled_instead
@@ -112,7 +113,16 @@ def _handed(training: Training, asked: dict[int, ItemsMade]) -> Iterator[Finding
         made = asked.get(loader.uid)
         dataset = list(alternatives(loader.argument(0, "dataset")))
         is_stored = bool(dataset) and all(_has_an_order(training, one, loader) for one in dataset)
-        if loader.at is not None and is_stored and (made is None or made.by_index):
+        if loader.at is not None and reads_in_order_by_setting(loader):
+            yield Finding(
+                loader.at,
+                f"By its name, `{loader.called}` is for training, and where a setting gives it no sampler, it does not shuffle: "
+                "every epoch has the same batches in stored order. Pass `shuffle=sampler is None`.",
+                confidence="likely",
+                doubt="what trains on it is not in sight",
+                clues={"alone": True},
+            )
+        elif loader.at is not None and is_stored and (made is None or made.by_index):
             yield Finding(
                 loader.at,
                 f"By its name, `{loader.called}` is for training, and it does not shuffle: every epoch has the same batches "

@@ -2,9 +2,10 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.attention import NOTHING_LEFT
 from trainlint.facts.ask.attention import Masking, Way, is_given, is_zero_or_one, scores_of, weights_of
-from trainlint.facts.model.events.operations import Attended
+from trainlint.facts.model.events.operations import Attended, Pooled
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op
-from trainlint.finding import Because, Finding
+from trainlint.finding import Because, Finding, not_shown_by_runs
 from trainlint.rule import rule
 
 from .parts import is_of_all
@@ -13,8 +14,15 @@ STILL_WEIGHS = -1.0
 """A masked score that is not lower leaves a key about as much weight as the other keys."""
 
 
-@rule(Attended, level="error", words="softmax Softmax masked_fill masked_fill_ attn_mask key_padding_mask")
-def check(attended: Attended) -> Iterator[Finding]:
+@rule(Training, level="error", words="softmax Softmax masked_fill masked_fill_ attn_mask key_padding_mask")
+def check(training: Training) -> Iterator[Finding]:
+    for attended in training.events(Attended):
+        yield from _of(attended)
+    for pooled in training.events(Pooled):
+        yield from not_shown_by_runs(_of(pooled))
+
+
+def _of(attended: Attended | Pooled) -> Iterator[Finding]:
     weights = weights_of(attended.weights, attended.output.uid)
     if weights is None or weights.maskings or weights.addends:
         return

@@ -82,6 +82,25 @@ def weights_in(op: Op) -> Value | None:
     return None
 
 
+def weights_summed(total: Op) -> Value | None:
+    """What came of a softmax and weighs whole vectors in a sum, `(weights.unsqueeze(-1) * values).sum(1)`; None where nothing
+    does. A sum of probabilities times numbers is no such thing."""
+    product = total.inputs[0] if total.inputs else None
+    if not isinstance(product, Op) or plain(product) != "*":
+        return None
+    widened = [one.inputs[0] for one in product.inputs if isinstance(one, Op) and _is_widened(one)]
+    return next((one for one in widened if _leads(one, _is_softmax, _SAME_WEIGHTS)), None)
+
+
+def _is_widened(op: Op) -> bool:
+    """Whether a tensor gets a new last axis."""
+    if op.name == "unsqueeze":
+        return number_of(op.option(1, "dim")) == -1
+    index = op.options.get("index") if op.name == "getitem" else None
+    last = index.items[-1] if isinstance(index, Items) and index.items else None
+    return isinstance(last, Constant) and last.value is None
+
+
 def weights_of(value: Value, before: int) -> Way | None:
     """From weights back to the softmaxes; None where something on the way is not known to leave weights."""
     return _way(value, _is_softmax, _SAME_WEIGHTS, before)

@@ -104,11 +104,23 @@ def may_belong(target: Value, modules: tuple[Value, ...]) -> bool:
         return False
     owners = _owners(target)
     if owners is None:
-        return True
+        return not all(is_another_entry(target, one) for one in modules)
     known = [one for one in modules if isinstance(one, Object)]
     return len(known) < len(modules) or any(
         is_part_of(owner, one) or is_part_of(one, owner) for owner in owners for one in known
     )
+
+
+def is_another_entry(target: Value, module: Value) -> bool:
+    """Whether a value is another one of several that the same call returned than a module stands for: `vae, unet = build()`."""
+    made = module.stands_for if isinstance(module, Object) else None
+    match target, made:
+        case (
+            Op(name="getitem", inputs=(holder, *_), options={"index": Constant(value=one)}),
+            Op(name="getitem", inputs=(same, *_), options={"index": Constant(value=other)}),
+        ):
+            return holder is same and bool(one != other)
+    return False
 
 
 def _is_plain_tensor(target: Value) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TypeGuard
 
 from trainlint.facts.ask.asking import reached
@@ -21,30 +22,41 @@ _COMPARES = frozenset("!= == > >= < <=".split())
 
 
 def is_whole_mean(training: Training, loss: Value) -> bool:
-    """Whether a loss certainly is the mean over a batch, or a sum of such means, divided by nothing else."""
+    """Whether a loss certainly is the mean over a batch, or a sum of such means, divided by nothing else. Some summands may
+    have weights, as long as one has none: what they share would be on all of them."""
     losses = {one.output.uid: one for one in training.events(LossCall)}
-    pending: list[tuple[Value, bool]] = [(loss, False)]
-    seen: set[tuple[int, bool]] = set()
+    pending: list[tuple[Value, bool, bool]] = [(loss, False, False)]
+    seen: set[tuple[int, bool, bool]] = set()
     found = False
     while pending:
-        one, averaged = pending.pop()
-        if (one.uid, averaged) in seen:
+        one, averaged, weighted = pending.pop()
+        if (one.uid, averaged, weighted) in seen:
             continue
-        seen.add((one.uid, averaged))
+        seen.add((one.uid, averaged, weighted))
         spend()
         if _is_total_by_count(one, losses):
-            found = True
+            found |= not weighted
             continue
         call = losses.get(one.uid)
         if call is not None:
             if not averaged and constant(call.setting("reduction", "mean")) != "mean":
                 return False
-            found = True
+            found |= not weighted
+        elif (inner := _weighted(one, losses)) is not None:
+            pending.append((inner, averaged, True))
         elif isinstance(one, Op) and one.name in _KEEPS_SIZE:
-            pending.extend((part, averaged or one.name == "mean") for part in one.inputs[:2])
+            pending.extend((part, averaged or one.name == "mean", weighted) for part in one.inputs[:2])
         else:
             return False
     return found
+
+
+def _weighted(value: Value, losses: Container[int]) -> Value | None:
+    """What is multiplied by a setting: the loss in `0.4 * loss`."""
+    if not _is_product(value) or len(value.inputs) != 2:
+        return None
+    made = [one for one in value.inputs if any(part.uid in losses for part in reached([one], most=400))]
+    return made[0] if len(made) == 1 else None
 
 
 def _is_total_by_count(value: Value, losses: dict[int, LossCall]) -> bool:

@@ -12,7 +12,7 @@ from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import cuts, is_index
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.evidence import held
-from trainlint.facts.ask.freezing import may_be_frozen
+from trainlint.facts.ask.freezing import is_another_entry, may_be_frozen
 from trainlint.facts.ask.holding import is_part_of, numbers_inside
 from trainlint.facts.ask.starving import starving, unrecorded
 from trainlint.facts.ask.stepped import modules_held
@@ -265,6 +265,8 @@ def _is_kept(training: Training, layers: list[Object], learning: dict[int, Objec
     still = [one.module for one in switched if one.training is not True and one.module.uid not in back]
     for module in (one for value in (*given, *still) for one in alternatives(value)):
         if not isinstance(module, Object):
+            if all(is_another_entry(module, one) for one in layers):
+                continue
             return True
         learns_too = any(is_part_of(one, module) for one in learning.values())
         if any(is_part_of(one, module) for one in layers) and not (module in still and learns_too):
@@ -277,9 +279,17 @@ def _is_kept(training: Training, layers: list[Object], learning: dict[int, Objec
 
 
 def _escapes(training: Training, layers: list[Object]) -> bool:
+    """Whether code that is not known is handed some layers; not that which is given parameters to make an optimizer of them."""
+    made_at = {
+        one.at
+        for step in training.events(OptimizerStep)
+        for one in alternatives(step.optimizer)
+        if isinstance(one, Object)
+    }
     handed = (
         one
         for escape in training.events(Escape)
+        if escape.at not in made_at
         for value in escape.values
         for one in handed_over(value)
         if isinstance(one, Object)

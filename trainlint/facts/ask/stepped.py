@@ -36,6 +36,7 @@ def modules_held(optimizer: Value) -> Held:
     for one in reached(alternatives(optimizer), _wrapped):
         if not isinstance(one, Object) or not (one.args or "params" in one.options):
             complete = False
+            modules.extend(_given_to_maker(one))
             continue
         for leaf in _given(one):
             match leaf:
@@ -46,6 +47,21 @@ def modules_held(optimizer: Value) -> Held:
                 case Unknown() | Op():
                     complete = False
     return Held(tuple(dict.fromkeys(modules)), complete)
+
+
+def _given_to_maker(optimizer: Value) -> Iterator[Value]:
+    """The modules whose parameters a function that is not in sight is given, and makes an optimizer of: whatever it does with
+    them, and with what else it holds."""
+    made = optimizer.stands_for if isinstance(optimizer, Object) else None
+    if isinstance(made, Op) and (made.name == "call" or "." in made.name):
+        for leaf in reached(made.parts(), _listed, _MOST_PARTS):
+            if isinstance(leaf, Op) and leaf.name == "parameters":
+                yield from leaf.inputs[:1]
+
+
+def _listed(value: Value) -> Sequence[Value]:
+    """What stands in lists and param groups, `[*net.parameters()]` among it."""
+    return () if isinstance(value, Op) and value.name != "iterate" else _parts(value)
 
 
 def numbers_held(training: Training, optimizer: Value) -> frozenset[int]:

@@ -9,9 +9,9 @@ from typing import Any
 from trainlint import limits
 from trainlint.facts.api.attention import MIXES
 from trainlint.facts.api.operations import ASKED_PLAINLY
-from trainlint.facts.ask.attention import weights_in
+from trainlint.facts.ask.attention import weights_in, weights_summed
 from trainlint.facts.model.events.event import Event
-from trainlint.facts.model.events.operations import Attended, Operation
+from trainlint.facts.model.events.operations import Attended, Operation, Pooled
 from trainlint.facts.model.values import Object, Op, Unknown, Value, new_uid
 from trainlint.finding import Place
 from trainlint.program.evaluate import conditions
@@ -106,6 +106,8 @@ class Making(Here):
             self.emit(Operation, at, output=made)
         elif name in MIXES and (weights := weights_in(made)) is not None:
             self.emit(Attended, at, weights=weights, output=made)
+        elif name == "sum" and (weights := weights_summed(made)) is not None:
+            self.emit(Pooled, at, weights=weights, output=made)
         return made
 
     def write(self, target: Op, made: Op) -> None:

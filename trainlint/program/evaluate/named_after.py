@@ -1,5 +1,5 @@
-"""Parameters that nobody hands over, and that are called like a model of the same file: `def update(critic, batch)` below
-`class Critic`, or `model` where the file has one model."""
+"""Parameters that nobody hands over, and that are called like a model that their file has or imports: `def update(critic, batch)`
+below `class Critic`, `netD` beside a `Discriminator`, or `model` where the file has one model."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.losses import is_named_loss
-from trainlint.facts.model.values import Object
-from trainlint.program.evaluate import classes
+from trainlint.facts.model.values import Object, Value
+from trainlint.program.evaluate import classes, names
 from trainlint.program.evaluate.values import ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 from trainlint.program.source.walking import walk
@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
 _ANY = ("model", "net", "network")
+
+_SHORT = {
+    "d": "discriminator",
+    "disc": "discriminator",
+    "g": "generator",
+    "gen": "generator",
+    "enc": "encoder",
+    "dec": "decoder",
+}
+"""What is left of the names of parts of a model, as in `netD`, `D` and `disc`, and the classes that are meant."""
 
 _OF_MODULES = frozenset(
     "train eval parameters named_parameters state_dict load_state_dict zero_grad requires_grad_ modules children to "
@@ -39,25 +49,37 @@ def parameter(ev: Evaluator, func: FunctionValue, name: str) -> Object | None:
 
 def _class(ev: Evaluator, func: FunctionValue, name: str) -> ClassValue | None:
     ev.trace.uses.add(func.env.path)
-    known = [
-        one for one in ev.store.owned(ev.module(func.env.path).uid).values() if isinstance(one, ClassValue)
-    ]
-    models = [
-        one
-        for one in known
-        if MODULE in one.library_bases
-        and not is_named_loss("forward", one.code.name)
-        and not one.has_unknown_base
-    ]
+    bound = ev.store.owned(ev.module(func.env.path).uid)
+    called = _called(name)
+    named = [one for key, value in [*bound.items()] if key.lower() in called and (one := _model(ev, value))]
+    if named:
+        return named[0] if len(named) == 1 else None
+    if name not in _ANY:
+        return None
+    own = [one for value in bound.values() if isinstance(value, ClassValue) and (one := _model(ev, value))]
+    parts = {part for one in own for part in _parts(ev, one)}
+    whole = [one for one in own if one.code.name not in parts]
+    is_sure = len(whole) == 1 and _is_whole(whole[0]) and whole[0].env.path == func.env.path
+    return whole[0] if is_sure else None
+
+
+def _model(ev: Evaluator, value: Value) -> ClassValue | None:
+    """The class of a model that a name of a file means, imported or not; None for all else."""
+    found = names.settle(ev, value)
+    is_model = (
+        isinstance(found, ClassValue)
+        and MODULE in found.library_bases
+        and not is_named_loss("forward", found.code.name)
+        and not found.has_unknown_base
+    )
+    return found if is_model and isinstance(found, ClassValue) else None
+
+
+def _called(name: str) -> frozenset[str]:
+    """How classes are called, in small letters, that a parameter of this name may hold an instance of."""
     flat = name.replace("_", "").lower()
-    named = [one for one in models if one.code.name.lower() == flat]
-    if not named and name in _ANY:
-        parts = {part for one in models for part in _parts(ev, one)}
-        named = [one for one in models if one.code.name not in parts]
-        if not all(map(_is_whole, named)):
-            return None
-    own = [one for one in named if one.env.path == func.env.path]
-    return own[0] if len(own) == len(named) == 1 else None
+    stem = flat.removeprefix("net").removesuffix("net").removesuffix("model")
+    return frozenset((flat, _SHORT.get(stem, flat)))
 
 
 def _is_whole(cls: ClassValue) -> bool:

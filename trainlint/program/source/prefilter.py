@@ -34,11 +34,14 @@ _OTHERS = (
 
 
 def speaks_of_training(data: bytes) -> bool:
-    """Whether a file names a library that training is written with; what clears gradients, or steps after a backward pass,
-    needs to name none."""
+    """Whether a file names a library that training is written with; what clears gradients, steps after a backward pass,
+    freezes parameters, or keeps a state and loads it, needs to name none."""
     names_one = names_a_library(data) or b"zero_grad" in data
-    steps = b".backward(" in data and b".step(" in data and not any(word in data for word in _OTHERS)
-    return (names_one or steps) and words.in_files().search(data) is not None
+    steps = b".backward(" in data and b".step(" in data
+    freezes = b"requires_grad" in data
+    restores = b".state_dict()" in data and b".load_state_dict(" in data
+    is_enough = (steps or freezes or restores) and not any(word in data for word in _OTHERS)
+    return (names_one or is_enough) and words.in_files().search(data) is not None
 
 
 def names_a_library(data: bytes) -> bool:

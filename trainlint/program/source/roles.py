@@ -184,6 +184,8 @@ class _Uses:
         """The names that are given to a method `step`, by its owner."""
         self._unpacked: dict[str, str] = {}
         """Names that hold an entry of what another one holds, by `x, y = batch`."""
+        self._returned: dict[str, s.Call] = {}
+        """Names that hold one of several things that a call returns, by `loss, scores = step(batch)`."""
 
     @property
     def runs_backward(self) -> bool:
@@ -215,6 +217,8 @@ class _Uses:
         match value:
             case s.Name(name=whole):
                 self._unpacked.update(dict.fromkeys(plain, whole))
+            case s.Call():
+                self._returned.update(dict.fromkeys(plain, value))
             case s.Collection(items=items) if len(items) == len(names) == len(plain):
                 for name, item in zip(plain, items, strict=True):
                     self._held.setdefault(name, []).append(item)
@@ -278,7 +282,7 @@ class _Uses:
             predicting = {one for given in loss.args for one in self._called_for(given.value)}
             if len(predicting) == 1:
                 self._of(predicting.pop()).predicts = True
-            if called is None:
+            if called is None or any(loss is one for one in self._returned.values()):
                 continue
             self._of(called).backward = True
             if len(loss.args) >= 2 and (target := spelled(loss.args[1].value)) is not None:
@@ -311,6 +315,8 @@ class _Uses:
                 case s.Name(name=name) if name not in seen:
                     seen.add(name)
                     pending.extend(self._held.get(name, ()))
+                    if name in self._returned:
+                        pending.append(self._returned[name])
                 case s.Call(func=s.Attribute(name="scale" | "mean" | "sum" | "backward")) as call:
                     assert isinstance(call.func, s.Attribute)
                     pending.extend([call.func.value, *(one.value for one in call.args[:1])])

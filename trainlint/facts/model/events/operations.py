@@ -34,6 +34,19 @@ class Attended(Event):
 
 
 @dataclass(eq=False)
+class Pooled(Event):
+    """The result of a softmax, whatever was done to it since, weighs vectors in a sum of products.
+
+    Args:
+        weights: what came of the softmax.
+        output: the sum.
+    """
+
+    weights: Value = field(default_factory=Value)
+    output: Op = field(default_factory=Op)
+
+
+@dataclass(eq=False)
 class AttentionCall(Event):
     """A function or layer of torch's that attends is called: one of `facts.api.attention.ATTENTION_MASKS`."""
 
