@@ -29,6 +29,6 @@ def _called_in(forward: Forward) -> Iterator[Object]:
     """The modules that a forward calls for its output, and that it holds."""
     every = reached([forward.output], lambda one: () if isinstance(one, Op) and cuts(one) else one.parts())
     for one in every:
-        if isinstance(one, Op) and one.name == "output" and one.owner is not None:
-            if contains(forward.module, (one.owner.uid,)):
-                yield one.owner
+        owner = one.owner if isinstance(one, Op) and one.name == "output" else None
+        if owner is not None and contains(forward.module, (owner.uid,)):
+            yield owner

@@ -68,7 +68,9 @@ def _unread_in(table: Table) -> Iterator[Unread]:
 
 def _is_schedule(held: Value) -> bool:
     return any(
-        "scheduler" in one.entries if isinstance(one, Table) else isinstance(one, Object) and one.is_a(SCHEDULER)
+        "scheduler" in one.entries
+        if isinstance(one, Table)
+        else isinstance(one, Object) and one.is_a(SCHEDULER)
         for one in alternatives(held)
     )
 
