@@ -96,6 +96,7 @@ DOCUMENT = {
                             "gone": {"type": "integer"},
                             "unchanged": {"type": ["integer", "null"]},
                             "imported": {"type": "integer"},
+                            "unused": {"type": "integer"},
                         }
                     ),
                 }

@@ -39,7 +39,7 @@ def test_what_is_known_is_not_reported(project: Project, trainlint: Trainlint) -
     written = trainlint("check", "--baseline", "known.json", "--write-baseline")
     assert (written.exit_code, written.stdout) == (0, "Found nothing in 2 files (2 in the baseline).\n")
     assert new(trainlint) == []
-    assert withheld(trainlint) == {"known": 2, "gone": 0, "unchanged": None, "imported": 0}
+    assert withheld(trainlint) == {"known": 2, "gone": 0, "unchanged": None, "imported": 0, "unused": 0}
     project({"c.py": "tl101()\n"})
     assert new(trainlint) == ["c.py:1"]
 
@@ -63,7 +63,7 @@ def test_a_known_finding_stays_known_when_its_file_is_edited(
     write_baseline(trainlint)
     project({"a.py": edited})
     assert new(trainlint) == []
-    assert withheld(trainlint) == {"known": 1, "gone": 0, "unchanged": None, "imported": 0}
+    assert withheld(trainlint) == {"known": 1, "gone": 0, "unchanged": None, "imported": 0, "unused": 0}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_the_like_are_counted(project: Project, trainlint: Trainlint) -> None:
     assert len(new(trainlint)) == 1
     project({"a.py": "tl101()\n" * 4})
     assert new(trainlint) == []
-    assert withheld(trainlint) == {"known": 4, "gone": 8, "unchanged": None, "imported": 0}
+    assert withheld(trainlint) == {"known": 4, "gone": 8, "unchanged": None, "imported": 0, "unused": 0}
 
 
 def test_entries_of_no_more_use_are_counted_and_removed(project: Project, trainlint: Trainlint) -> None:
@@ -106,25 +106,37 @@ def test_entries_of_no_more_use_are_counted_and_removed(project: Project, trainl
         "finding any more: --write-baseline removes such entries.\n"
     )
     write_baseline(trainlint)
-    assert withheld(trainlint) == {"known": 1, "gone": 0, "unchanged": None, "imported": 0}
+    assert withheld(trainlint) == {"known": 1, "gone": 0, "unchanged": None, "imported": 0, "unused": 0}
     assert [one["path"] for one in json.loads(Path("known.json").read_text())["findings"]] == ["a.py"]
 
 
 def test_a_part_of_the_files_says_nothing_of_the_others(project: Project, trainlint: Trainlint) -> None:
     project({"a.py": "tl101()\n", "b.py": "tl301()\n", "c.py": "tl101()\n"})
     write_baseline(trainlint)
-    assert withheld(trainlint, "a.py") == {"known": 1, "gone": 0, "unchanged": None, "imported": 0}
+    assert withheld(trainlint, "a.py") == {
+        "known": 1,
+        "gone": 0,
+        "unchanged": None,
+        "imported": 0,
+        "unused": 0,
+    }
     project({"a.py": "tl101()\ntl301()\n", "c.py": "(\n"})
     write_baseline(trainlint, "a.py")
     project({"c.py": "tl101()\n"})
     assert new(trainlint) == []
-    assert withheld(trainlint) == {"known": 4, "gone": 0, "unchanged": None, "imported": 0}
+    assert withheld(trainlint) == {"known": 4, "gone": 0, "unchanged": None, "imported": 0, "unused": 0}
 
 
 def test_a_part_of_the_rules_says_nothing_of_the_others(project: Project, trainlint: Trainlint) -> None:
     project({"a.py": "tl101()\ntl301()\n"})
     write_baseline(trainlint)
-    assert withheld(trainlint, "--select", "TL3") == {"known": 1, "gone": 0, "unchanged": None, "imported": 0}
+    assert withheld(trainlint, "--select", "TL3") == {
+        "known": 1,
+        "gone": 0,
+        "unchanged": None,
+        "imported": 0,
+        "unused": 0,
+    }
     project({"a.py": "tl101()\ntl301()\ntl301(more)\n"})
     write_baseline(trainlint, "--select", "TL3")
     assert new(trainlint) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,7 +32,15 @@ if TYPE_CHECKING:
             (2, 4),
         ),
         ("pyproject.toml", '[project.optional-dependencies]\ntrain = ["torch~=2.2"]', (2, 2), NEWEST),
-        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = {version = "^1.13"}', (1, 13), NEWEST),
+        (
+            "pyproject.toml",
+            '[tool.poetry.dependencies]\ntorch = {version = "^1.13"}',
+            (1, 13),
+            (1, sys.maxsize),
+        ),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "~1.7"', (1, 7), (1, 7, sys.maxsize)),
+        ("requirements.txt", "torch~=1.7.1", (1, 7, 1), (1, 7, sys.maxsize)),
+        ("requirements.txt", "torch~=1.7", (1, 7), (1, sys.maxsize)),
         ("pyproject.toml", "not TOML", NEWEST, NEWEST),
         ("requirements.txt", "# platform: linux-64\npytorch=1.7.0=py3.6_cuda110_0", (1, 7, 0), (1, 7, 0)),
         ("requirements.txt", "pytorch-cpu=0.4.0=py35_cpu_1\npytorch-metric=1.0", (0, 4, 0), (0, 4, 0)),
@@ -72,6 +81,7 @@ if TYPE_CHECKING:
         ("README.md", "```\npip install torch==1.8.0 torchvision==0.9.0\n```", (1, 8, 0), (1, 8, 0)),
         ("README.md", "conda install pytorch=1.4 cudatoolkit -c pytorch", (1, 4), (1, 4)),
         ("README.md", "Needs:\n- `torch==1.2.0`\n- numpy", (1, 2, 0), (1, 2, 0)),
+        ("README.md", "Needs:\n- torch=1.7\n- numpy", (1, 7), (1, 7)),
         ("README.md", "pip install torch-scatter==2.0 # for pytorch 1.9", NEWEST, NEWEST),
         ("README.md", "PyTorch 1.9 was slower.", NEWEST, NEWEST),
         (
@@ -80,7 +90,7 @@ if TYPE_CHECKING:
             (1, 13, 1),
             (2, 4),
         ),
-        (".github/workflows/test.yml", "run: pip install torch~=2.3.0", (2, 3, 0), NEWEST),
+        (".github/workflows/test.yml", "run: pip install torch~=2.3.0", (2, 3, 0), (2, 3, sys.maxsize)),
         (".github/workflows/test.yml", "  python-version: ['3.8']", NEWEST, NEWEST),
     ],
 )

@@ -26,6 +26,8 @@ class Withheld:
     """Those on lines that have not changed; None where all lines count."""
     imported: int = 0
     """Those that lie wholly in files that the named ones import."""
+    unused: int = 0
+    """Those in code that the project does not use, which are information and not wanted as such."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.layers import BATCH_NORMS
 from trainlint.facts.ask.holding import has_parameters, inside, is_part_of, module_of, numbers_inside
+from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange, StateLoaded
 from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
@@ -43,8 +44,8 @@ def check(training: Training) -> Iterator[Finding]:
         if not followers.isdisjoint((module.uid, *numbers_inside(module))):
             continue
         norm = _norm_in(module)
-        forward = _trained(training, module) if norm is not None else None
-        if norm is None or forward is None or _is_kept_still(training, module, forward):
+        forward = _trained(training, module, event) if norm is not None else None
+        if norm is None or forward is None or _is_kept_still(training, event, forward):
             continue
         yield Finding(
             event.at,
@@ -83,25 +84,35 @@ def _norm_in(module: Object) -> Object | None:
     return next((one for one in held if one.type in BATCH_NORMS or _NORMALISED.match(one.type)), None)
 
 
-def _trained(training: Training, module: Object) -> Forward | None:
-    """A call of the module, or of one that holds it, with which a model is trained."""
+def _trained(training: Training, module: Object, frozen: RequiresGrad) -> Forward | None:
+    """A call of a frozen module, or of one that holds it, with which a model is trained."""
     loops = {step.loops[-1] for step in training.events(OptimizerStep) if step.loops}
     for forward in training.events(Forward):
         called = forward.module
         if not isinstance(called, Object) or not loops & set(forward.loops) or forward.records is False:
             continue
-        if is_part_of(module, called):
+        if is_part_of(module, called) and not _is_before(training, forward, frozen):
             return forward
     return None
 
 
-def _is_kept_still(training: Training, module: Object, forward: Forward) -> bool:
+def _is_kept_still(training: Training, frozen: RequiresGrad, forward: Forward) -> bool:
     """Whether the module, or a part of it, may be in evaluation mode when the model is trained."""
     whole = forward.module
-    for change in training.events(ModeChange):
-        if change.training is True:
-            continue
-        if any(one is not whole for one in alternatives(change.module)):
-            return True
     modes = [training.mode_at(run, forward) for run in training.runs(ModeChange, Forward) if forward in run]
-    return bool(modes) and any(one is not None and one.training is not True for one in modes)
+    if any(one is not None and one.training is not True for one in modes):
+        return True
+    is_switched_on = bool(modes) and not any(
+        one is None or _is_before(training, one, frozen) for one in modes
+    )
+    return any(
+        change.training is not True
+        and any(one is not whole for one in alternatives(change.module))
+        and not (is_switched_on and _is_before(training, change, frozen))
+        for change in training.events(ModeChange)
+    )
+
+
+def _is_before(training: Training, event: Event, frozen: RequiresGrad) -> bool:
+    """Whether something is over once the module is frozen."""
+    return training.is_after(frozen, event) and set(frozen.loops).isdisjoint(event.loops)

@@ -39,7 +39,7 @@ def callers(named: Sequence[str], folder: Path, config: Config) -> Callers:
     """
     if not named:
         return Callers((), ())
-    project = _project(folder)
+    project = project_of(folder)
     limited: list[Reached] = []
     listed = _listed(project, config)
     if listed is None:
@@ -59,7 +59,7 @@ def callers(named: Sequence[str], folder: Path, config: Config) -> Callers:
     return Callers(tuple(found), tuple(limited))
 
 
-def _project(folder: Path) -> Path:
+def project_of(folder: Path) -> Path:
     """The folder of the project that a folder is in: the nearest that looks like one, or else itself."""
     around = (one for one in (folder, *folder.parents) if any((one / name).exists() for name in _ROOTS))
     return next(around, folder)
@@ -67,8 +67,14 @@ def _project(folder: Path) -> Path:
 
 def _listed(folder: Path, config: Config) -> list[str] | None:
     """The Python files of a folder, as they are shown; None if it holds too much."""
+    entries = files_of_project(folder, config)
+    return None if entries is None else [path for path in entries if path.endswith(".py")]
+
+
+def files_of_project(folder: Path, config: Config) -> list[str] | None:
+    """All files of the project that a folder is in, as they are shown; None if it holds too much."""
     below = files_below(
-        str(folder),
+        str(project_of(folder)),
         root=config.root,
         exclude=exclude_patterns(config),
         respect_gitignore=config.respect_gitignore,
@@ -77,7 +83,7 @@ def _listed(folder: Path, config: Config) -> list[str] | None:
     python = [path for path in entries if path.endswith(".py")]
     if len(entries) > limits.PROJECT_ENTRIES or len(python) > limits.PROJECT_FILES:
         return None
-    return sorted(shown_path(path) for path in python)
+    return sorted(map(shown_path, entries))
 
 
 def _nearby(path: str, project: Path) -> Iterator[str]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from trainlint.catalogue import known
 from trainlint.check.analysis import Source, analyse
-from trainlint.check.callers import Callers, callers
+from trainlint.check.callers import Callers, callers, files_of_project
 from trainlint.check.ignore import silence
 from trainlint.check.select import Selection, code_prefixes, selected
+from trainlint.check.unused import informed
 from trainlint.check.withholding import limits, withhold
 from trainlint.errors import UsageError
-from trainlint.finding import Confidence, Level
+from trainlint.finding import Confidence, Finding, Level
 from trainlint.output.progress import progress_bar
 from trainlint.program.incremental.shards import Shard
 from trainlint.project.config import Config, find_config, read_config
@@ -130,9 +131,16 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
         path for path in elsewhere if is_left_out(path, config, respect_gitignore=config.respect_gitignore)
     }
     inside = [one for one in analysis.findings if one.at.path not in excluded]
-    everything = silence(inside, readable, texts.source, known(), left_out())
+    weighed = informed(inside, texts.raw, lambda: files_of_project(folder, config))
+    everything = silence(weighed, readable, texts.source, known(), left_out())
+
+    def told(findings: Iterable[Finding]) -> int:
+        wanted = selected(silence(findings, (), texts.source, known(), left_out()), selection)
+        return sum(not one.suppressed for one in wanted)
+
     beside = [one for one in analysis.imported if one.at.path not in excluded]
-    imported = selected(silence(beside, (), texts.source, known(), left_out()), selection)
+    lowered = [pair for pair in zip(inside, weighed, strict=True) if pair[0] is not pair[1]]
+    unused = told(one for one, _ in lowered) - told(one for _, one in lowered)
     report = Report(
         tuple(selected(everything, selection)),
         tuple(problems),
@@ -140,7 +148,7 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
         time.perf_counter() - began,
         elsewhere=frozenset(elsewhere),
         limited=(*around.limited, *analysis.limited),
-        withheld=Withheld(imported=sum(not one.suppressed for one in imported)),
+        withheld=Withheld(imported=told(beside), unused=unused),
         paths=tuple(programs),
         entry_points=analysis.entry_points,
     )

@@ -43,6 +43,7 @@ def json_report(report: Report) -> str:
                 "gone": report.withheld.gone,
                 "unchanged": report.withheld.unchanged,
                 "imported": report.withheld.imported,
+                "unused": report.withheld.unused,
             },
         },
     }

@@ -94,6 +94,7 @@ class WithheldJson(TypedDict):
     gone: int
     unchanged: int | None
     imported: int
+    unused: int
 
 
 class SummaryJson(TypedDict):

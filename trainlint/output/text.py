@@ -114,6 +114,7 @@ def _aside(report: Report) -> str:
         *([f"{report.withheld.known} in the baseline"] if report.withheld.known else []),
         *([f"{report.withheld.unchanged} on unchanged lines"] if report.withheld.unchanged else []),
         *([f"{report.withheld.imported} more in imported files"] if report.withheld.imported else []),
+        *([f"{report.withheld.unused} more in unused code"] if report.withheld.unused else []),
     ]
     return f" ({', '.join(parts)})" if parts else ""
 

@@ -12,7 +12,7 @@ _INSTALLS = re.compile(
 _PIN = re.compile(
     r"(?<![\w./-])(?:py)?torch(?:-[cg]pu)?\s*(?P<versions>(?:===|==|~=|>=|<=|=|<|>)\s*\d[\w.*+]*(?:\s*,\s*[<>=!~]+\s*\d[\w.*+]*)*)"
 )
-_EXACT = re.compile(r"(?<![\w./-])(?:py)?torch\s*==\s*(?P<version>\d[\w.]*)")
+_EXACT = re.compile(r"(?<![\w./-])(?:py)?torch\s*==?\s*(?P<version>\d[\w.]*)")
 _MATRIX = re.compile(
     r"^\s*-?\s*[\"']?(?:py)?torch(?:[-_]?version)?[\"']?\s*:\s*(?P<versions>.*\d.*)$", re.IGNORECASE
 )

@@ -84,8 +84,16 @@ def _target(text: str) -> Target:
             oldest = bound
         if sign in ("<", "<="):
             newest = bound if sign == "<=" else _before(bound)
+        elif sign in ("~=", "~", "^"):
+            newest = max(bound, min(NEWEST, _before(_next(sign, bound))))
     newest = newest or max(NEWEST, oldest or NEWEST)
     return Target(oldest or min(NEWEST, newest), newest)
+
+
+def _next(sign: str, bound: Version) -> Version:
+    """The first version that is no longer compatible: `~=1.7.1` and `~1.7` end before 1.8, `^1.7` and `~=1.7` before 2."""
+    kept = 1 if sign == "^" else max(len(bound) - 1, 1) if sign == "~=" else min(len(bound), 2)
+    return (*bound[: kept - 1], bound[kept - 1] + 1)
 
 
 def _before(bound: Version) -> Version:

@@ -10,7 +10,7 @@ from trainlint.facts.model.values import Constant, Op, Unknown, Value, constant
 SAYS_ITSELF = re.compile("mask|pad|ignore|valid|keep")
 """Words in the names of what says by itself what is padding, and is no token."""
 
-SAYS_TOKENS = re.compile(r"tokens?\b|input_ids|\b(src|tgt|trg)\b")
+SAYS_TOKENS = re.compile(r"tokens?\b|input_ids|\b(ids|src|tgt|trg)\b")
 """Names of tokens, of which number 0 is the padding."""
 
 

@@ -285,7 +285,9 @@ def _compared(op: Op, name: str) -> Mask | None:
     masks = made(first), made(second)
     if any(one is not None and one.parts for one in masks):
         compare = _COMPARED[name]
-        return _each(lambda a, b: None if a is None or b is None else compare(a, b), *masks)
+        return _told_apart(
+            name, _each(lambda a, b: None if a is None or b is None else compare(a, b), *masks)
+        )
     here, there = indices(first), indices(second)
     if here is not None and there is not None:
         return _of_positions(op, name, here, there)
@@ -294,6 +296,16 @@ def _compared(op: Op, name: str) -> Mask | None:
             op, name if here is not None else _FLIPPED[name], second if here is not None else first
         )
     return _of_tokens(op, name) if name in ("==", "!=") else None
+
+
+def _told_apart(name: str, compared: Mask | None) -> Mask | None:
+    """Tokens of which only the padding is known, compared with the number that stands there: all others differ from it."""
+    if compared is None or compared.kept is not None or name not in ("==", "!="):
+        return compared
+    is_fill = [one.held is (name == "==") for one in compared.parts if one.kind == "padding"]
+    return (
+        replace(compared, kept=name == "!=") if is_fill == [True] and len(compared.parts) == 1 else compared
+    )
 
 
 def _of_positions(op: Op, name: str, here: Indices, there: Indices) -> Mask | None:

@@ -1,0 +1,97 @@
+"""What is wrong in code that the project does not use is information."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.conftest import Project, Trainlint
+from trainlint import limits
+from trainlint.check.unused import informed
+from trainlint.finding import Finding, Place
+
+NETS = """\
+class Used:
+    pass
+
+
+class Left:
+    def forward(self):
+        return 1
+
+
+print(Used)
+"""
+MANY = {f"part_{number}.py": "" for number in range(limits.PROJECT_TELLS)}
+
+
+def level_in(files: Mapping[str, str], line: int = 7, around: Mapping[str, str] = MANY) -> str | None:
+    """The level of an error in `nets.py`, once the project was looked at."""
+    given = {**around, **files}
+    finding = Finding(Place("nets.py", line, 1, line, 2), "", level="error")
+    (found,) = informed([finding], lambda path: given[path].encode(), lambda: sorted(given))
+    return found.level
+
+
+def test_unused_class_is_information() -> None:
+    assert level_in({"nets.py": NETS}) == "info"
+    assert level_in({"nets.py": NETS}, line=2) == "error"
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        {"train.py": "from nets import *\nmodel = Left()"},
+        {"train.py": "import nets\nmodel = getattr(nets, name)()"},
+        {"train.py": "import pack.nets\nmodel = pack.nets.__dict__[name]()"},
+        {"train.py": "model = import_module('nets')"},
+        {"config.yaml": "model: Left"},
+        {"run.sh": "python train.py --model Left"},
+        {"study.ipynb": '"from nets import Left"'},
+    ],
+    ids=lambda user: next(iter(user.values())),
+)
+def test_class_that_something_may_use_is_not(user: Mapping[str, str]) -> None:
+    assert level_in({"nets.py": NETS, **user}) == "error"
+
+
+@pytest.mark.parametrize(
+    "nets",
+    [
+        f"{NETS}print(Left)\n",
+        f"{NETS}print(globals()[name])\n",
+        NETS.replace("class Left", "@register\nclass Left").replace("\n\n\nclass Used", "class Used"),
+        NETS.replace("Left", "TestLeft"),
+        NETS.replace("print(Used)", ""),
+        NETS.replace("print(Used)", "print("),
+    ],
+    ids=["named beside", "looked up", "decorated", "a test", "whole file unused", "broken"],
+)
+def test_class_is_judged_by_its_own_file_too(nets: str) -> None:
+    assert level_in({"nets.py": nets}) == "error"
+
+
+def test_name_in_a_file_that_imports_something_else_is_another() -> None:
+    assert level_in({"nets.py": NETS, "train.py": "from others import Left"}) == "info"
+
+
+def test_half_a_program_tells_nothing() -> None:
+    few = dict(list(MANY.items())[2:])
+    assert level_in({"nets.py": NETS}, around=few) == "error"
+    assert level_in({"nets.py": NETS, "more.py": ""}, around=few) == "info"
+
+
+def test_too_large_a_project_tells_nothing() -> None:
+    finding = Finding(Place("nets.py", 7, 1, 7, 2), "", level="error")
+    assert informed([finding], lambda path: NETS.encode(), lambda: None) == [finding]
+
+
+def test_check_looks_at_the_whole_project(project: Project, trainlint: Trainlint) -> None:
+    lines = ["def used():", "    pass", "", "def left():", "    tl301()", "", "used()", ""]
+    project({**MANY, "setup.py": "", "nets.py": "\n".join(lines), "sub/train.py": ""})
+    assert "Found nothing in 1 file (1 more in unused code)." in trainlint("check", "nets.py").output
+    assert "nothing in this project uses `left`" in trainlint("check", "nets.py", "--select", "TL3").output
+    assert "unused code" not in trainlint("check", "nets.py", "--ignore", "TL3").output
+    project({"sub/train.py": "from nets import left\nleft(1)\n"})
+    assert "error[TL301]" in trainlint("check", "nets.py").output

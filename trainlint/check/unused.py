@@ -1,0 +1,146 @@
+"""Findings in code that the project holds and does not use: true, but nothing that runs is wrong yet, so they are information.
+
+A class or function is unused if its name stands nowhere in the project but in itself, while the rest of its file is in use.
+Where half of a program is missing, nothing can be told, so a project has to be large enough.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from trainlint import limits
+from trainlint.finding import Because, Finding, Place
+
+_SUFFIXES = tuple(".py .ipynb .yaml .yml .json .toml .cfg .ini .gin .sh .md .rst .txt".split())
+"""Files that may name a class or a function: code, configurations, scripts and pages."""
+
+_LOOKED_UP = re.compile(
+    rb"\b(?:getattr|hasattr|vars|getmembers|dir)\(\s*(?:\w+\.)*(\w+)|(\w+)\.__dict__|\bimport_module\(([^\n]*)|\b(globals|locals)\(\)"
+)
+"""How code takes from a module what it does not name."""
+
+_WORD = re.compile(rb"[^\W\d]\w*")
+
+
+_KEYWORDS = {ast.ClassDef: "class ", ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def "}
+
+
+class _Definition(NamedTuple):
+    """A class or function of a file, with its first and its last line, and where its first words end. `is_found`: others may
+    find it without naming it."""
+
+    name: bytes
+    first: int
+    last: int
+    width: int
+    is_found: bool = False
+
+    def has(self, line: int) -> bool:
+        return self.first <= line <= self.last
+
+
+def informed(
+    findings: Sequence[Finding], read: Callable[[str], bytes], project: Callable[[], Sequence[str] | None]
+) -> list[Finding]:
+    """The findings, and those of unused code at level info.
+
+    Args:
+        read: gives the content of a file by its path, and nothing for one that cannot be read.
+        project: gives the files of the whole project, or None where these are too many to look through.
+    """
+    files = {one.at.path: read(one.at.path) for one in findings if one.at.path.endswith(".py")}
+    candidates = {path: _suspects(text, _lines(findings, path)) for path, text in files.items()}
+    if not any(candidates.values()):
+        return list(findings)
+    unused = dict(_unused(candidates, files, read, project()))
+    return [_informed(one, unused.get(one.at.path, ())) for one in findings]
+
+
+def _informed(finding: Finding, unused: Iterable[_Definition]) -> Finding:
+    for one in unused:
+        if one.has(finding.at.line) and finding.level != "info":
+            at = Place(finding.at.path, one.first, 1, one.first, 1 + one.width)
+            reason = Because(at, f"nothing in this project uses `{one.name.decode()}`")
+            return replace(finding, level="info", because=(*finding.because, reason))
+    return finding
+
+
+def _lines(findings: Iterable[Finding], path: str) -> set[int]:
+    return {one.at.line for one in findings if one.at.path == path and one.level != "info"}
+
+
+def _suspects(text: bytes, lines: Iterable[int]) -> list[_Definition]:
+    """Definitions around these lines that their own file names nowhere else."""
+    around = [one for one in _definitions(text) if any(map(one.has, lines)) and not one.is_found]
+    return [one for one in around if one.name not in _words_beside(text, one)]
+
+
+def _definitions(text: bytes) -> Iterator[_Definition]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+    for node in tree.body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            is_found = bool(node.decorator_list) or node.name.lower().startswith(("test", "__"))
+            last, width = node.end_lineno or node.lineno, len(_KEYWORDS[type(node)]) + len(node.name)
+            yield _Definition(node.name.encode(), node.lineno, last, width, is_found)
+
+
+def _words_beside(text: bytes, *definitions: _Definition) -> frozenset[bytes]:
+    """The words of a file that do not stand in these definitions."""
+    lines = text.splitlines()
+    for one in definitions:
+        lines[one.first - 1 : one.last] = [b""] * (one.last - one.first + 1)
+    return frozenset(_WORD.findall(b"\n".join(lines)))
+
+
+def _unused(
+    candidates: dict[str, list[_Definition]],
+    files: dict[str, bytes],
+    read: Callable[[str], bytes],
+    project: Sequence[str] | None,
+) -> Iterator[tuple[str, list[_Definition]]]:
+    if project is None or sum(path.endswith(".py") for path in project) < limits.PROJECT_TELLS:
+        return
+    words = {path: frozenset(_WORD.findall(read(path))) for path in project if path.endswith(_SUFFIXES)}
+    looked_up = {name for path in project if path.endswith(".py") for name in _looked_up(read(path))}
+    for path, suspects in candidates.items():
+        modules = _modules(path)
+        if not looked_up.isdisjoint(modules) or {b"globals", b"locals"} & _looked_up(files[path]):
+            continue
+        others = [some for other, some in words.items() if other != path and _may_name(other, some, modules)]
+        named = frozenset[bytes]().union(*others)
+        left = [one for one in suspects if one.name not in named]
+        if left and _is_used(files[path], named, left):
+            yield path, left
+
+
+def _may_name(path: str, words: frozenset[bytes], modules: set[bytes]) -> bool:
+    """Whether a file may mean a definition of a module by its name: code has to import that."""
+    return not path.endswith((".py", ".ipynb")) or not words.isdisjoint(modules)
+
+
+def _is_used(text: bytes, named: frozenset[bytes], unused: Sequence[_Definition]) -> bool:
+    """Whether something else of a file is used: by others, or by what the file does when it is run."""
+    others = [one for one in _definitions(text) if one not in unused]
+    named |= _words_beside(text, *unused, *others)
+    return any(one.name in named for one in others)
+
+
+def _looked_up(text: bytes) -> set[bytes]:
+    """The modules from which a file takes by name; where it imports by name, all words that stand there."""
+    return {word for found in _LOOKED_UP.findall(text) for part in found for word in _WORD.findall(part)}
+
+
+def _modules(path: str) -> set[bytes]:
+    """The names under which a file may be imported as a module, alone or in its package."""
+    parts = path.removesuffix(".py").split("/")
+    return {one.encode() for one in parts[-2:] if one != "__init__"}
