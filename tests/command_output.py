@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from tests.warm import executable
 
 if TYPE_CHECKING:
     pass
@@ -109,7 +110,7 @@ DOCUMENT = {
 
 def python(*arguments: str, cwd: Path = ROOT, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *arguments],
+        [*executable(), *arguments],
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import functools
+import gc
 import importlib.metadata
 import os
 import re
@@ -12,6 +14,7 @@ from email.message import Message
 from pathlib import Path
 
 import pytest
+import typer.testing
 from typer.testing import CliRunner
 
 from tests.fixing import Check, Ran
@@ -21,6 +24,8 @@ from trainlint.check.analysis import Analysis, Source
 from trainlint.cli.app import app
 from trainlint.finding import Because, Finding, Level, Place, Problem
 
+typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
+"""The commands are built once, and not for each call of one in a process of the tests."""
 os.environ.pop("COLUMNS", None)  # messages are wrapped there
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 """Workers of the tests share the cores; threads that wait for each other in turns cost more than they give."""
@@ -60,6 +65,12 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     for item in items:
         if item.path.stem in QUICK and getattr(item, "originalname", "") not in OVER_ALL_FILES:
             item.add_marker(pytest.mark.quick)
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays: no collection of garbage goes through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

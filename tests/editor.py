@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +14,8 @@ from lsprotocol import types
 from pygls.protocol import default_converter
 from pygls.workspace import PositionCodec, TextDocument
 from pytest_lsp import LanguageClient
+
+from tests.warm import executable
 
 ROOT = Path(__file__).parent.parent
 PATIENCE = 60
@@ -262,7 +263,7 @@ async def editor(
 ) -> AsyncIterator[Editor]:
     """An editor with these folders open. At the end it asks the server to end, which it has to do cleanly."""
     client = LanguageClient(converter_factory=_converter)
-    await client.start_io(sys.executable, *server, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    await client.start_io(*executable(), *server, env={**os.environ, "PYTHONPATH": str(ROOT)})
     process = client._server
     assert process is not None
     one = Editor(client, folders, encoding)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.warm import executable
 from trainlint.cli.app import app
 from trainlint.program.incremental import cache as cache_module
 from trainlint.program.incremental.cache import Cache
@@ -193,7 +194,7 @@ def test_a_cache_that_cannot_be_written(tree: Path) -> None:
 
 
 def test_runs_side_by_side(tree: Path) -> None:
-    command = [sys.executable, "-m", "trainlint", "check", "-q", "--output-format", "concise"]
+    command = [*executable(), "-m", "trainlint", "check", "-q", "--output-format", "concise"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     runs = [
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.warm import executable
 from trainlint.cli.optional_revision import with_revision
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def test_facts_are_read_from_unchanged_files(tmp_path: Path, monkeypatch: pytest
         (tmp_path / file.relative_to(first_look)).write_bytes(file.read_bytes())
     monkeypatch.chdir(tmp_path)
     committed()
-    command = [sys.executable, "-m", "trainlint", "check", "--changed-only", "--output-format", "concise"]
+    command = [*executable(), "-m", "trainlint", "check", "--changed-only", "--output-format", "concise"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     clean = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (clean.returncode, clean.stdout, clean.stderr) == (0, "", "")

@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from tests.package_index import skip_without_index
+from tests.warm import executable
 from trainlint import __version__
 
 ROOT = Path(__file__).parent.parent
@@ -145,7 +146,7 @@ def test_the_gitlab_job_does_what_it_says(tmp_path: Path) -> None:
     [job] = [job for snippet in SNIPPETS if (job := yaml.safe_load(snippet).get("trainlint"))]
     shutil.copytree(ROOT / "fixtures/first_look", tmp_path, dirs_exist_ok=True)
     [check] = [line.split() for line in job["script"] if line.startswith("trainlint ")]
-    ran = command(sys.executable, "-m", *check, cwd=tmp_path)
+    ran = command(*executable(), "-m", *check, cwd=tmp_path)
     assert ran.returncode == 1, ran.stdout
     report = json.loads((tmp_path / job["artifacts"]["reports"]["codequality"]).read_text())
     assert {one["check_name"].split()[0] for one in report} == {"TL101", "TL301"}
@@ -190,6 +191,7 @@ class Runner:
             "GITHUB_OUTPUT": str(output),
             "GITHUB_STEP_SUMMARY": str(self.temp / "summary.md"),
             "GITHUB_WORKSPACE": str(self.workspace),
+            "PYTHONPATH": str(ROOT),
             "RUNNER_TEMP": str(self.temp),
         }
 
@@ -205,7 +207,7 @@ def runner(tmp_path: Path) -> Runner:
     shutil.copytree(ROOT / "fixtures/first_look", workspace)
     temp.mkdir()
     installed = temp / "trainlint"
-    installed.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m trainlint "$@"\n')
+    installed.write_text(f'#!/bin/sh\nexec {shlex.join(executable())} -m trainlint "$@"\n')
     installed.chmod(0o755)
     return Runner(temp, workspace, {"steps.install.outputs.trainlint": str(installed)})
 

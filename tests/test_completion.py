@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
 import pytest
 
+from tests.warm import executable
 from trainlint.catalogue import names
 from trainlint.cli.completion import rules, rules_listed
 
@@ -24,7 +25,7 @@ def surroundings(tmp_path: Path) -> Iterator[dict[str, str]]:
     """A home of its own, with `trainlint` on the PATH."""
     program = tmp_path / "bin/trainlint"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m trainlint "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(executable())} -m trainlint "$@"\n')
     program.chmod(0o755)
     path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
     yield {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "TERM": "dumb"}

@@ -8,7 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.fixing import Check, Ran, fixed
+from tests.warm import executable
 from trainlint.cli import fix_report
 from trainlint.cli.app import app
 from trainlint.finding import Finding, Problem
@@ -140,9 +141,9 @@ def test_a_file_with_two_names_is_fixed_once(check: Check) -> None:
     assert (ran.code, ran.stderr, Path("train.py").read_text()) == (0, "", NEW)
 
 
-def _trainlint(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+def _trainlint(*arguments: str, python: Sequence[str], **options: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "trainlint", "check", "--no-cache", "--fix", *arguments],
+        [*python, "-m", "trainlint", "check", "--no-cache", "--fix", *arguments],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -162,7 +163,7 @@ def test_where_there_is_no_room_files_stay_and_are_reported_as_they_are(check: C
     def no_more_than_a_few_bytes() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (150, 150))
 
-    ran = _trainlint(".", preexec_fn=no_more_than_a_few_bytes)
+    ran = _trainlint(".", python=[sys.executable], preexec_fn=no_more_than_a_few_bytes)
     out, err = ran.communicate()
     assert ran.returncode == 1
     assert [line.partition(": ")[2] for line in err.splitlines()] == [
@@ -187,7 +188,7 @@ def test_ctrl_c_leaves_every_file_whole(check: Check) -> None:
     names = [f"f{number:02}.py" for number in range(60)]
     for name in names:
         Path(name).write_text(OLD)
-    ran = _trainlint("--jobs", "1", ".")
+    ran = _trainlint("--jobs", "1", ".", python=executable())
     while Path(names[0]).read_text() == OLD and ran.poll() is None:
         pass
     ran.send_signal(signal.SIGINT)

@@ -47,7 +47,7 @@ def started(command: list[str], folder: Path) -> Ran:
         "TOKENIZERS_PARALLELISM": "false",
         "OMP_NUM_THREADS": "1",
     }
-    return python(command, FOLDER, variables, cold="torch.distributed.run" in command)
+    return python(command, FOLDER, variables)
 
 
 def compare(before: list[str], program: list[str], module: str, folder: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from bench.growing.growth import verdict
 from bench.growing.measure import measured
+from tests.warm import executable
 
 pytest.importorskip(
     "resource", reason="a check that runs away is ended by limits that this system does not have"
@@ -33,4 +34,4 @@ PATTERNS = """
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_work_grows_with_the_text(name: str) -> None:
-    assert verdict(measured(name, SIZES, MOST)) == "linear"
+    assert verdict(measured(name, SIZES, MOST, executable())) == "linear"

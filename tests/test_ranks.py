@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.warm import python
 
 TRAIN = Path(__file__).parent.parent / "fixtures" / "ranks" / "train.py"
 
 
 def test_first_rank_reports_for_all(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    ran = subprocess.run(
-        [
-            *(
-                sys.executable,
-                "-m",
-                "torch.distributed.run",
-                "--standalone",
-                "--nproc-per-node",
-                "2",
-            ),
-            *("-m", "trainlint", "run", "--trace", "--no-cache"),
-            *("--output-format", "json", "--output-file", str(report), str(TRAIN)),
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    options = ["--trace", "--no-cache", "--output-format", "json", "--output-file", str(report)]
+    ran = python([*torchrun, "-m", "trainlint", "run", *options, str(TRAIN)], tmp_path)
     assert report.exists(), ran.stderr
     document = json.loads(report.read_text())
     found = [(one["code"], one["verdict"], one["evidence"]["on ranks"]) for one in document["findings"]]

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import textwrap
 from dataclasses import fields
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 import typer
 
+from tests.warm import executable
 from trainlint.catalogue import described, names, symptoms
 from trainlint.cli.app import app
 from trainlint.project.config import Config, read_config
@@ -35,7 +35,7 @@ def page(name: str) -> str:
 
 def python(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *arguments],
+        [*executable(), *arguments],
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(cwd)},
         capture_output=True,
@@ -124,7 +124,7 @@ def test_the_rule_that_the_guide_writes_works(tmp_path: Path) -> None:
     for folder in ("trainlint", "rules"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests").mkdir()
-    for name in ("test_rules.py", "in_process.py", "warm.py", "warm_process.py"):
+    for name in ("test_rules.py", "in_process.py", "warm.py", "warm_process.py", "warm_python.py"):
         shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
     for _, name, text in FENCE.findall(WRITING_RULES):
         file = tmp_path / name

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
@@ -14,6 +13,7 @@ from urllib.parse import unquote_to_bytes
 import pytest
 
 from tests.hostile_report import FILES, OWN, report, sarif_of
+from tests.warm import executable
 from trainlint.catalogue import page
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ with autocast():
 
 def test_the_fixes_in_sarif_are_those_that_are_made(project: Project) -> None:
     root = project({"a.py": FIXABLE})
-    command = [sys.executable, "-m", "trainlint", "check", "--no-cache", "--select", "TL401"]
+    command = [*executable(), "-m", "trainlint", "check", "--no-cache", "--select", "TL401"]
     ran = subprocess.run(
         [*command, "--output-format", "sarif"], env=OWN, capture_output=True, text=True, check=False
     )

@@ -16,6 +16,7 @@ import pytest
 from lsprotocol import types
 
 from tests.editor import PATIENCE, ROOT, SERVER, Editor, editor
+from tests.warm import executable
 
 if TYPE_CHECKING:
     from tests.conftest import Project
@@ -236,7 +237,7 @@ async def test_a_wrong_configuration_is_said_and_the_last_one_stays(project: Pro
 
 async def test_a_baseline_counts_and_is_read_again(project: Project) -> None:
     folder = project({"train.py": LOOP, "trainlint.toml": 'baseline = "known.json"'})
-    command = [sys.executable, "-m", "trainlint", "check", "--no-cache", "--write-baseline"]
+    command = [*executable(), "-m", "trainlint", "check", "--no-cache", "--write-baseline"]
     subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, capture_output=True)
     known = (folder / "known.json").read_text()
     async with editor(folder) as editing:
@@ -399,7 +400,7 @@ async def test_the_end_comes_in_the_middle_of_a_check(project: Project) -> None:
 @pytest.mark.parametrize("said", [b"", b'Content-Length: 33\r\n\r\n{"jsonrpc":"2.0","method":"exit"}'])
 async def test_it_ends_with_its_client(said: bytes) -> None:
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
+        *executable(),
         *SERVER,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -424,7 +425,7 @@ async def test_a_header_that_is_none_costs_no_more_than_its_message() -> None:
         message(3),
     )
     ran = subprocess.run(
-        [sys.executable, *SERVER],
+        [*executable(), *SERVER],
         input=b"".join(said),
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -436,7 +437,7 @@ async def test_a_header_that_is_none_costs_no_more_than_its_message() -> None:
 
 async def test_a_message_that_no_memory_holds_ends_it_in_words() -> None:
     ran = subprocess.run(
-        [sys.executable, *SERVER],
+        [*executable(), *SERVER],
         input=b"Content-Length: 99999999999\r\n\r\n{}",
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,

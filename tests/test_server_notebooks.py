@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import pytest
 from lsprotocol import types
 
 from tests.editor import ROOT, Editor, editor
+from tests.warm import executable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,7 +139,7 @@ async def test_a_fix_does_what_check_does(project: Project, versioned: bool) -> 
         await editing.shows(old)
         cells = [editing.text(first), editing.text(old)]
     written(folder / "train.ipynb", ["%matplotlib inline\nimport torch", OLD])
-    command = [sys.executable, "-m", "trainlint", "check", "--no-cache", "--fix", "train.ipynb"]
+    command = [*executable(), "-m", "trainlint", "check", "--no-cache", "--fix", "train.ipynb"]
     subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
     notebook = json.loads((folder / "train.ipynb").read_text())
     # what a fix leaves without a use is for the formatter of the editor

@@ -26,6 +26,18 @@ atexit.register(print, "at the end")
 threading.Thread(target=lambda: print("in a thread", sys.argv, sys.orig_argv[1:], __name__, __file__)).start()
 print(sys.stdin.read(), sys.path[0], sorted(globals()), file=sys.stderr)
 """
+SPAWNS = """\
+import torch
+import torch.multiprocessing as mp
+
+def train(rank, results):
+    results.put((rank, __name__, torch.ones(2).sum().item()))
+
+if __name__ == "__main__":
+    results = mp.get_context("spawn").SimpleQueue()
+    mp.spawn(train, args=(results,), nprocs=2)
+    print(sorted(results.get() for _ in range(2)))
+"""
 PROGRAMS = {
     "trains": TRAINS,
     "says": SAYS,
@@ -34,6 +46,10 @@ PROGRAMS = {
     "leaves with words": "import sys\nsys.exit('no data')\n",
     "is no python": "def (:\n",
     "shadows a module": SHADOWS,
+    "spawns": SPAWNS,
+    "spawns what raises": SPAWNS.replace("torch.ones(2)", "(torch.ones(2) @ torch.ones(3))").replace(
+        "nprocs=2", "nprocs=1"
+    ),
     "draws": "import torch, random\ntorch.manual_seed(0)\nprint(torch.randn(3))\nrandom.seed(0)\nprint(random.random())\n",
 }
 

@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import atexit
-import json
+import marshal
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -17,36 +16,41 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from tests.warm_python import asked, starts_otherwise
+
 ROOT = Path(__file__).parent.parent
 SECONDS = 300.0
 
 Ran = subprocess.CompletedProcess[str]
 
 _IS_POSSIBLE = sys.platform == "linux" and not os.environ.get("TRAINLINT_COLD")
-_READ_AT_THE_START = ("PYTHON", "OMP_", "MKL_", "TORCH", "LC_", "LANG")
-"""What variables begin with that a process reads before the first line of a program, or while it imports torch."""
 _START = f"exec(compile(open({str(ROOT / 'tests/warm_process.py')!r}).read(), '<warm>', 'exec'))"
 
 
 class Warm:
-    """Runs commands one after the other; what one does is unknown to the next."""
+    """Runs commands side by side; what one does is unknown to the others."""
 
     def __init__(self) -> None:
-        self._line, there = socket.socketpair()
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, str(ROOT), str(there.fileno())],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[there.fileno()],
-            env=as_usual(),
-            start_new_session=True,
-        )
-        there.close()
+        self._folder = tempfile.TemporaryDirectory(prefix="warm")
+        self.door = f"{self._folder.name}/door"
+        with open(f"{self.door}.variables", "wb") as file:
+            marshal.dump(as_usual(), file)
+        self._life, there = socket.socketpair()
+        with there, socket.socket(socket.AF_UNIX) as door:
+            door.bind(self.door)
+            door.listen()
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _START, str(ROOT), str(door.fileno()), str(there.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[door.fileno(), there.fileno()],
+                env=as_usual(),
+                start_new_session=True,
+            )
 
     def run(
         self, arguments: Sequence[str], folder: Path, variables: Mapping[str, str], stdin: str, seconds: float
     ) -> Ran:
-        order = json.dumps([list(arguments), str(folder), dict(variables)]).encode()
         with (
             tempfile.TemporaryFile() as given,
             tempfile.TemporaryFile() as out,
@@ -54,19 +58,22 @@ class Warm:
         ):
             given.write(stdin.encode())
             given.seek(0)
-            socket.send_fds(self._line, [order], [given.fileno(), out.fileno(), err.fileno()])
-            self._line.settimeout(seconds)
+            files = [given.fileno(), out.fileno(), err.fileno()]
+            line, _ = asked(self.door, arguments, str(folder), variables, files)
+            line.settimeout(seconds)
             try:
-                code = self._line.recv(64)
+                code = line.recv(16)
             except TimeoutError:
-                os.killpg(self._process.pid, signal.SIGKILL)
                 raise subprocess.TimeoutExpired([*arguments], seconds, _text(out), _text(err)) from None
+            finally:
+                line.close()
             assert code, f"the process that waits for commands has ended:\n{_text(err)}"
             return Ran([sys.executable, *arguments], int(code), _text(out), _text(err))
 
     def close(self) -> None:
-        self._line.close()
+        self._life.close()
         self._process.wait()
+        self._folder.cleanup()
 
     @property
     def is_there(self) -> bool:
@@ -96,7 +103,7 @@ def python(
         cold: in a new process, whose start, signals or streams are looked at.
     """
     changed = {**as_usual(), **(variables or {})}
-    if cold or not _IS_POSSIBLE or _starts_otherwise(changed) or arguments[0] == "-c":
+    if cold or not _IS_POSSIBLE or starts_otherwise(as_usual(), changed) or arguments[0] == "-c":
         return subprocess.run(
             [sys.executable, *arguments],
             cwd=folder,
@@ -122,13 +129,14 @@ def as_usual() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-def _starts_otherwise(variables: Mapping[str, str]) -> bool:
-    usual = as_usual()
-    return any(
-        variables.get(one) != usual.get(one)
-        for one in {*variables, *usual}
-        if one.startswith(_READ_AT_THE_START)
-    )
+def executable() -> list[str]:
+    """What tests start in place of `sys.executable`: with `-m` and a module it does the same in a tenth of the time.
+
+    Processes that read other variables at their start, and all others, are those of `sys.executable`.
+    """
+    if not _IS_POSSIBLE:
+        return [sys.executable]
+    return [sys.executable, "-I", "-S", str(ROOT / "tests/warm_python.py"), _process().door]
 
 
 def _process() -> Warm:

@@ -57,25 +57,48 @@ vars(builtins)["__import__"], vars(_bootstrap)["_gcd_import"] = _loading, _calli
 
 import atexit  # noqa: E402
 import contextlib  # noqa: E402
+import fcntl  # noqa: E402
+import functools  # noqa: E402
 import gc  # noqa: E402
 import importlib  # noqa: E402
 import importlib.abc  # noqa: E402
 import importlib.machinery  # noqa: E402
-import json  # noqa: E402
+import io  # noqa: E402
+import marshal  # noqa: E402
 import os  # noqa: E402
 import runpy  # noqa: E402
+import select  # noqa: E402
+import signal  # noqa: E402
 import socket  # noqa: E402
+import time  # noqa: E402
 import types  # noqa: E402
-from collections.abc import Iterator  # noqa: E402
+from collections.abc import Iterator, Sequence  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any, NamedTuple, NoReturn  # noqa: E402
 
 ROOT = Path(sys.argv[1])
+RANKS = 2
+"""How many processes a program starts that trains in more than one."""
+STARTS = {"trainlint run": 1, "trainlint test-rules": 6, "torch.distributed.run": RANKS}
+"""How many processes of Python a module starts."""
+SECONDS_OF_GLOO = 0.1
+MOST_FILES = 16
+LENGTH = 12
+"""Bytes that say how long an order is."""
+OF_ITS_OWN = 20
+"""Where `subprocess` says whether a process begins a session."""
 RECORDS = str(ROOT / "trainlint/trace/launch/child.py")
 """The script in which `trainlint run` records a program."""
-TOGETHER = ("numpy", "torch", "torch._dynamo", "torch.profiler._cupti_monitor", "resource")
+TOGETHER = (
+    "numpy",
+    "torch",
+    "torch._dynamo",
+    "torch.profiler._cupti_monitor",
+    "torch.distributed.run",
+    "resource",
+)
 """Who imports one of these has imported what it imports, too."""
-NOT_AHEAD = frozenset(("agents", "integrations", "pytest_plugin", "server"))
+NOT_AHEAD = frozenset(("agents", "integrations", "pytest_plugin"))
 """Parts of trainlint that need more than torch."""
 
 
@@ -96,6 +119,10 @@ class Order(NamedTuple):
     arguments: list[str]
     folder: str
     variables: dict[str, str]
+    numbers: list[int] = [0, 1, 2]  # noqa: RUF012
+    """Which open files it begins with: the standard streams, and what was handed to it beside them."""
+    leads: bool = False
+    """Whether it is the first of a session of its own."""
 
 
 class Ahead(importlib.abc.MetaPathFinder):
@@ -179,33 +206,95 @@ class Given(importlib.abc.Loader):
         self._ahead.give(self._spec.name)
 
 
-def serve(orders: socket.socket) -> Order:
-    """Answer each order with an exit code. Returns in a fork, with the order that this is to carry out."""
+class Command(NamedTuple):
+    """A command that goes on, and who waits for its end."""
+
+    pid: int
+    ending: int
+    """A file that can be read once the command has ended."""
+    line: socket.socket
+
+    def tell(self) -> None:
+        """It has ended: say how."""
+        os.close(self.ending)
+        _, status = os.waitpid(self.pid, 0)
+        with contextlib.suppress(OSError), self.line:
+            self.line.sendall(b"%d" % os.waitstatus_to_exitcode(status))
+
+    def end(self) -> None:
+        """Nobody waits for it any more."""
+        os.killpg(self.pid, signal.SIGKILL)
+        self.tell()
+
+
+def serve(door: socket.socket, life: socket.socket) -> Order:
+    """Carry out the order of each who comes in, side by side. Returns in a fork, with the order that this is to carry out.
+
+    Each is told the number of the process, and in the end its exit code.
+    """
+    commands: list[Command] = []
     while True:
-        order, streams = received(orders)
-        if order is None:
+        waiting = [door, life, *(end for one in commands for end in (one.ending, one.line))]
+        ready, _, _ = select.select(waiting, [], [])
+        if life in ready:
             os._exit(0)
-        child = os.fork()
-        if child == 0:
-            orders.close()
-            speak_through(streams)
-            return order
-        for stream in streams:
-            os.close(stream)
-        _, status = os.waitpid(child, 0)
-        orders.sendall(b"%d" % os.waitstatus_to_exitcode(status))
+        for one in [one for one in commands if one.ending in ready or one.line in ready]:
+            commands.remove(one)
+            if one.ending in ready:
+                one.tell()
+            else:
+                one.end()
+        if door in ready:
+            line, _ = door.accept()
+            order, files = received(line)
+            if order is None:
+                line.close()
+                continue
+            pid = os.fork()
+            if pid == 0:
+                for kept in (door, life, line, *(one.line for one in commands)):
+                    kept.close()
+                for one in commands:
+                    os.close(one.ending)
+                os.setpgid(0, 0)
+                hold(files, order)
+                return order
+            with contextlib.suppress(OSError):
+                os.setpgid(pid, pid)  # whoever comes first
+            for file in files:
+                os.close(file)
+            commands.append(Command(pid, os.pidfd_open(pid), line))
+            line.sendall(b"%d\n" % pid)
 
 
 def received(orders: socket.socket) -> tuple[Order | None, list[int]]:
-    """The next order, and its standard streams."""
-    text, streams, *_ = socket.recv_fds(orders, 1 << 20, 3)
-    return (Order(*json.loads(text)) if text else None), streams
+    """The next order, and the open files that it begins with."""
+    length, files, *_ = socket.recv_fds(orders, LENGTH, MOST_FILES)
+    if not length:
+        return None, files
+    text = b""
+    while len(text) < int(length):
+        text += orders.recv(int(length) - len(text))
+    return Order(*marshal.loads(text)), files
 
 
-def speak_through(streams: list[int]) -> None:
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-        os.close(stream)
+def sent(order: Order, files: list[int], line: socket.socket) -> None:
+    text = marshal.dumps((*order,))
+    socket.send_fds(line, [b"%*d" % (LENGTH, len(text))], files)
+    line.sendall(text)
+
+
+def hold(files: list[int], order: Order) -> None:
+    """Have these open files under the numbers that the order says."""
+    above = max(*order.numbers, *files) + 1
+    aside = [fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, above) for file in files]
+    for file in files:
+        os.close(file)
+    for number, file in zip(order.numbers, aside, strict=True):
+        os.dup2(file, number)
+        os.close(file)
+    if order.leads:
+        os.setsid()
 
 
 class Reserve(NamedTuple):
@@ -214,8 +303,8 @@ class Reserve(NamedTuple):
     pid: int
     line: socket.socket
 
-    def start(self, order: Order, streams: list[int]) -> None:
-        socket.send_fds(self.line, [json.dumps(order).encode()], streams)
+    def start(self, order: Order, files: list[int]) -> None:
+        sent(order, files, self.line)
         self.line.close()
 
 
@@ -228,24 +317,29 @@ def reserve(others: list[Reserve]) -> Reserve | Order:
         return Reserve(pid, here)
     for line in (here, *(one.line for one in others)):
         line.close()
-    order, streams = received(there)
+    order, files = received(there)
     if order is None:
         os._exit(0)
     there.close()
-    speak_through(streams)
+    hold(files, order)
     return order
 
 
-def use(reserves: list[Reserve], subprocess: Any) -> None:
+def use(reserves: list[Reserve], subprocess: Any, util: Any) -> None:
     """Have the next processes of Python started from the reserve."""
-    kind = subprocess.Popen
-    start = kind._execute_child
+    kind, owner = subprocess.Popen, os.getpid()
+    start, spawn = kind._execute_child, util.spawnv_passfds
+
+    def wanted(arguments: Sequence[str]) -> list[str]:
+        """What comes behind the name of Python and its options, where this may be started from the reserve."""
+        first, *rest = arguments
+        while rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c"):
+            rest = rest[1:]  # as this process was started
+        return rest if first == sys.executable and reserves and os.getpid() == owner else []
 
     def starting(process: Any, arguments: Any, *others: Any) -> None:
-        first, *rest = arguments
-        while rest and rest[0].startswith("-") and rest[0] != "-m":
-            rest = rest[1:]  # as this process was started
-        if first != sys.executable or not rest or not reserves:
+        rest = wanted(arguments)
+        if not rest or rest[0] == "-c":
             start(process, arguments, *others)
             return
         folder, variables = others[4:6]
@@ -253,37 +347,89 @@ def use(reserves: list[Reserve], subprocess: Any) -> None:
         given = (ends[0], ends[3], ends[5])
         taken = reserves.pop()
         taken.start(
-            Order(rest, str(folder or os.getcwd()), dict(variables or os.environ)),
+            Order(
+                rest,
+                str(folder or os.getcwd()),
+                dict(variables or os.environ),
+                leads=bool(others[OF_ITS_OWN]),
+            ),
             [number if end == -1 else end for number, end in enumerate(given)],
         )
         process.pid, process._child_created = taken.pid, True
         process._close_pipe_fds(*ends)
 
-    def leave() -> None:
-        for one in reserves:
-            one.line.close()
-            os.waitpid(one.pid, 0)
+    def spawning(path: Any, arguments: Any, kept: Any) -> int:
+        """As `multiprocessing` starts a process that is no fork."""
+        rest = wanted([os.fsdecode(one) for one in arguments])
+        if not rest or rest[-1] != "--multiprocessing-fork":
+            return int(spawn(path, arguments, kept))
+        taken = reserves.pop()
+        files = [0, 1, 2, *sorted(set(map(int, kept)) - {0, 1, 2})]
+        taken.start(Order(rest, os.getcwd(), dict(os.environ), files), files)
+        return taken.pid
 
-    kind._execute_child = starting
+    def leave() -> None:
+        if os.getpid() == owner:
+            for one in reserves:
+                one.line.close()
+                os.waitpid(one.pid, 0)
+
+    kind._execute_child, util.spawnv_passfds = starting, spawning
     atexit.register(leave)
 
 
 def most_processes(order: Order) -> int:
     """How many processes of Python a command starts."""
-    if order.arguments[:2] != ["-m", "trainlint"]:
-        return 0
-    return {"run": 1, "test-rules": 6}.get(order.arguments[2], 0)
+    first, *rest = order.arguments
+    if first == "-m":
+        return STARTS.get(" ".join(rest[:2]), STARTS.get(rest[0], 0))
+    return RANKS if any(_spawns(Path(order.folder, one)) for one in order.arguments) else 0
+
+
+def _spawns(file: Path) -> bool:
+    """Whether a program starts processes that are no forks."""
+    return file.suffix == ".py" and file.is_file() and b"spawn" in file.read_bytes()
+
+
+def opened() -> None:
+    """Have standard streams as Python opens them: another way for a terminal or a pipe than for a file."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        before = getattr(sys, name)
+        file = open(number, "rb" if name == "stdin" else "wb", closefd=False)  # noqa: SIM115
+        at_once = name == "stderr" or file.isatty()
+        stream: Any = io.TextIOWrapper(file, before.encoding, before.errors, "\n", line_buffering=at_once)
+        stream.mode = before.mode
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def let_gloo_end(distributed: Any) -> None:
+    """Give threads of gloo the interpreter, which they ask for when their work is done, before a rank frees its model.
+
+    It waits for them then, and they for the interpreter: without this, one run in ten of two ranks never ended.
+    """
+    destroy = distributed.destroy_process_group
+
+    @functools.wraps(destroy)
+    def destroying(*given: Any, **named: Any) -> None:
+        time.sleep(SECONDS_OF_GLOO)
+        destroy(*given, **named)
+
+    distributed.destroy_process_group = destroying
 
 
 def carry_out(order: Order, ahead: Ahead) -> None:
     """Become what `python` with these arguments is."""
     os.chdir(order.folder)
+    opened()
     os.environ.clear()
     os.environ.update(order.variables)
     ahead["numpy"].random.seed()
     ahead["torch"].default_generator.seed()
     ahead["multiprocessing.process"].ORIGINAL_DIR = order.folder
     first, *rest = order.arguments
+    if first == "-c" or "RANK" in order.variables:
+        let_gloo_end(ahead["torch.distributed"])
     sys.orig_argv = [sys.executable, *order.arguments]
     sys.modules["__main__"] = main = types.ModuleType("__main__")
     vars(main)["__builtins__"] = builtins
@@ -293,6 +439,9 @@ def carry_out(order: Order, ahead: Ahead) -> None:
         if first == "-m":
             sys.argv, sys.path[0] = ["-m", *rest[1:]], os.getcwd()
             runpy._run_module_as_main(rest[0])  # type: ignore[attr-defined]
+        elif first == "-c":
+            sys.argv, sys.path[0] = ["-c", *rest[1:]], ""
+            exec(compile(rest[0], "<string>", "exec", dont_inherit=True), vars(main))
         else:
             sys.argv, sys.path[0] = order.arguments, os.path.dirname(os.path.realpath(first))
             main.__file__ = file = os.path.abspath(first)
@@ -309,11 +458,11 @@ def carry_out(order: Order, ahead: Ahead) -> None:
 
 def main() -> None:
     ahead = Ahead()
-    orders = socket.socket(fileno=int(sys.argv[2]))
+    door, life = (socket.socket(fileno=int(one)) for one in sys.argv[2:4])
     ahead.forget()
     gc.collect()
     gc.freeze()  # or each fork copies all that is there when it looks for what could be freed
-    order = serve(orders)
+    order = serve(door, life)
     reserves: list[Reserve] = []
     while len(reserves) < most_processes(order):
         kept = reserve(reserves)
@@ -322,7 +471,7 @@ def main() -> None:
         else:
             reserves.append(kept)
     if reserves:
-        use(reserves, ahead["subprocess"])
+        use(reserves, ahead["subprocess"], ahead["multiprocessing.util"])
     try:
         carry_out(order, ahead)
     except SystemExit as exit:

@@ -45,9 +45,11 @@ class Measured(NamedTuple):
     said: str = ""
 
 
-def measured(name: str, sizes: Sequence[int], most: int) -> list[Measured]:
+def measured(
+    name: str, sizes: Sequence[int], most: int, python: Sequence[str] = (sys.executable,)
+) -> list[Measured]:
     """The work for programs of growing size, up to the first that takes more than `most`."""
-    command = [sys.executable, "-m", "bench.growing.measure", name, str(most), *map(str, sizes)]
+    command = [*python, "-m", "bench.growing.measure", name, str(most), *map(str, sizes)]
     with tempfile.TemporaryFile("w+") as errors:
         done = subprocess.run(
             command,

@@ -19,20 +19,24 @@ from trainlint.rule import rule
 from .left_off import left_off
 from .on_purpose import is_around_it, is_meant, is_other_split, is_setting
 from .switched_back import may_switch_back
+from .trained_as import trained_as
 
 
 @rule(Training, level="error", confidence="likely", absence=True)
 def check(training: Training) -> Iterator[Finding | Open]:
-    trained = _trained(training)
+    pairs = _trained(training)
+    trained = [forward for forward, _ in pairs]
     if isinstance(training, Recorded):
         yield from left_off(training, trained)
     shown = _after_evaluation(training, trained)
     switches: dict[int, dict[int, ModeChange]] = {}
     said: set[tuple[object, ...]] = set()
-    for forward in trained:
-        module = forward.module
+    for forward, module in pairs:
+        run = forward.module
         if (
             not isinstance(module, Object)
+            or not isinstance(run, Object)
+            or not (may_depend_on_mode(run) or drops_by_mode(training, forward))
             or not (may_depend_on_mode(module) or drops_by_mode(training, forward))
             or may_freeze_modes(training, module)
         ):
@@ -56,7 +60,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             said.add(step)
             is_known = (
                 isinstance(training, Recorded)
-                or is_known_to_depend_on_mode(module)
+                or (is_known_to_depend_on_mode(module) and is_known_to_depend_on_mode(run))
                 or bool(drops_by_mode(training, forward))
             )
             yield Finding(
@@ -99,31 +103,32 @@ def _trains_elsewhere(training: Training, forward: Forward, trained: list[Forwar
     return bool(modes) and all(one is not None and one.training is True for one in modes)
 
 
-def _trained(training: Training) -> list[Forward]:
-    """The forwards whose output goes into a loss, of modules that an optimizer steps on that loss. What only another loop
-    steps is fixed in this one, and passes gradients on."""
+def _trained(training: Training) -> list[tuple[Forward, Value]]:
+    """The forwards whose output goes into a loss, of modules that an optimizer steps on that loss, and that module. What
+    only another loop steps is fixed in this one, and passes gradients on."""
     # of each optimizer, its last step in the same loops shows what steps on a loss before it
     steps = {(one.loops, one.optimizer.uid): one for one in training.events(OptimizerStep)}
-    numbers = {one: _numbers_of(training, one) for one in steps.values()}
+    held = {one: _modules_of(training, one) for one in steps.values()}
+    modules = {number: one for every in held.values() for number, one in every.items()}
     losses: dict[frozenset[int], list[Value]] = {}
     for backward in training.events(Backward):
-        together = [numbers[one] for one in numbers if _are_together(training, backward, one)]
+        together = [frozenset(held[one]) for one in held if _are_together(training, backward, one)]
         losses.setdefault(frozenset().union(*together), []).append(backward.loss)
-    found: set[int] = set()
+    found: dict[int, Value] = {}
     for stepped, backwards in losses.items():
         makes_losses = all_that_makes(backwards, with_graph=True)
-        found |= {
-            id(one)
-            for one in training.events(Forward)
-            if one.records and one.module.uid in stepped and is_among(one.output, makes_losses)
-        }
-    return [one for one in training.events(Forward) if id(one) in found]
+        for one in training.events(Forward):
+            if one.records and id(one) not in found and is_among(one.output, makes_losses):
+                module = trained_as(one, [modules[number] for number in sorted(stepped)])
+                if module is not None:
+                    found[id(one)] = module
+    return [(one, found[id(one)]) for one in training.events(Forward) if id(one) in found]
 
 
-def _numbers_of(training: Training, step: OptimizerStep) -> frozenset[int]:
-    """The numbers of the modules that an optimizer steps."""
+def _modules_of(training: Training, step: OptimizerStep) -> dict[int, Value]:
+    """The modules that an optimizer steps, by their numbers."""
     stepped = modules_stepped(training, step.optimizer)
-    return frozenset(one.uid for module in stepped for one in alternatives(module))
+    return {one.uid: one for module in stepped for one in alternatives(module)}
 
 
 def _after_evaluation(training: Training, forwards: list[Forward]) -> set[Place]:

@@ -21,6 +21,8 @@ from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Value, alternatives
 
+from .after_training import is_after_all_training
+
 
 def only_measures(training: Training, forward: Forward, module: Object) -> bool:
     """Whether a forward only measures: what a model has learned in this program, or what was loaded into it."""
@@ -47,12 +49,15 @@ def is_scored(training: Training, forward: Forward) -> bool:
 
 def is_put_to_use(training: Training, forward: Forward, module: Object) -> bool:
     """Whether what a model gives is used, and cannot be for training: it gets batches of a loader that trains nothing,
-    while another one trains it; or it was loaded in a program that trains nothing, and is given more than noise."""
+    while another one trains it; or it was loaded in a program that trains nothing, and is given more than noise; or all
+    training is over."""
     if isinstance(forward.output, Op) and forward.output.is_ignored:
         return False
     if is_loaded(training, forward, module):
         return not all(isinstance(one, Op) and one.name in FRESH for one in forward.inputs)
-    return _learns(training, module) and is_held_out(training, forward)
+    return _learns(training, module) and (
+        is_held_out(training, forward) or is_after_all_training(training, forward)
+    )
 
 
 def is_loaded(training: Training, forward: Forward, module: Object) -> bool:

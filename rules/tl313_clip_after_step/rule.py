@@ -4,9 +4,11 @@ from itertools import chain
 from trainlint.facts.ask.escapes import may_run_backward
 from trainlint.facts.ask.stepped import certainly_clears, certainly_steps
 from trainlint.facts.model.events.event import Escape, Event
+from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -27,7 +29,7 @@ def check(training: Training) -> Iterator[Finding]:
     wrong: dict[int, tuple[Clip, OptimizerStep, str]] = {}
     right: set[int] = set()
     clipped: set[int] = set()
-    for run in training.runs(Backward, Clip, Escape, OptimizerStep, ParametersRead, ZeroGrad):
+    for run in training.runs(Backward, Clip, Escape, Forward, OptimizerStep, ParametersRead, ZeroGrad):
         for position, clip in enumerate(run):
             if not isinstance(clip, Clip) or id(clip) not in doubtful - right:
                 continue
@@ -35,7 +37,7 @@ def check(training: Training) -> Iterator[Finding]:
             step = _step(training, clip, chain(reversed(before), run[position:]))
             if step is None:
                 continue
-            why = _why_nothing_is_clipped(before, step)
+            why = _why_nothing_is_clipped(before, step, _follows_backward(run[position:]))
             if why is EARLY and not has_backward:
                 why = None  # a method of a wrapper: whoever calls it has computed the gradients
             if why is None:
@@ -58,16 +60,30 @@ def _step(training: Training, clip: Clip, events: Iterable[Event]) -> OptimizerS
     return next((one for one in steps if certainly_steps(training, one.optimizer, clip)), None)
 
 
-def _why_nothing_is_clipped(before: list[Event], step: OptimizerStep) -> str | None:
-    """None where there may be gradients that have not been used or cleared yet."""
+def _follows_backward(after: list[Event]) -> bool:
+    """Whether the gradients of the step behind a clip are computed behind it too."""
+    following = next((one for one in after if isinstance(one, (Backward, OptimizerStep))), None)
+    return isinstance(following, Backward)
+
+
+def _why_nothing_is_clipped(before: list[Event], step: OptimizerStep, follows_backward: bool) -> str | None:
+    """None where there may be gradients that have not been used or cleared yet. Unknown code that prepares a batch before the
+    model gets it has none to compute, where `backward()` is in sight behind the clip."""
+    is_before_forward = may_be_helped = False
     for event in reversed(before):
         match event:
             case Backward() | ParametersRead():
                 return None
+            case Forward():
+                if may_be_helped:
+                    return None
+                is_before_forward = follows_backward
             case Escape() if may_run_backward(event):
-                return None
+                if not is_before_forward or any(isinstance(one, Object) for one in event.values):
+                    return None
+                may_be_helped = True
             case OptimizerStep() if event.optimizer is step.optimizer:
                 return LATE
             case ZeroGrad() if certainly_clears(event.target, step.optimizer):
                 return EARLY
-    return EARLY
+    return None if may_be_helped else EARLY

@@ -26,24 +26,28 @@ from .pipelines import handed_pipelines
 
 @rule(Training, level="error", by="S")
 def check(training: Training) -> Iterator[Finding]:
-    for helper in counting_helpers(training):
+    helpers = counting_helpers(training)
+    given = [(helper, *handed_to(training, helper)) for helper in helpers]
+    ready = frozenset[int]().union(*(handed for _, handed, _ in given))
+    for helper, handed, complete in given:
         yield from handed_pipelines(training, helper)
-        handed, complete = handed_to(training, helper)
         backwards = [one for one in training.events(Backward) if one.by is helper and one.loops]
         if not backwards or not complete or not handed:
             continue
-        yield from _optimizers(training, helper, backwards, handed)
+        yield from _optimizers(training, helper, handed, ready)
         yield from _models(training, helper, backwards, handed)
-        yield from _loaders(training, handed)
+        yield from _loaders(training, ready)
 
 
 def _optimizers(
-    training: Training, helper: Object, backwards: list[Backward], handed: frozenset[int]
+    training: Training, helper: Object, handed: frozenset[int], ready: frozenset[int]
 ) -> Iterator[Finding]:
+    """Optimizers of models that one helper has prepared, and that none of the program's has: a training function that is
+    called again has another one."""
     done = set()
     for step in training.events(OptimizerStep):
         optimizers = list(alternatives(step.optimizer))
-        if any(one.uid in handed or not _is_known(one) for one in optimizers):
+        if any(one.uid in ready or not _is_known(one) for one in optimizers):
             continue
         if all(held_modules(one).isdisjoint(handed) for one in optimizers):
             continue
@@ -109,10 +113,10 @@ def _models(
             )
 
 
-def _loaders(training: Training, handed: frozenset[int]) -> Iterator[Finding]:
+def _loaders(training: Training, ready: frozenset[int]) -> Iterator[Finding]:
     for use in uses(training):
         loader = use.loader
-        if not use.trains or loader.uid in handed or loader.at is None or loader.type != LOADER:
+        if not use.trains or loader.uid in ready or loader.at is None or loader.type != LOADER:
             continue
         given = [*loader.args, *loader.options.values()]
         datasets = list(alternatives(loader.argument(0, "dataset")))

@@ -2,9 +2,9 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.schedules import Schedule, schedules
+from trainlint.facts.ask.schedules import Schedule, schedules, unread_schedules
 from trainlint.facts.model.events.frameworks import Configured
-from trainlint.facts.model.values import Constant, Object, Op, Value, constant
+from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -17,6 +17,7 @@ _DIVISIONS = frozenset(("/", "//", "div"))
 def check(configured: Configured) -> Iterator[Finding]:
     if configured.automatic is not True:
         return
+    yield from _never_moved(configured)
     done = set()
     for one in schedules(configured.returns):
         scheduler = one.scheduler
@@ -31,6 +32,16 @@ def check(configured: Configured) -> Iterator[Finding]:
                 f"{reason}, and the framework moves it once per epoch: the learning rate only gets through a small part "
                 f'of `{name}`. Return it as `{{"scheduler": ..., "interval": "step"}}`.',
             )
+
+
+def _never_moved(configured: Configured) -> Iterator[Finding]:
+    for one in unread_schedules(configured.returns):
+        made = [each.at for each in alternatives(one.scheduler) if isinstance(each, Object)]
+        yield Finding(
+            next((at for at in made if at is not None), None) or configured.at,
+            f'This schedule is returned as `"{one.key}"`, which the framework does not read, so it never moves and the '
+            'learning rate stays at its first value. Return it as `"lr_scheduler"`.',
+        )
 
 
 def _reason(one: Schedule, scheduler: Object) -> str | None:

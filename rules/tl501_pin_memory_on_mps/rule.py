@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.classes import LOADER
-from trainlint.facts.ask.devices import may_ask_for_device, ways_to_be_on
+from trainlint.facts.ask.devices import may_ask_for_device, names_device, ways_to_be_on
 from trainlint.facts.model.events.modules import Built, Moved
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Guards, compatible, ways_to_be
@@ -15,6 +15,7 @@ def check(training: Training) -> Iterator[Finding]:
         (event, (*event.guards, *way))
         for event in training.events(Moved)
         for way in ways_to_be_on(event.device, "mps")
+        if not any(outcome and names_device(condition, but="mps") for condition, outcome in event.guards)
     ]
     if not moves:
         return

@@ -44,7 +44,8 @@ def random_in(transform: Value) -> Op | None:
     if name in _AUGMENT or (name.startswith("Random") and name not in _FIXED):
         return None if _may_be_certain(transform, name) or _has_no_range(transform, name) else transform
     steps = transform.inputs[0] if name == "Compose" and transform.inputs else None
-    if isinstance(steps, Items) and steps.exact:
-        found = (random_in(one) for one in steps.items)
+    if isinstance(steps, Items):
+        certain = steps.items if steps.exact else steps.items[: steps.first]
+        found = (random_in(one) for one in certain)
         return next((one for one in found if one is not None), None)
     return None

@@ -18,9 +18,17 @@ def check(found: Unregistered) -> Iterator[Finding]:
         return
     yield Finding(
         found.at,
-        f"`self.{found.attribute}` holds layers in a plain {found.kind}: they are not in `parameters()`, so "
-        f"the optimizer does not train them and `to()` does not move them. Use `nn.{found.instead}`.",
+        f"`self.{found.attribute}` holds {_harm(found)}. Use `nn.{found.instead}`.",
         tuple(Because(place, "this layer") for place in found.layers[:1]),
         level="error" if found.may_train else "warning",
         clues={"instead": found.instead, "of_layers_alone": found.of_layers_alone},
+    )
+
+
+def _harm(found: Unregistered) -> str:
+    if found.drops_alone:
+        return f"dropout in a plain {found.kind}: `eval()` does not reach it, so it still drops activations in evaluation"
+    return (
+        f"layers in a plain {found.kind}: they are not in `parameters()`, so the optimizer does not train them and "
+        "`to()` does not move them"
     )

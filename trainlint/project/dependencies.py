@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatch, translate
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,9 @@ from trainlint.project.instructions import (
 )
 from trainlint.project.small_files import text_of
 
+Reader = Callable[[str], Iterator[str]]
+Readers = Mapping[str, Reader]
+
 _PINNED = re.compile(r"[A-Za-z][\w.-]*\s*(?:\[[^]]*\]\s*)?(?:===|==|~=|>=|<=|!=|<|>)\s*\d[^\r\n]*")
 """A requirement that names a version: elsewhere a name may stand for anything."""
 _CONDA = re.compile(
@@ -27,23 +33,44 @@ _CONDA = re.compile(
 
 def requirements(folder: Path) -> Iterator[str]:
     """The requirements that the files of a folder list, in the notation of pip."""
-    for pattern, read in _LISTS.items():
-        yield from _read(folder, pattern, read)
+    yield from _read(folder, _LISTS)
 
 
 def instructions(folder: Path) -> Iterator[str]:
     """The requirements that follow from how the project in a folder is built, tested and installed by hand."""
-    for pattern, read in _INSTRUCTIONS.items():
-        yield from _read(folder, pattern, read)
+    yield from _read(folder, _INSTRUCTIONS)
 
 
-def _read(folder: Path, pattern: str, read: Callable[[str], Iterator[str]]) -> Iterator[str]:
-    for file in sorted(folder.glob(pattern)) if "*" in pattern else [folder / pattern]:
+def _read(folder: Path, readers: Readers) -> Iterator[str]:
+    for file, read in _files(folder, {tuple(pattern.split("/")): read for pattern, read in readers.items()}):
         try:
             text = text_of(file)
         except (OSError, UnicodeDecodeError):
             continue
         yield from read(text)
+
+
+def _files(folder: Path, readers: Mapping[tuple[str, ...], Reader]) -> Iterator[tuple[Path, Reader]]:
+    """The files that patterns name, in their order, with what reads them. The folder is gone through once for all."""
+    starts = tuple(first for first, *_ in readers)
+    try:
+        names = sorted(name for name in os.listdir(folder) if _any_of(starts)(os.path.normcase(name)))
+    except OSError:  # one that may not be listed: what has one name alone may be there
+        names = sorted({*starts})
+    for (first, *inner), read in readers.items():
+        for name in names:
+            if not fnmatch(name, first):
+                continue
+            if inner:
+                yield from _files(folder / name, {(*inner,): read})
+            else:
+                yield folder / name, read
+
+
+@cache
+def _any_of(patterns: tuple[str, ...]) -> Callable[[str], object]:
+    """Whether a name is one of these: asked of each name in folders that may hold thousands."""
+    return re.compile("|".join(translate(os.path.normcase(one)) for one in patterns)).match
 
 
 def _of_pyproject(text: str) -> Iterator[str]:
@@ -115,7 +142,7 @@ def _of_dockerfile(text: str) -> Iterator[str]:
     yield from requirements_of_commands(text)
 
 
-_LISTS: Mapping[str, Callable[[str], Iterator[str]]] = {
+_LISTS: Readers = {
     "pyproject.toml": _of_pyproject,
     "requirements.txt": _of_requirements,
     "setup.py": _of_setup,
@@ -130,7 +157,7 @@ _LISTS: Mapping[str, Callable[[str], Iterator[str]]] = {
 }
 """By name or pattern, what reads it."""
 
-_INSTRUCTIONS: Mapping[str, Callable[[str], Iterator[str]]] = {
+_INSTRUCTIONS: Readers = {
     "[Dd]ockerfile*": _of_dockerfile,
     "*.[Dd]ockerfile": _of_dockerfile,
     "[Dd]ocker/*[Dd]ockerfile*": _of_dockerfile,

@@ -29,6 +29,13 @@ def taken_apart(value: Value) -> Sequence[Value]:
     return () if isinstance(value, Op) and value.name == "parameters" else value.parts()
 
 
+def put_in_place(value: Value) -> Sequence[Value]:
+    """What a program has put in the place of parts of something in a model that is not in sight: `model.classifier[6] = ...`."""
+    if not isinstance(value, Op) or value.name != "getattr":
+        return ()
+    return [one.inputs[2] for one in value.written if one.name == "setitem" and len(one.inputs) == 3]
+
+
 def handed_over(value: Value) -> Iterator[Value]:
     """What code that is given a value can get at: the value, what it contains, and whose attribute it is."""
     return reached([value], lambda one: reversed(_got_at(one)))

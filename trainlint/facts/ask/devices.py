@@ -55,13 +55,19 @@ def may_ask_for_device(condition: Any) -> bool:
             return True
         case ("and" | "or" | "not", *parts):
             return any(may_ask_for_device(part) for part in parts)
+    return names_device(condition)
+
+
+def names_device(condition: Any, but: str = "") -> bool:
+    """Whether a condition compares something with the name of a device, `device == "cuda"`, but not of this one."""
+    match condition:
         case ("==" | "in", *operands):
-            return any(_names_device(operand) for operand in operands)
+            return any(_device_named(operand) in _DEVICES - {but} for operand in operands)
     return False
 
 
-def _names_device(operand: Any) -> bool:
+def _device_named(operand: Any) -> str:
     match operand:
         case ("constant", str(text)):
-            return text.strip("'\"").partition(":")[0] in _DEVICES
-    return False
+            return text.strip("'\"").partition(":")[0]
+    return ""

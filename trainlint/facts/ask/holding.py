@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.layers import CONTAINERS, OF_GRAPHS_ALONE, WITH_PARAMETERS, WITHOUT_PARAMETERS_IF
 from trainlint.facts.ask.asking import question, reached
-from trainlint.facts.ask.contents import contents, taken_apart
+from trainlint.facts.ask.contents import contents, put_in_place, taken_apart
 from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, constant
 
 
@@ -41,7 +41,9 @@ def inside(module: Object) -> Iterator[Value]:
 
 
 def _held_by(value: Value) -> Iterable[Value]:
-    return value.attributes.values() if isinstance(value, Object) else taken_apart(value)
+    if isinstance(value, Object):
+        return value.attributes.values()
+    return (*taken_apart(value), *put_in_place(value))
 
 
 _MOST_INSIDE = 20_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trainlint.facts.api.classes import MODULE, OPTIMIZER, PARAMETER, SOME_MODULE
-from trainlint.facts.api.layers import CONTAINERS
+from trainlint.facts.api.layers import CONTAINERS, MODE_DEPENDENT_UNLESS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.conversions import CONVERSIONS, gives_itself
@@ -84,7 +84,7 @@ def _lost(training: Training, module: Object) -> Iterator[Unregistered]:
         layers = [
             one
             for one in _objects(value)  # what a caller hands over may be hidden on purpose
-            if one.is_a(MODULE) and one.type != SOME_MODULE and has_parameters(one)
+            if one.is_a(MODULE) and one.type != SOME_MODULE and (has_parameters(one) or _drops(one))
         ]
         if not layers or not _registered(module).isdisjoint(one.uid for one in layers):
             continue
@@ -105,7 +105,17 @@ def _lost(training: Training, module: Object) -> Iterator[Unregistered]:
                 isinstance(value, Items)
                 and all(isinstance(one, Object) and one.is_a(MODULE) for one in value.items),
                 training.entry != "class" and may_train_something(training),
+                not any(map(has_parameters, layers)),
             )
+
+
+def _drops(layer: Object) -> bool:
+    """Whether it is dropout, and one that no setting switches off."""
+    kind = layer.type.removeprefix("torch.nn.")
+    if "Dropout" not in kind or kind not in MODE_DEPENDENT_UNLESS:
+        return False
+    share = layer.argument(*MODE_DEPENDENT_UNLESS[kind])
+    return not any(isinstance(one, Constant) and not one.value for one in alternatives(share))
 
 
 @question(start=frozenset(), unknown=frozenset())

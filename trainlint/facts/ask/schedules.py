@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -38,6 +39,45 @@ def schedules(returns: Value) -> Iterator[Schedule]:
                     for each in alternatives(held):
                         if isinstance(each, Table):
                             yield from _of_optimizer(each)
+
+
+class Unread(NamedTuple):
+    """A schedule beside an optimizer, under a key that no framework looks at."""
+
+    key: str
+    scheduler: Value
+
+
+def unread_schedules(returns: Value) -> Iterator[Unread]:
+    """The schedules in what `configure_optimizers` returns that the framework does not find: `{"optimizer": ..., "scheduler":
+    ...}`."""
+    for one in alternatives(returns):
+        for held in one.items if isinstance(one, Items) else (one,):
+            for table in alternatives(held):
+                if isinstance(table, Table) and "optimizer" in table.entries and not table.others:
+                    yield from _unread_in(table)
+
+
+def _unread_in(table: Table) -> Iterator[Unread]:
+    if "lr_scheduler" in table.entries:
+        return
+    for key, held in table.entries.items():
+        if isinstance(key, str) and key not in _READ and (_NAMED.search(key) or _is_schedule(held)):
+            yield Unread(key, held)
+
+
+def _is_schedule(held: Value) -> bool:
+    return any(
+        "scheduler" in one.entries
+        if isinstance(one, Table)
+        else isinstance(one, Object) and one.is_a(SCHEDULER)
+        for one in alternatives(held)
+    )
+
+
+_READ = frozenset(("optimizer", "lr_scheduler", "monitor", "frequency"))
+"""What a framework looks at beside an optimizer."""
+_NAMED = re.compile(r"^(lr_?)?sched(ule(rs?)?)?(_config)?$", re.IGNORECASE)
 
 
 def optimizers(returns: Value) -> list[Object]:

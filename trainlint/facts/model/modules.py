@@ -9,7 +9,7 @@ from trainlint.finding import Place
 
 @dataclass(frozen=True)
 class Unregistered:
-    """Layers with parameters that a module keeps in a plain container, and nowhere else."""
+    """Layers with parameters, or dropout, that a module keeps in a plain container, and nowhere else."""
 
     at: Place
     module: str
@@ -21,6 +21,8 @@ class Unregistered:
     """Whether `at` is a list or tuple that holds modules and nothing else."""
     may_train: bool = True
     """Whether code in sight creates the module, and may train something."""
+    drops_alone: bool = False
+    """Whether none of them has parameters."""
 
 
 BY_ANY_NAME = frozenset(

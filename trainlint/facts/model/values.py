@@ -94,6 +94,8 @@ class Items(Value):
     is_begun: bool = False
     """Whether it begins with just these items, and what follows is not seen: the `*args` of an unknown caller. With an
     `open_end`, the last item stands for what follows: `[first, second, *others]`."""
+    first: int = 0
+    """How many items it certainly begins with, where it is not exact for what was appended under a condition."""
     at: Place | None = None
     branch: int = 0
     """How many undecided conditions it was made under."""

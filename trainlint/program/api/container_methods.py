@@ -50,6 +50,7 @@ def _insert(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value 
     ev.store.touch(value)
     value.items.append(given.args[1])
     value.exact = value.is_begun = False
+    value.first = 0
     return Constant(value=None)
 
 

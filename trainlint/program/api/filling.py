@@ -42,6 +42,8 @@ def append(ev: Evaluator, target: Items, value: Value) -> None:
     """`list.append(value)`. In a loop or on a branch, nobody can say how often, or whether at all."""
     ev.store.touch(target)
     certain = ev.certainly_once(target)
+    if target.exact:
+        target.first = len(target.items)
     target.items.append(value)
     target.exact = target.exact and certain and len(target.items) < limits.MAX_ITEMS
     target.is_begun, target.open_end = False, not certain
@@ -51,6 +53,8 @@ def extend(ev: Evaluator, target: Items, value: Value) -> None:
     """`list += value`."""
     ev.store.touch(target)
     target.is_begun = False
+    if target.exact:
+        target.first = len(target.items)
     if isinstance(value, Items):
         certain = ev.certainly_once(target)
         items, exact = bounded(ev, [*target.items, *value.items], exact=target.exact and value.exact)

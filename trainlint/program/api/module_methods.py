@@ -9,7 +9,7 @@ from trainlint import limits
 from trainlint.facts.api.noted import MAKES_MASK
 from trainlint.facts.api.precision import CONVERSIONS, FLOATS
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.contents import taken_apart
+from trainlint.facts.ask.contents import put_in_place, taken_apart
 from trainlint.facts.model.events.modules import (
     Converted,
     ModeChange,
@@ -93,7 +93,9 @@ def _held_now(ev: Evaluator, module: Object) -> frozenset[int]:
     """The numbers of a module and of all that its attributes are made of at this moment; none where that is too much."""
 
     def parts(value: Value) -> Iterable[Value]:
-        return ev.store.owned(value.uid).values() if isinstance(value, Object) else taken_apart(value)
+        if isinstance(value, Object):
+            return ev.store.owned(value.uid).values()
+        return (*taken_apart(value), *put_in_place(value))
 
     found = frozenset(one.uid for one in reached([module], parts, limits.MODULE_PARTS))
     return found if len(found) < limits.MODULE_PARTS else frozenset()

@@ -180,6 +180,7 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
             ev.store.touch(container)
             container.items.append(value)
             container.exact = container.is_begun = False
+            container.first = 0
         case Op(), _ if (module := registry_of(container)) is not None:
             name = index.value if isinstance(index, Constant) else f"module added at {at[0]}"
             ev.set_attribute(module, str(name), value, at)

@@ -153,7 +153,12 @@ def _parameters(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.
 def _extended(
     ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str
 ) -> Value | None:
-    """`params.extend(others.parameters())` of a list of parameters."""
+    """`params.extend(others.parameters())` of a list of parameters, or of these with their names."""
+    named, added = (_named(one) for one in (value, given.args[0] if given.args else value))
+    if name == "extend" and named is not None and added is not None:
+        ev.store.touch(named)
+        named.others = [*named.others, *added.others]
+        return Constant(value=None)
     listed = value
     while isinstance(listed, Op) and listed.name in ("+", "filter") and listed.inputs:
         listed = listed.inputs[0]
@@ -161,6 +166,14 @@ def _extended(
         return None
     ev.write(value, ev.op(name, (value, *given.args), at, text))
     return Constant(value=None)
+
+
+def _named(value: Value) -> Table | None:
+    """The parameters in `list(model.named_parameters())`."""
+    match value:
+        case Op(name="items", inputs=(Table() as table,)):
+            return table
+    return None
 
 
 def _scaled(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:

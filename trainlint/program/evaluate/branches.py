@@ -12,6 +12,7 @@ from trainlint.program.evaluate import conditions, names, narrowing
 from trainlint.program.evaluate.blocks import Signal, block, decided
 from trainlint.program.evaluate.forking import Ways, fork
 from trainlint.program.evaluate.managers import trying
+from trainlint.program.evaluate.store import Layer
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
 
@@ -77,9 +78,8 @@ def try_statement(ev: Evaluator, node: s.Try) -> Signal:
         signal = block(ev, node.body)
     if signal is None:
         signal = block(ev, node.orelse)
-    done = ev.store.pop()
-    ended: list[Signal] = [signal]
-    outcome = done
+    outcome = ev.store.pop()
+    handled: list[tuple[conditions.Guard, Layer, Signal]] = []
     for handler in node.handlers:
         if handler.catches is not None:
             ev.expr(handler.catches)
@@ -91,22 +91,25 @@ def try_statement(ev: Evaluator, node: s.Try) -> Signal:
             if handler.name is not None:
                 names.bind(ev, handler.name, caught)
             left = block(ev, handler.body)
-        layer = ev.store.pop()
+        handled.append(((condition, True), ev.store.pop(), left))
         ev.nodes.append(branch)
-        ended.append(left)
-        if left is None:
+    ended = [signal, *(left for _, _, left in handled)]
+    goes_on = None in ended
+    for guard, layer, left in handled:
+        if (
+            left is None if goes_on else left != "raise"
+        ):  # else what the caller sees of each way that has returned
             ev.store.push()
-            ev.merge((condition, True), layer, outcome)
+            ev.merge(guard, layer, outcome)
             outcome = ev.store.pop()
-    if signal is None or any(left is None for left in ended):
-        ev.store.write(outcome)
+    ev.store.write(outcome)
     left_by = ev.nodes.pop() if ev.nodes and isinstance(ev.nodes[-1], Exit) else None
     last = decided(ev, node.final)
     if left_by is not None:
         ev.nodes.append(left_by)
     if last is not None:
         return last
-    return None if any(left is None for left in ended) else signal
+    return None if goes_on else signal
 
 
 def match_statement(ev: Evaluator, node: s.Match) -> Signal:

@@ -207,6 +207,8 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
     ):
         ev.emit(Escape, at, values=given.all())
         return ev.unknown(cls.code.name)
+    if (other := _made_by_new(ev, cls, given, at)) is not None:
+        return other
     made = ev.object(cls.code.name, cls.library_bases, at, given, cls)
     made.only_holds = made.is_a(OPTIMIZER) and _has_no_step(ev, cls)
     if cls.has_unknown_base:
@@ -223,6 +225,20 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
             containers.fill_container(ev, made, given)
     ev.emit(Built, at, object=made, **ev.building(), is_raw=_is_raw(ev, made, cls))
     return made
+
+
+def _made_by_new(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) -> Value | None:
+    """What a class gives instead of an instance of its own: its `__new__` makes another object, as a function would."""
+    new = class_attribute(ev, cls, "__new__")
+    if not isinstance(new, FunctionValue) or not _OF_ITS_OWN.isdisjoint(new.origin.code.names):
+        return None
+    found = ev.call_function(new, Arguments((cls, *given.args), given.options, given.open), at, cls)
+    are_others = all(isinstance(one, Object) and one.definition is not cls for one in alternatives(found))
+    return found if are_others else None
+
+
+_OF_ITS_OWN = frozenset(("super", "__new__", "_instance", "_instances"))
+"""What stands in a `__new__` that makes an instance of the class itself."""
 
 
 def _has_no_step(ev: Evaluator, cls: ClassValue) -> bool:

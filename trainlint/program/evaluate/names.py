@@ -70,7 +70,15 @@ def settle(ev: Evaluator, value: Value) -> Value:
         if len(open_options) == 1:
             return settle(ev, open_options[0][1])
         if open_options and len(open_options) < len(value.options):
-            return one_of(tuple(open_options))
+            return _looked_up(ev, one_of(tuple(open_options)))
+    return _looked_up(ev, value)
+
+
+def _looked_up(ev: Evaluator, value: Value) -> Value:
+    """The same choice, with what stands there as an import looked up: `try` imports it from one place, `except` from
+    another, and both may be the same."""
+    if isinstance(value, Choice) and any(isinstance(one, Imported) for _, one in value.options):
+        return one_of(tuple((guards, settle(ev, one)) for guards, one in value.options))
     return value
 
 

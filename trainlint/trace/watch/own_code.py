@@ -30,9 +30,11 @@ def _library_folders() -> tuple[str, ...]:
     folders |= {*getattr(site, "getsitepackages", list)(), _HERE}
     if site.ENABLE_USER_SITE:
         folders.add(site.getusersitepackages())
-    torch = sys.modules.get("torch")
+    torch, rules = sys.modules.get("torch"), sys.modules.get("trainlint.rules")
     if torch is not None and torch.__file__:
         folders.add(os.path.dirname(torch.__file__))
+    if rules is not None:
+        folders.add(str(rules.FOLDER))  # beside this package in a checkout
     return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders if folder)
 
 
