@@ -208,10 +208,10 @@ def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.S
     ev.spend()
     if ev.here.forwards > limits.MAX_NESTED_MODULES or not ev.follows():
         return ev.op("call", given.args, at, text, given.options, owner=module)
+    if not module.is_a(MODULE):
+        return work()  # type: ignore[no-any-return]
     with ev.inside(forwards=ev.here.forwards + 1):
         result = work()
-    if not module.is_a(MODULE):
-        return result  # type: ignore[no-any-return]
     marked = _Marking(ev, module, at, text).of(result)
     if ev.here.forwards == 0:
         ev.emit(Forward, at, module=module, inputs=given.args, output=marked, records=ev.records, text=text)

@@ -79,7 +79,7 @@ def _called(name: str) -> frozenset[str]:
     """How classes are called, in small letters, that a parameter of this name may hold an instance of."""
     flat = name.replace("_", "").lower()
     stem = flat.removeprefix("net").removesuffix("net").removesuffix("model")
-    return frozenset((flat, _SHORT.get(stem, flat)))
+    return frozenset((flat, stem or flat, _SHORT.get(stem, flat)))
 
 
 def _is_whole(cls: ClassValue) -> bool:

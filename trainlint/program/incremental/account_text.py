@@ -60,7 +60,8 @@ def _codes(codes: Iterable[Code], number: Mapping[str, int]) -> list[list[int]]:
 
 def _outline(one: Outline) -> list[object]:
     functions = [[name, at, [*names]] for name, at, names in one.functions]
-    return [functions, [*one.called], [*one.binds], one.stars, [*one.reads], one.has_tensor]
+    callables = [[name, [*names]] for name, names in one.callables]
+    return [functions, callables, [*one.called], [*one.binds], one.stars, [*one.reads], one.has_tensor]
 
 
 _Names = dict[Code, frozenset[str]]
@@ -126,9 +127,10 @@ def unpacked(data: bytes) -> Account:
 
 
 def _outline_from(data: Any) -> Outline:
-    functions, called, binds, stars, reads, has_tensor = data
+    functions, callables, called, binds, stars, reads, has_tensor = data
     return Outline(
         tuple((str(name), int(at), frozenset(names)) for name, at, names in functions),
+        tuple((str(name), frozenset(names)) for name, names in callables),
         frozenset(called),
         frozenset(binds),
         tuple((int(level), str(name)) for level, name in stars),

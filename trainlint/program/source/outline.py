@@ -15,6 +15,8 @@ class Outline:
 
     functions: tuple[tuple[str, int, frozenset[str]], ...]
     """Functions and methods: the name, where it begins, and every name and attribute in it."""
+    callables: tuple[tuple[str, frozenset[str]], ...]
+    """Classes whose instances can be called, and every name in what that does."""
     called: frozenset[str]
     """The last names of all that is called in the file."""
     binds: frozenset[str]
@@ -30,6 +32,7 @@ class Outline:
 def outline(module: s.Module) -> Outline:
     return Outline(
         functions=tuple((one.name, one.at[0], one.names) for one in _functions(module.body)),
+        callables=tuple(_callables(module.body)),
         called=module.called,
         binds=frozenset(_bound(module.body)) | module.declared,
         stars=tuple((level, name) for level, name, names in module.imports if "*" in names),
@@ -47,6 +50,14 @@ def _functions(block: s.Block) -> Iterator[s.Function]:
         elif isinstance(node, (s.If, s.For, s.While)):
             yield from _functions(node.body)
             yield from _functions(node.orelse)
+
+
+def _callables(block: s.Block) -> Iterator[tuple[str, frozenset[str]]]:
+    for node in block:
+        if isinstance(node, s.Class):
+            for one in node.body:
+                if isinstance(one, s.Function) and one.name == "__call__":
+                    yield node.name, one.names
 
 
 def _bound(block: s.Block) -> Iterator[str]:

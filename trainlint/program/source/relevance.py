@@ -25,6 +25,9 @@ TRAINING_WORDS = (
 )
 """Names without which an entry point says nothing about training that a rule could judge."""
 
+_STEPS = frozenset(("backward", "zero_grad"))
+"""Names in what an instance does when it is called, with which those train that make one and call it."""
+
 _HERE_ALONE = frozenset("eval forward load_state_dict bmm".split())
 """Names that say something of the function that they stand in, and nothing of those that call it; so do the words that
 rules declare."""
@@ -44,7 +47,9 @@ class Relevance:
 
     def __init__(self, outlines: Mapping[str, Outline]) -> None:
         functions = [one for outline in outlines.values() for one in outline.functions]
+        callables = [one for outline in outlines.values() for one in outline.callables]
         known = {name for name, _, _ in functions} - _EVERYWHERE
+        known |= {name for name, _ in callables}
         mentioned_in: dict[str, list[str]] = {}
         for name, _, names in functions:
             for one in names & known:
@@ -52,6 +57,7 @@ class Relevance:
         training = [
             name for name, _, names in functions if not TRAINING_WORDS.isdisjoint(names) or _drops(names)
         ]
+        training += [name for name, names in callables if not _STEPS.isdisjoint(names)]
         self._nearby = _nearby(outlines)
         for path, close in self._nearby.items():
             training += [name for name, _, names in outlines[path].functions if not close.isdisjoint(names)]
