@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.classes import LOADER, MODULE
+from trainlint.facts.api.frameworks import LIGHTNING
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.devices import device_types
-from trainlint.facts.ask.holding import contained, has_parameters
+from trainlint.facts.ask.holding import contained, has_parameters, is_part_of
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.modules import Built, Moved, Wrapped
@@ -60,6 +61,8 @@ def homes_of(training: Training, module: Object, use: Event, *, accelerated: boo
     parts = {one.uid for one in contained(module)}
     if not _is_plainly_built(training, module) or has_default_device(training) or _is_handed(training, parts):
         return frozenset()
+    if any(one.is_a(LIGHTNING) and is_part_of(module, one) for one in training.objects):
+        return frozenset()  # whoever trains that moves it
     moves = [one for one in _moves(training, parts) if not _only_follows(training, one, use)]
     is_moved_first = any(not one.guards and not _is_later(training, one, module) for one in moves)
     homes = {kind for one in moves for kind in _ends(one, accelerated=accelerated)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.events.losses import Accumulated, Collected
-from trainlint.facts.model.values import Carried, Items, Object, Op, Table, Value, alternatives
+from trainlint.facts.model.values import Carried, Items, Object, Op, Table, Unknown, Value, alternatives
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
 
@@ -105,7 +105,8 @@ def _target_lives_on(ev: Evaluator, target: s.Expr, before: Value) -> bool:
         case s.Attribute():
             return _attribute_lives_on(ev, target)
         case s.Subscript():
-            return not (_is_part_of_tensor(ev, target) or _is_of_numpy(ev, target))
+            is_array = _is_part_of_tensor(ev, target) or _is_of_numpy(ev, target)
+            return not (is_array or _is_met_once(ev, ev.expr(target.value)))
     return _lives_on(ev, before)
 
 
@@ -135,6 +136,15 @@ def _is_made_anew(ev: Evaluator, value: Value) -> bool:
     ):
         value = value.inputs[0]
     return isinstance(value, (Object, Op)) and ev.loops[-1] in value.loops
+
+
+def _is_met_once(ev: Evaluator, value: Value) -> bool:
+    """Whether a value belongs to what a loop goes through, all of which is re-created on each iteration of the loops around it."""
+    met = set[int]()
+    while isinstance(value, Op) and value.name in ("getattr", "getitem", "iterate") and value.inputs:
+        met.update(value.loops[-1:] if value.name == "iterate" else ())
+        value = value.inputs[0]
+    return bool(met) and isinstance(value, (Op, Unknown)) and met.union(value.loops).issuperset(ev.loops)
 
 
 def _is_of_numpy(ev: Evaluator, target: s.Subscript) -> bool:
