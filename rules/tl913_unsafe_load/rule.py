@@ -91,6 +91,9 @@ _AS_PATHS = frozenset(
 
 _FILLED_IN = (".format(…)",)
 
+_OWN = re.compile(r"cache", re.IGNORECASE)
+"""What stands in the names of files that a program writes for itself."""
+
 _FROM_OTHERS = re.compile(r"pre_?train|download|imagenet|://|-[0-9a-f]{8}\.pth", re.IGNORECASE)
 """What stands in the names of files that somebody else has made."""
 
@@ -212,14 +215,23 @@ def _is_chosen(file: Value) -> bool:
             return any(map(_is_chosen, file.inputs)) and not any(map(_is_made_up, file.inputs))
         case Op():
             return not _is_made_up(file)
+        case Unknown(text=text):
+            return not _OWN.search(text)
     return True
 
 
 def _is_made_up(part: Value) -> bool:
     """Whether the program fills this part of a path in, or finds it by a search."""
+    while isinstance(part, Op) and part.name in _AS_PATHS and part.inputs:
+        part = part.inputs[0]
     if isinstance(part, Written):
         return not _is_from_others(part)
-    return isinstance(part, Op) and (part.text.endswith(_FILLED_IN) or _is_found(part))
+    if isinstance(part, Unknown):
+        return bool(_OWN.search(part.text))
+    if not isinstance(part, Op):
+        return False
+    words = f"{part.text} {constant(part.options.get('name'))}"
+    return part.text.endswith(_FILLED_IN) or bool(_OWN.search(words)) or _is_found(part)
 
 
 def _is_own_file(file: Value) -> bool:
