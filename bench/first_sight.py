@@ -64,8 +64,20 @@ def table(title: str, document: dict[str, Any]) -> str:
             "",
             "The most frequent causes: " + _causes(found) + ". All of them are in `docs/first_sight`.",
             "",
+            *_read_before(document.get("bugs", [])),
         ]
     )
+
+
+def _read_before(bugs: list[list[Any]]) -> list[str]:
+    """Bugs of the catalogue that the readers wrote down before they saw any finding, and which of them are reported."""
+    counts = Counter(one[-1] for one in bugs)
+    said = (
+        f"Bugs with a rule that the readers wrote down before they saw any finding: {len(bugs)}. At first sight "
+        f"{counts['line']} of them are reported within 12 lines, and of {counts['file']} more the same rule reports "
+        "something else in their file."
+    )
+    return [said, ""] if bugs else []
 
 
 def _row(title: str, found: list[Judged]) -> str:
