@@ -59,8 +59,11 @@ def may_ask_for_device(condition: Any) -> bool:
 
 
 def names_device(condition: Any, but: str = "") -> bool:
-    """Whether a condition compares something with the name of a device, `device == "cuda"`, but not of this one."""
+    """Whether a condition compares something with the name of a device, `device == "cuda"`, and with that of another one
+    than this."""
     match condition:
+        case ("and", *parts):
+            return any(names_device(part, but) for part in parts)
         case ("==" | "in", *operands):
             return any(_device_named(operand) in _DEVICES - {but} for operand in operands)
     return False
