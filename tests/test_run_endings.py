@@ -140,8 +140,20 @@ ENDINGS: dict[str, tuple[list[str], str, int, str, str]] = {
         "waited",
         "",
     ),
-    "leaves at once": ([], "import os\n" + SOUND + "os._exit(0)", CLEAN, "exited", ""),
-    "leaves at once badly": ([], "import os\n" + SOUND + "os._exit(7)", PROGRAM_FAILED, "exited", ""),
+    "leaves at once": (
+        [],
+        "import os, sys\n" + SOUND + "sys.stdout.flush()\nos._exit(0)",
+        CLEAN,
+        "exited",
+        "",
+    ),
+    "leaves at once badly": (
+        [],
+        "import os, sys\n" + SOUND + "sys.stdout.flush()\nos._exit(7)",
+        PROGRAM_FAILED,
+        "exited",
+        "",
+    ),
     "says what is wrong": ([], SOUND + "raise SystemExit('no')", PROGRAM_FAILED, "failed", "no"),
 }
 
