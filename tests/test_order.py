@@ -20,6 +20,8 @@ import pytest
 from tests.test_scenarios import Scenario, scenarios
 from trainlint.check.analysis import Source, analyse
 from trainlint.finding import Finding
+from trainlint.program.evaluate.entry_points import Roots
+from trainlint.program.incremental.outcome import Entry, Outcome
 
 EVERY = os.environ.get("TRAINLINT_EVERY_ORDER") == "1"
 SEEDS = range(4) if EVERY else range(1)
@@ -153,6 +155,44 @@ def together(folder: Path) -> dict[str, str]:
         inner.mkdir()
         scenario.write(inner)
     return {str(file.relative_to(folder)): file.read_text() for file in sorted(folder.rglob("*.py"))}
+
+
+NET = """\
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.layers = [nn.Linear(16, 16) for _ in range(features)]
+        self.encoders = nn.ModuleList(self.layers)
+
+    def forward(self, x):
+        for encoder in self.encoders:
+            x = encoder(x)
+        return nn.functional.mse_loss(x, x)
+"""
+
+
+def test_a_method_follows_from_no_other_entry_point(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the class of a method was entered before it says nothing of the method."""
+    sources = [Source("net.py", NET.encode())]
+    every, noted = Roots._turns, Roots._noted
+    seen: dict[Entry, list[Outcome]] = {}
+
+    def note(roots: Roots, entry: Entry, outcome: Outcome) -> tuple[Finding, ...]:
+        seen.setdefault(entry, []).append(outcome)
+        return noted(roots, entry, outcome)
+
+    monkeypatch.setattr(Roots, "_noted", note)
+    analyse(sources, jobs=1)
+    monkeypatch.setattr(
+        Roots, "_turns", lambda roots: (one for one in every(roots) if one.entry[0] == "function")
+    )
+    analyse(sources, jobs=1)
+    twice = {entry: outcomes for entry, outcomes in seen.items() if len(outcomes) == 2}
+    assert any(kind == "function" for kind, _, _ in twice)
+    assert [entry for entry, (one, again) in twice.items() if one != again] == []
 
 
 def test_number_of_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,8 +89,10 @@ class Entering:
             self._ev.store.drop(self._prototypes.pop(oldest).made)
         self._prototypes[cls.uid] = _Prototype(None, {}, Trace())
         root = self._ev.run_root(path, make, "PART_STEPS", kept="apart")
+        trace = Trace()
+        trace.add(root.trace)  # as it is now: whoever judges the instance adds to its own
         self._prototypes[cls.uid] = _Prototype(
-            instance, root.made, root.trace, tuple(root.nodes), tuple(root.objects)
+            instance, root.made, trace, tuple(root.nodes), tuple(root.objects)
         )
         return root
 
