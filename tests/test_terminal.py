@@ -1,12 +1,15 @@
-"""Terminals, pipes and pagers, as programs that really are such."""
+"""Terminals, pipes and pagers, as programs that really are such.
+
+Each command is a process of its own: a fork of the warm one may still write when the terminal is gone.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
+import sys
 import types
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +17,6 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.warm import executable
 from trainlint.output.printable import width
 
 ROOT = Path(__file__).parent.parent
@@ -33,12 +35,9 @@ def surroundings(**more: str) -> dict[str, str]:
 
 
 def on_a_terminal(columns: int = 80, variables: Mapping[str, str] = types.MappingProxyType({})) -> str:
-    command = (
-        f"{shlex.join(executable())} {' '.join(CHECK)} 2>/dev/null"  # a bar is there where it takes long
-    )
     shown = pexpect.spawn(
         "sh",
-        ["-c", command],
+        ["-c", f"{sys.executable} {' '.join(CHECK)} 2>/dev/null"],  # a bar is there where it takes long
         cwd=FIRST_LOOK,
         env=surroundings(**variables),
         dimensions=(24, columns),
@@ -53,7 +52,7 @@ def on_a_terminal(columns: int = 80, variables: Mapping[str, str] = types.Mappin
 
 def in_a_pipe(**more: str) -> str:
     ran = subprocess.run(
-        [*executable(), *CHECK],
+        [sys.executable, *CHECK],
         cwd=FIRST_LOOK,
         env=surroundings(**more),
         capture_output=True,
@@ -98,7 +97,7 @@ def test_source_fits_the_terminal(columns: int) -> None:
 
 @pytest.mark.skipif(shutil.which("less") is None, reason="there is no less here")
 def test_less_shows_the_colours() -> None:
-    command = f"FORCE_COLOR=1 {shlex.join(executable())} {' '.join(CHECK)} | less -R"
+    command = f"FORCE_COLOR=1 {sys.executable} {' '.join(CHECK)} | less -R"
     pager = pexpect.spawn(
         "sh",
         ["-c", command],
@@ -117,7 +116,7 @@ def test_less_shows_the_colours() -> None:
 
 
 def test_a_pager_that_is_left_early() -> None:
-    command = f"{shlex.join(executable())} {' '.join(CHECK)} 2>err.txt | head -n 1"
+    command = f"{sys.executable} {' '.join(CHECK)} 2>err.txt | head -n 1"
     ran = subprocess.run(
         ["sh", "-c", command.replace("err.txt", "/dev/stderr")],
         cwd=FIRST_LOOK,
@@ -132,7 +131,7 @@ def test_a_pager_that_is_left_early() -> None:
 
 def shown_help(*arguments: str, columns: int = 80) -> str:
     ran = subprocess.run(
-        [*executable(), "-m", "trainlint", *arguments, "--help"],
+        [sys.executable, "-m", "trainlint", *arguments, "--help"],
         env=surroundings(COLUMNS=str(columns)),
         capture_output=True,
         text=True,
@@ -189,8 +188,8 @@ def test_explain_uses_a_pager_where_the_page_is_longer_than_the_terminal(
     variables: Mapping[str, str], rows: int, paged: bool
 ) -> None:
     shown = pexpect.spawn(
-        executable()[0],
-        [*executable()[1:], "-m", "trainlint", "explain", "TL301"],
+        sys.executable,
+        ["-m", "trainlint", "explain", "TL301"],
         cwd=FIRST_LOOK,
         env=surroundings(**variables),
         dimensions=(rows, 80),
