@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.conftest import Project, Trainlint
 from trainlint import limits
 from trainlint.check.unused import informed
 from trainlint.finding import Finding, Place
+from trainlint.project.small_files import MOST_BYTES
 
 NETS = """\
 class Used:
@@ -34,6 +36,21 @@ def level_in(files: Mapping[str, str], line: int = 7, around: Mapping[str, str] 
     return found.level
 
 
+@pytest.fixture(autouse=True)
+def files_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that are named here are there, and short."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("config.yaml", "run.sh"):
+        (tmp_path / name).write_text("")
+
+
+def test_data_names_nothing(tmp_path: Path) -> None:
+    (tmp_path / "rows.json").write_bytes(b" " * (MOST_BYTES + 1))
+    assert level_in({"nets.py": NETS, "rows.json": "Left"}) == "info"
+    (tmp_path / "rows.json").write_bytes(b" " * MOST_BYTES)
+    assert level_in({"nets.py": NETS, "rows.json": "Left"}) == "error"
+
+
 def test_unused_class_is_information() -> None:
     assert level_in({"nets.py": NETS}) == "info"
     assert level_in({"nets.py": NETS}, line=2) == "error"
@@ -48,7 +65,7 @@ def test_unused_class_is_information() -> None:
         {"train.py": "model = import_module('nets')"},
         {"config.yaml": "model: Left"},
         {"run.sh": "python train.py --model Left"},
-        {"study.ipynb": '"from nets import Left"'},
+        {"study.ipynb": '"from nets import *", "\\tLeft()"'},
     ],
     ids=lambda user: next(iter(user.values())),
 )

@@ -7,6 +7,7 @@ Where half of a program is missing, nothing can be told, so a project has to be 
 from __future__ import annotations
 
 import ast
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,9 +16,11 @@ from typing import NamedTuple
 
 from trainlint import limits
 from trainlint.finding import Because, Finding, Place
+from trainlint.project.small_files import MOST_BYTES
 
-_SUFFIXES = tuple(".py .ipynb .yaml .yml .json .toml .cfg .ini .gin .sh .md .rst .txt".split())
-"""Files that may name a class or a function: code, configurations, scripts and pages."""
+_CODE = (".py", ".ipynb")
+_OTHERS = tuple(".yaml .yml .json .toml .cfg .ini .gin .sh .md .rst".split())
+"""Files beside code that may name a class or a function: configurations, scripts and pages."""
 
 _LOOKED_UP = re.compile(
     rb"\b(?:getattr|hasattr|vars|getmembers|dir)\(\s*(?:\w+\.)*(\w+)|(\w+)\.__dict__|\bimport_module\(([^\n]*)|\b(globals|locals)\(\)"
@@ -110,7 +113,10 @@ def _unused(
 ) -> Iterator[tuple[str, list[_Definition]]]:
     if project is None or sum(path.endswith(".py") for path in project) < limits.PROJECT_TELLS:
         return
-    words = {path: frozenset(_WORD.findall(read(path))) for path in project if path.endswith(_SUFFIXES)}
+    naming = [path for path in project if path.endswith(_CODE) or _is_written(path)]
+    if len(naming) > limits.PROJECT_FILES:
+        return
+    words = {path: _words(read(path)) for path in naming}
     looked_up = {name for path in project if path.endswith(".py") for name in _looked_up(read(path))}
     for path, suspects in candidates.items():
         modules = _modules(path)
@@ -123,9 +129,22 @@ def _unused(
             yield path, left
 
 
+def _words(text: bytes) -> frozenset[bytes]:
+    """Those of a file; in a notebook, a tab or the end of a line is written as a letter behind a backslash."""
+    return frozenset(_WORD.findall(text.replace(b"\\t", b" ").replace(b"\\n", b" ")))
+
+
+def _is_written(path: str) -> bool:
+    """Whether somebody may have written a file beside the code: a longer one holds data."""
+    try:
+        return path.endswith(_OTHERS) and os.path.getsize(path) <= MOST_BYTES
+    except OSError:
+        return False
+
+
 def _may_name(path: str, words: frozenset[bytes], modules: set[bytes]) -> bool:
     """Whether a file may mean a definition of a module by its name: code has to import that."""
-    return not path.endswith((".py", ".ipynb")) or not words.isdisjoint(modules)
+    return not path.endswith(_CODE) or not words.isdisjoint(modules)
 
 
 def _is_used(text: bytes, named: frozenset[bytes], unused: Sequence[_Definition]) -> bool:
