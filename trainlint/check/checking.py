@@ -133,14 +133,11 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     inside = [one for one in analysis.findings if one.at.path not in excluded]
     weighed = informed(inside, texts.raw, lambda: files_of_project(folder, config))
     everything = silence(weighed, readable, texts.source, known(), left_out())
-
-    def told(findings: Iterable[Finding]) -> int:
-        wanted = selected(silence(findings, (), texts.source, known(), left_out()), selection)
-        return sum(not one.suppressed for one in wanted)
-
     beside = [one for one in analysis.imported if one.at.path not in excluded]
     lowered = [pair for pair in zip(inside, weighed, strict=True) if pair[0] is not pair[1]]
-    unused = told(one for one, _ in lowered) - told(one for _, one in lowered)
+    before, after = (
+        (_told(some, texts, selection) for some in zip(*lowered, strict=True)) if lowered else (0, 0)
+    )
     report = Report(
         tuple(selected(everything, selection)),
         tuple(problems),
@@ -148,11 +145,17 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
         time.perf_counter() - began,
         elsewhere=frozenset(elsewhere),
         limited=(*around.limited, *analysis.limited),
-        withheld=Withheld(imported=told(beside), unused=unused),
+        withheld=Withheld(imported=_told(beside, texts, selection), unused=before - after),
         paths=tuple(programs),
         entry_points=analysis.entry_points,
     )
     return withhold(report, everything, held, texts, readable), texts
+
+
+def _told(findings: Iterable[Finding], texts: SourceTexts, selection: Selection) -> int:
+    """How many of some findings the user would be told of."""
+    wanted = selected(silence(findings, (), texts.source, known(), left_out()), selection)
+    return sum(not one.suppressed for one in wanted)
 
 
 def _as_asked(config: Config, request: Request) -> Config:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from typing import NamedTuple
 from trainlint import limits
 from trainlint.finding import Because, Finding, Place
 from trainlint.project.small_files import MOST_BYTES
+from trainlint.project.soundness import tree
 
 _CODE = (".py", ".ipynb")
 _OTHERS = tuple(".yaml .yml .json .toml .cfg .ini .gin .sh .md .rst".split())
@@ -28,8 +28,6 @@ _LOOKED_UP = re.compile(
 """How code takes from a module what it does not name."""
 
 _WORD = re.compile(rb"[^\W\d]\w*")
-
-
 _KEYWORDS = {ast.ClassDef: "class ", ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def "}
 
 
@@ -80,29 +78,28 @@ def _lines(findings: Iterable[Finding], path: str) -> set[int]:
 def _suspects(text: bytes, lines: Iterable[int]) -> list[_Definition]:
     """Definitions around these lines that their own file names nowhere else."""
     around = [one for one in _definitions(text) if any(map(one.has, lines)) and not one.is_found]
-    return [one for one in around if one.name not in _words_beside(text, one)]
+    return [one for one in around if not _names(_beside(text, one), one.name)]
 
 
 def _definitions(text: bytes) -> Iterator[_Definition]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return
-    for node in tree.body:
+    for node in tree(text).body:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             is_found = bool(node.decorator_list) or node.name.lower().startswith(("test", "__"))
             last, width = node.end_lineno or node.lineno, len(_KEYWORDS[type(node)]) + len(node.name)
             yield _Definition(node.name.encode(), node.lineno, last, width, is_found)
 
 
-def _words_beside(text: bytes, *definitions: _Definition) -> frozenset[bytes]:
-    """The words of a file that do not stand in these definitions."""
+def _beside(text: bytes, *definitions: _Definition) -> bytes:
+    """What of a file does not stand in these definitions."""
     lines = text.splitlines()
     for one in definitions:
         lines[one.first - 1 : one.last] = [b""] * (one.last - one.first + 1)
-    return frozenset(_WORD.findall(b"\n".join(lines)))
+    return b"\n".join(lines)
+
+
+def _names(text: bytes, name: bytes) -> bool:
+    """Whether a word stands in a text. In a notebook, a tab or the end of a line is a letter behind a backslash."""
+    return name in text and re.search(rb"(?:(?<!\w)|(?<=\\[tn]))" + name + rb"(?!\w)", text) is not None
 
 
 def _unused(
@@ -116,22 +113,16 @@ def _unused(
     naming = [path for path in project if path.endswith(_CODE) or _is_written(path)]
     if len(naming) > limits.PROJECT_FILES:
         return
-    words = {path: _words(read(path)) for path in naming}
-    looked_up = {name for path in project if path.endswith(".py") for name in _looked_up(read(path))}
+    texts = {path: read(path) for path in naming}
+    looked_up = {name for path, text in texts.items() if path.endswith(".py") for name in _looked_up(text)}
     for path, suspects in candidates.items():
         modules = _modules(path)
         if not looked_up.isdisjoint(modules) or {b"globals", b"locals"} & _looked_up(files[path]):
             continue
-        others = [some for other, some in words.items() if other != path and _may_name(other, some, modules)]
-        named = frozenset[bytes]().union(*others)
-        left = [one for one in suspects if one.name not in named]
-        if left and _is_used(files[path], named, left):
+        others = [one for other, one in texts.items() if other != path and _may_name(other, one, modules)]
+        left = [one for one in suspects if not any(_names(other, one.name) for other in others)]
+        if left and _is_used(files[path], others, left):
             yield path, left
-
-
-def _words(text: bytes) -> frozenset[bytes]:
-    """Those of a file; in a notebook, a tab or the end of a line is written as a letter behind a backslash."""
-    return frozenset(_WORD.findall(text.replace(b"\\t", b" ").replace(b"\\n", b" ")))
 
 
 def _is_written(path: str) -> bool:
@@ -142,16 +133,16 @@ def _is_written(path: str) -> bool:
         return False
 
 
-def _may_name(path: str, words: frozenset[bytes], modules: set[bytes]) -> bool:
+def _may_name(path: str, text: bytes, modules: set[bytes]) -> bool:
     """Whether a file may mean a definition of a module by its name: code has to import that."""
-    return not path.endswith(_CODE) or not words.isdisjoint(modules)
+    return not path.endswith(_CODE) or any(_names(text, one) for one in modules)
 
 
-def _is_used(text: bytes, named: frozenset[bytes], unused: Sequence[_Definition]) -> bool:
+def _is_used(text: bytes, users: Sequence[bytes], unused: Sequence[_Definition]) -> bool:
     """Whether something else of a file is used: by others, or by what the file does when it is run."""
     others = [one for one in _definitions(text) if one not in unused]
-    named |= _words_beside(text, *unused, *others)
-    return any(one.name in named for one in others)
+    run = _beside(text, *unused, *others)
+    return any(_names(user, one.name) for one in others for user in (run, *users))
 
 
 def _looked_up(text: bytes) -> set[bytes]:

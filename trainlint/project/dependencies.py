@@ -6,7 +6,6 @@ import ast
 import os
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch, translate
 from functools import cache
@@ -20,6 +19,7 @@ from trainlint.project.instructions import (
     requirements_of_workflow,
 )
 from trainlint.project.small_files import text_of
+from trainlint.project.soundness import tree
 
 Reader = Callable[[str], Iterator[str]]
 Readers = Mapping[str, Reader]
@@ -113,13 +113,7 @@ def _of_requirements(text: str) -> Iterator[str]:
 
 def _of_setup(text: str) -> Iterator[str]:
     """The strings of `setup.py` that pin something, wherever they stand."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return
-    for node in ast.walk(tree):
+    for node in ast.walk(tree(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from _of_setup_cfg(node.value)
 

@@ -1,4 +1,5 @@
-"""Whether Python itself accepts a text, and what it says if not: a quick look that needs nothing but Python."""
+"""Whether Python itself accepts a text, what it says if not, and what it makes of it: a quick look that needs nothing but
+Python."""
 
 from __future__ import annotations
 
@@ -37,3 +38,13 @@ def complaint(text: str | bytes) -> Complaint | None:
 
 def parses(text: str | bytes) -> bool:
     return complaint(text) is None
+
+
+def tree(text: str | bytes) -> ast.Module:
+    """The syntax tree of a text. What this Python does not accept holds nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.Module(body=[], type_ignores=[])

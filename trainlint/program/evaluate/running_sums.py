@@ -9,7 +9,6 @@ from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.events.losses import Accumulated, Collected
 from trainlint.facts.model.values import (
     Carried,
-    Choice,
     Items,
     Object,
     Op,
@@ -149,29 +148,12 @@ def _is_made_anew(ev: Evaluator, value: Value) -> bool:
 
 
 def _is_met_once(ev: Evaluator, value: Value) -> bool:
-    """Whether a value belongs to what the present loop goes through, all of which is re-created on each iteration of the
-    loops around it: an element, or one of those that another loop has made."""
-    pending = [(value, frozenset[int]())]
-    seen = set[tuple[int, frozenset[int]]]()
-    for one, met in pending:
-        if (one.uid, met) in seen:
-            continue
-        seen.add((one.uid, met))
-        match one:
-            case Choice():
-                pending += ((part, met) for part in alternatives(one))
-            case Op(name="iterate", inputs=(source, *_), loops=(*_, own)):
-                pending.append((source, met | {own}))
-            case Op(name="getattr" | "getitem", inputs=(source, *_)):
-                pending.append((source, met))
-            case Op() | Unknown():
-                is_of_others = not set(ev.loops).issuperset(one.loops)
-                reached = met or (frozenset(ev.loops[-1:]) if is_of_others else met)
-                if not reached or not reached.union(one.loops).issuperset(ev.loops):
-                    return False
-            case _:
-                return False
-    return True
+    """Whether a value belongs to what a loop goes through, all of which is re-created on each iteration of the loops around it."""
+    met = set[int]()
+    while isinstance(value, Op) and value.name in ("getattr", "getitem", "iterate") and value.inputs:
+        met.update(value.loops[-1:] if value.name == "iterate" else ())
+        value = value.inputs[0]
+    return bool(met) and isinstance(value, (Op, Unknown)) and met.union(value.loops).issuperset(ev.loops)
 
 
 def _is_of_numpy(ev: Evaluator, target: s.Subscript) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from trainlint.finding import Edit, Place
+from trainlint.project.soundness import tree
 
 _LINE = re.compile(r"\r\n|\r|\n")
 
@@ -67,7 +67,7 @@ class Idle:
 
     def _found(self) -> Iterator[Line]:
         self._sizes: list[int] = []
-        for holder in ast.walk(_parsed(self._text)):
+        for holder in ast.walk(tree(self._text)):
             if isinstance(holder, ast.ClassDef):
                 continue
             for name in ("body", "orelse", "finalbody"):
@@ -150,7 +150,7 @@ def _runs(rows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _is_idle(statement: str) -> bool:
-    match _parsed(statement).body:
+    match tree(statement).body:
         case [ast.Assign(targets=[target], value=value)]:
             names = _names(target)
             return names is not None and names == _names(value)
@@ -165,13 +165,3 @@ def _names(node: ast.expr) -> list[str] | None:
         case ast.Tuple(elts=[*parts]) if all(isinstance(one, ast.Name) for one in parts):
             return [one.id for one in parts if isinstance(one, ast.Name)]
     return None
-
-
-def _parsed(text: str) -> ast.Module:
-    """What this Python does not accept holds nothing."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module(body=[], type_ignores=[])
