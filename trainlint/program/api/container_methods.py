@@ -55,7 +55,17 @@ def _insert(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value 
 
 
 def _taken(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value:
-    return subscripts.item(ev, value, given.args[0] if given.args else Constant(value=-1), at)
+    return _taken_from(ev, value, given.args[0] if given.args else Constant(value=-1), at)
+
+
+def _first_taken(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value:
+    return _taken_from(ev, value, Constant(value=0), at)
+
+
+def _taken_from(ev: Evaluator, value: Items, index: Value, at: s.Span) -> Value:
+    found = subscripts.item(ev, value, index, at)
+    filling.take(ev, value, index)
+    return found
 
 
 def _list_copied(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value:
@@ -138,6 +148,7 @@ _OF_LISTS: dict[str, Callable[[Evaluator, Items, Arguments, s.Span], Value | Non
     "extend": _extend,
     "insert": _insert,
     "pop": _taken,
+    "popleft": _first_taken,
     "copy": _list_copied,
     "index": _place_in,
 }

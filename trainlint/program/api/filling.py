@@ -66,6 +66,18 @@ def extend(ev: Evaluator, target: Items, value: Value) -> None:
         target.exact, target.open_end = False, True
 
 
+def take(ev: Evaluator, target: Items, index: Value) -> None:
+    """`list.pop(index)`, after its item was looked up. Where nobody can say how often, any item may be left."""
+    ev.store.touch(target)
+    match index:
+        case Constant(value=int(number)) if target.exact and ev.certainly_once(target):
+            if -len(target.items) <= number < len(target.items):
+                del target.items[number]
+        case _:
+            target.exact = target.is_begun = False
+            target.first, target.open_end = 0, True
+
+
 def put(ev: Evaluator, table: Table, key: object, value: Value) -> None:
     """`table[key] = value`, under the conditions that hold here."""
     guards = _guards(ev, table)
