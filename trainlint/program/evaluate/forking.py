@@ -47,7 +47,11 @@ def fork(
     branch.then, branch.otherwise = (yes.nodes, no.nodes) if guard[1] else (no.nodes, yes.nodes)
     ev.nodes.append(branch)
     if yes.signal is not None and no.signal is not None:
-        ev.merge(guard, yes.layer, no.layer, is_elif=is_elif)
+        if (yes.signal == "raise") != (no.signal == "raise") and not ev.frames[-1].trying:
+            left = no if yes.signal == "raise" else yes
+            ev.store.write(left.layer)  # whoever has called goes on after this way alone
+        else:
+            ev.merge(guard, yes.layer, no.layer, is_elif=is_elif)
         return min(yes.signal, no.signal, key=_NEAREST.index)
     if yes.signal is not None or no.signal is not None:
         gone = yes.signal is not None
