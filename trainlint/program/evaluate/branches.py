@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from trainlint import limits
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.exclusive import HANDLER
 from trainlint.facts.model.nodes import Branch, Exit
@@ -113,16 +115,29 @@ def try_statement(ev: Evaluator, node: s.Try) -> Signal:
 
 
 def match_statement(ev: Evaluator, node: s.Match) -> Signal:
-    ev.expr(node.subject)
-    for bound, body in node.cases:
-        branch = Branch(None, ())
-        ev.store.push()
-        with ev.inside(nodes=branch.then):
-            for name in bound:
-                names.bind(ev, name, ev.unknown(name))
-            left = block(ev, body)
-        layer = ev.store.pop()
-        ev.nodes.append(branch)
-        if left is None:
-            ev.merge(None, layer, {})
-    return None
+    subject = ev.expr(node.subject)
+    return _match(ev, node.cases[: limits.BRANCHES], conditions.varies(subject))
+
+
+def _match(ev: Evaluator, cases: Sequence[s.Case], varies: frozenset[int], is_elif: bool = False) -> Signal:
+    """The first case or one behind it, which nobody can tell from its pattern."""
+    if not cases:
+        return None
+    first, *others = cases
+
+    def way(fits: bool) -> Signal:
+        if not fits:
+            ev.spend()
+            return _match(ev, others, varies, is_elif=True)
+        for name in first.names:
+            names.bind(ev, name, ev.unknown(name))
+        return decided(ev, first.body)
+
+    if first.is_any:
+        return way(True)
+    guard = conditions.guard(Unknown(text="pattern", loops=ev.loops))
+
+    def assume(fits: bool) -> None:
+        ev.assume(((guard[0], fits == guard[1]),))
+
+    return fork(ev, guard, varies, Ways(way, assume, assume), is_elif)

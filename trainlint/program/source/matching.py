@@ -22,6 +22,14 @@ def asks_for_values(pattern: cst.MatchPattern) -> bool:
     return False
 
 
+def fits_anything(pattern: cst.MatchPattern) -> bool:
+    """Whether it is `_`, or a name."""
+    match pattern:
+        case cst.MatchAs(pattern=None):
+            return True
+    return False
+
+
 def asked(pattern: cst.MatchPattern, subject: s.Expr, read: Read) -> s.Expr | None:
     """The test that a pattern of values is; None where anything fits."""
     match pattern:

@@ -185,22 +185,24 @@ class Reader(ExpressionReader):
     def _match(self, node: cst.Match) -> s.Statement:
         subject = self._expr(node.subject)
         cases: list[tuple[s.Expr | None, s.Block]] = []
-        bound: list[tuple[str, ...]] = []
+        read: list[s.Case] = []
         is_plain = _is_plain(subject) and len(node.cases) <= limits.BRANCHES
         for case in node.cases:
             is_plain = is_plain and case.guard is None and matching.asks_for_values(case.pattern)
             test = matching.asked(case.pattern, subject, self._expr) if is_plain else None
             if test is None:
                 self._pass(case.pattern)
-            bound.append(tuple(self._bound_names(case.pattern)))
+            names = tuple(self._bound_names(case.pattern))
             self._tokens.close()
             if case.guard is not None:
                 self._expr(case.guard)
-            cases.append((test, self._suite(case.body)))
+            is_any = case.guard is None and matching.fits_anything(case.pattern)
+            read.append(s.Case(names, self._suite(case.body), is_any))
+            cases.append((test, read[-1].body))
         chain = matching.chain(cases) if is_plain else None
         if chain is not None:
             return chain
-        return s.Match(subject, tuple(zip(bound, (body for _, body in cases), strict=True)), subject.at)
+        return s.Match(subject, tuple(read), subject.at)
 
     def _pass(self, pattern: cst.CSTNode) -> None:
         """Move behind the names and literals of a pattern, of which nothing is read."""

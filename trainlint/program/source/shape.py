@@ -149,8 +149,8 @@ def assigned(block: s.Block) -> Iterator[str]:
                 ):
                     yield from assigned(part)
             case s.Match():
-                for _, body in node.cases:
-                    yield from assigned(body)
+                for case in node.cases:
+                    yield from assigned(case.body)
 
 
 def names(block: s.Block | tuple[s.Expr, ...]) -> Iterator[str]:
@@ -180,7 +180,7 @@ def blocks(node: s.Statement) -> Iterator[s.Block]:
             yield node.orelse
             yield node.final
         case s.Match():
-            yield from (body for _, body in node.cases)
+            yield from (case.body for case in node.cases)
 
 
 def _names(target: s.Expr) -> Iterator[str]:

@@ -263,11 +263,21 @@ class Try:
 
 
 @dataclass(slots=True)
+class Case:
+    """One way of a `match` statement; its pattern keeps only the names that it binds."""
+
+    names: tuple[str, ...]
+    body: Block
+    is_any: bool
+    """Whether its pattern fits anything: `case _`, `case other`."""
+
+
+@dataclass(slots=True)
 class Match:
-    """A `match` statement; patterns keep only the names that they bind."""
+    """A `match` statement over more than plain values."""
 
     subject: Expr
-    cases: tuple[tuple[tuple[str, ...], Block], ...]
+    cases: tuple[Case, ...]
     at: Span
 
 
