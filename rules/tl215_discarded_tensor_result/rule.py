@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.layers import MAKES_ANOTHER
+from trainlint.facts.api.layers import EMBEDDING, MAKES_ANOTHER
 from trainlint.facts.api.operations import FRESH, OUT_OF_PLACE, UNMISTAKABLE
 from trainlint.facts.ask.devices import device_types
 from trainlint.facts.ask.host import is_born_on_host
 from trainlint.facts.ask.loaders import comes_from_loader
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.events.operations import Discarded
-from trainlint.facts.model.values import Op, Value, constant
+from trainlint.facts.model.values import Object, Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -17,10 +17,12 @@ MAKES_NEW = frozenset(("+", "-", "*", "/", "@", "lerp", "mul", "add", "sub", "di
 
 @rule(Discarded, level="warning", confidence="likely", by="S")
 def check(discarded: Discarded) -> Iterator[Finding]:
-    if discarded.name == MAKES_ANOTHER:
+    if discarded.name in MAKES_ANOTHER:
+        of = discarded.tensor
+        kind = "layer" if isinstance(of, Object) and of.is_a(EMBEDDING) else "model"
         yield Finding(
             discarded.at,
-            f"`{discarded.text}` returns a new layer and does not change this one, and the result is "
+            f"`{discarded.text}` returns a new {kind} and does not change this one, and the result is "
             "discarded: the pretrained weights are never used. Assign the result.",
         )
         return

@@ -155,5 +155,8 @@ RECURRENT = frozenset(("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"))
 EMBEDDING = "torch.nn.Embedding"
 
 
-MAKES_ANOTHER = "from_pretrained"
-"""A method of embeddings that leaves its own as it is."""
+MAKES_ANOTHER = {
+    "from_pretrained": (EMBEDDING, "transformers."),
+    "load_from_checkpoint": ("lightning.LightningModule",),
+}
+"""Class methods that leave the module as it is that they are called on, and what the names of its classes begin with."""

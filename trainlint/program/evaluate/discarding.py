@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_names
 from trainlint.facts.api.classes import MODULE
-from trainlint.facts.api.layers import EMBEDDING, MAKES_ANOTHER, STATELESS
+from trainlint.facts.api.layers import MAKES_ANOTHER, STATELESS
 from trainlint.facts.api.operations import INPLACE_AT, OUT_OF_PLACE
 from trainlint.facts.model.events.operations import Discarded
 from trainlint.facts.model.values import Items, Object, Op, Table, Value, constant
-from trainlint.program.evaluate import expressions, names
-from trainlint.program.evaluate.values import Library
+from trainlint.program.evaluate import classes, expressions, names
+from trainlint.program.evaluate.values import ClassValue, Library
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def note(ev: Evaluator, node: s.Call, value: Op) -> None:
                 Discarded, node.at, name="layer", tensor=value.inputs[0], is_method=False, text=value.text
             )
         return
-    if name == MAKES_ANOTHER and value.owner is not None and value.owner.type == EMBEDDING and not is_trial:
+    if value.owner is not None and not is_trial and _makes_another(ev, value.owner, name):
         ev.emit(Discarded, node.at, name=name, tensor=value.owner, text=value.text)
     if name in OUT_OF_PLACE and value.inputs and not is_trial and not _is_in_place(value):
         root: s.Expr = node.func
@@ -73,6 +73,14 @@ def _is_of_module(ev: Evaluator, called: s.Expr) -> bool:
         case Object() as holder:
             return holder.is_a(MODULE)
     return False
+
+
+def _makes_another(ev: Evaluator, owner: Object, name: str) -> bool:
+    """Whether it is a class method that leaves the module as it is that it is called on."""
+    of, made_by = MAKES_ANOTHER.get(name, ()), owner.definition
+    is_own = isinstance(made_by, ClassValue) and classes.class_attribute(ev, made_by, name) is not None
+    known = owner.is_a(MODULE) and any(one.startswith(of) for one in (owner.type, *owner.bases))
+    return known and not is_own
 
 
 def _is_in_place(value: Op) -> bool:
