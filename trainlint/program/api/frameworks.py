@@ -8,11 +8,11 @@ from trainlint.facts.api import frameworks as owners
 from trainlint.facts.api.classes import MODULE, OPTIMIZER, SCHEDULER
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.frameworks import Gathered, Prepared, Sharded
-from trainlint.facts.model.events.modules import Built, Wrapped
+from trainlint.facts.model.events.modules import Built, ModeChange, Wrapped
 from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Value, alternatives
 from trainlint.program.api import trainers
-from trainlint.program.evaluate import keys
+from trainlint.program.evaluate import attributes, keys
 from trainlint.program.evaluate.values import Arguments
 from trainlint.program.source import syntax as s
 
@@ -113,6 +113,11 @@ def _lightning(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.
         return _own(ev, value, keys.OPTIMIZERS, "torch.optim.?", OPTIMIZER, at)
     if name == "lr_schedulers":
         return _own(ev, value, keys.SCHEDULES, _SOME_SCHEDULER, SCHEDULER, at)
+    if name in ("freeze", "unfreeze"):
+        is_on = name == "unfreeze"
+        attributes.set_requires_grad(ev, value, Constant(value=is_on), at)
+        ev.emit(ModeChange, at, module=value, training=is_on)
+        return Constant(value=None)
     if name == "clip_gradients":
         by = given.get(0, "optimizer")
         ev.emit(Clip, at, parameters=value, optimizer=by if isinstance(by, Object) else None)
