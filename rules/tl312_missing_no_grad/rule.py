@@ -15,6 +15,8 @@ from trainlint.facts.model.values import Object, Op, Value, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .switched import modes_at
+
 _CALLED_BY_FRAMEWORKS = ("on_", "validation_", "test_", "predict_", "update")
 """How methods begin that Lightning, torchmetrics and the like call, with gradients switched off."""
 
@@ -40,13 +42,15 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if any(_is_volatile(one) for one in forward.inputs) or _is_for_more(training, forward):
             continue
-        modes = [training.mode_at(run, forward) for run in runs if forward in run]
+        modes = modes_at(training, runs, forward)
         last = modes[-1] if modes else None
         if last is not None and all(one is not None and one.training is False for one in modes):
             chosen_together = set(last.guards) & set(forward.guards)
             if not chosen_together and _stands_for_one(training, forward, makes_used):
                 continue
-            around = (forward.at.path, forward.at.cell, forward.loops, forward.calls)
+            around: tuple[object, ...] = (forward.at.path, forward.at.cell, forward.loops, forward.calls)
+            if last.module is not module:  # parts of one whole
+                around = (last.at, forward.loops[0])
             if around in said:  # `head(body(x))`: one region mends both
                 continue
             said.add(around)
