@@ -264,7 +264,7 @@ def _with_what_it_brings(op: Op, inputs: Attachment) -> Attachment:
         )
     if op.name.startswith(_OF_ARRAYS):
         return replace(inputs, attached=False, uncertain=inputs.uncertain or inputs.attached)
-    if op.name in ("call", "getattr") or ("." in op.name and not op.name.startswith(_PLAIN)):
+    if op.name in ("call", "getattr") or ("." in op.name and not _is_plain(op.name)):
         return replace(inputs, uncertain=inputs.uncertain or (bool(op.inputs) and not _is_of_batch(op)))
     return inputs
 
@@ -290,8 +290,23 @@ def _is_hidden(value: Value, at_first: bool) -> bool:
 
 
 _PLAIN = ("torch.", "math.", "builtins.")
+_OF_TENSORS = (
+    *(f"einops.{name}" for name in ("rearrange", "reduce", "repeat", "einsum", "pack", "unpack")),
+    "kornia.filters.",
+    "kornia.color.",
+    "kornia.geometry.transform.",
+    "ptwt.",
+    "torchaudio.functional.",
+    "torchvision.transforms.functional.",
+    "torchvision.transforms.v2.functional.",
+)
 _OF_ARRAYS = ("numpy.", "sklearn.")
 """Libraries whose functions do not bring in trainable parameters of their own; the latter may cut off what they are given."""
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a function has no parameters of its own, and hands gradients on."""
+    return name.startswith(_PLAIN) or (name.startswith(_OF_TENSORS) and name.rpartition(".")[2].islower())
 
 
 def is_index(op: Op) -> bool:
