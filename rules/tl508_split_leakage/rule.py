@@ -9,6 +9,7 @@ from trainlint.rule import rule
 from .both import fitted_twice, measured_on_training_data, numbers_classes
 from .last_batch import of_training, targets_of_training
 from .oversampled import drawn_again
+from .part_of_it import part_of_it
 from .slices import by_slices
 from .split_twice import SPLITS, split_twice
 from .splits import scaled_by_itself
@@ -107,6 +108,14 @@ def _with_other_data(training: Training) -> Iterator[Finding]:
                 (Because(learned.at, "the loader of the training data"),),
                 confidence="likely",
                 doubt="what the loader is for is only known by its name",
+            )
+    for loader, learned in part_of_it(training):
+        if loader.at is not None and learned.at is not None:
+            yield Finding(
+                loader.at,
+                "These samples are held out, and the model is trained on all of the data that they are taken of, so its score "
+                "on them is too good. Train on the other part only.",
+                (Because(learned.at, "this loader trains on all of them"),),
             )
 
 
