@@ -67,7 +67,9 @@ def _read(loader: Object) -> _Read | None:
         case Op(name="torch.utils.data.Subset"):
             within, indices = data.option(0, "dataset"), data.option(1, "indices")
             return _Read(within, indices, is_part=True) if within is not None else None
-        case Op(name="getitem", inputs=(Op(name="torch.utils.data.random_split") as split, *_)) if split.inputs:
+        case Op(name="getitem", inputs=(Op(name="torch.utils.data.random_split") as split, *_)) if (
+            split.inputs
+        ):
             return _Read(split.inputs[0], is_part=True)
     return _Read(data)
 
