@@ -32,18 +32,15 @@ def through_all_folds(training: Training) -> Iterator[tuple[Forward, Object]]:
         if not training.inside(loop, OptimizerStep):
             continue
         forwards = training.inside(loop, Forward)
-        trained = {
-            one.module.uid
-            for one in forwards
-            if isinstance(one.module, Object) and one.mode is not False and one.records
-        }
+        trained = {one.module.uid for one in forwards if one.mode is not False and one.records is True}
         for forward in forwards:
             model = forward.module
-            evaluates = forward.mode is False or forward.records is False
-            if evaluates and isinstance(model, Object) and model.uid in trained and loop not in model.loops:
-                if not _begins_anew(training, loop, model):
-                    yield forward, model
-                    break
+            is_measured = forward.mode is False or forward.records is False
+            if not is_measured or not isinstance(model, Object) or loop in model.loops:
+                continue
+            if model.uid in trained and not _begins_anew(training, loop, model):
+                yield forward, model
+                break
 
 
 def _folds(values: list[Value]) -> set[int]:

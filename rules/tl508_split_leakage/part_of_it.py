@@ -53,8 +53,9 @@ def _is_all(whole: _Read, part: _Read) -> bool:
     if whole.indices is None or part.indices is None:
         return False
     taken = _listed(part.indices)
-    is_slice = isinstance(taken, Op) and taken.name == "getitem"
-    return is_slice and _listed(taken.inputs[0]) is _listed(whole.indices)
+    if not isinstance(taken, Op) or taken.name != "getitem":
+        return False
+    return _listed(taken.inputs[0]) is _listed(whole.indices)
 
 
 def _read(loader: Object) -> _Read | None:
