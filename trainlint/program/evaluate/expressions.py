@@ -227,6 +227,12 @@ def arithmetic(
         first, second = operands
         assert isinstance(first, Items) and isinstance(second, Items)
         return joined(ev, first, second)
+    if operator == "|" and all(isinstance(one, Table) for one in operands):
+        entries = {
+            key: value for one in operands if isinstance(one, Table) for key, value in one.entries.items()
+        }
+        others = [value for one in operands if isinstance(one, Table) for value in one.others]
+        return Table(entries=entries, others=others, loops=ev.loops)
     for one, count in (operands, operands[::-1]) if operator == "*" and len(operands) == 2 else ():
         if isinstance(one, Items):
             return Items(
