@@ -55,7 +55,7 @@ def _is_of_library(model: Object) -> bool:
 def _put_in(training: Training, model: Object, change: RequiresGrad) -> Iterator[Object]:
     """Layers that were made and put into a model before something was done to it, and are given no weights."""
     built = {one.object.uid: one for one in training.events(Built)}
-    given = [one.module for one in training.events(ModuleChanged)]
+    given = [one.module for one in training.events(ModuleChanged) if one.what != "apply"]
     for one in contained(model):
         if not isinstance(one, Object) or one.definition is not None or one.uid not in built:
             continue

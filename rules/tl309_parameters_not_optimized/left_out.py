@@ -310,7 +310,7 @@ def is_made_to_be(training: Training, layers: list[Object]) -> bool:
         return True
     if is_held_outside(training, layers) and not _TRAIN.isdisjoint(training.earlier.others):
         return True
-    given = [one for one in training.events(ModuleChanged) if one.what != "reset_parameters"]
+    given = [one for one in training.events(ModuleChanged) if not one.draws]
     return any(
         isinstance(one.module, Object)
         and is_part_of(layer, one.module)

@@ -132,7 +132,7 @@ def measured_on_training_data(training: Training) -> Iterator[tuple[Object, Obje
     """Loaders that by their name evaluate, and read what the program calls training data, and trains on: each with the loader
     that trains."""
     for learned, held_out in pairs(training):
-        if purpose_of(held_out.called) != "evaluate" or not _reads_all(held_out) or not _reads_all(learned):
+        if purpose_of(held_out.called) != "evaluate" or not reads_all(held_out) or not reads_all(learned):
             continue
         same = held_out.argument(0, "dataset")
         if same is None or same is not learned.argument(0, "dataset") or isinstance(same, (Choice, Carried)):
@@ -150,7 +150,7 @@ def _measures_both(training: Training, held_out: Object, same: Value) -> bool:
     )
 
 
-def _reads_all(loader: Object) -> bool:
+def reads_all(loader: Object) -> bool:
     """Whether a loader goes through its whole dataset: samplers may share it out."""
     return (
         is_built_openly(loader)

@@ -7,8 +7,10 @@ from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
 from .both import fitted_twice, measured_on_training_data, numbers_classes
+from .folds import through_all_folds
 from .last_batch import of_training, targets_of_training
 from .oversampled import drawn_again
+from .part_of_it import part_of_it
 from .slices import by_slices
 from .split_twice import SPLITS, split_twice
 from .splits import scaled_by_itself
@@ -108,6 +110,21 @@ def _with_other_data(training: Training) -> Iterator[Finding]:
                 confidence="likely",
                 doubt="what the loader is for is only known by its name",
             )
+    for loader, learned in part_of_it(training):
+        if loader.at is not None and learned.at is not None:
+            yield Finding(
+                loader.at,
+                "These samples are held out, and the model is trained on all of the data that they are taken of, so its score "
+                "on them is too good. Train on the other part only.",
+                (Because(learned.at, "this loader trains on all of them"),),
+            )
+    for forward, model in through_all_folds(training):
+        yield Finding(
+            forward.at,
+            f"{model.title} was made before the loop over the folds and is trained in each of them, so from the second fold on "
+            "it has been trained on the samples that it is measured on here. Make a new model, and a new optimizer, in each fold.",
+            (Because(model.at, "the only model is made here"),) if model.at is not None else (),
+        )
 
 
 def _by_call(calls: list[Called]) -> Iterator[tuple[Value, Place]]:

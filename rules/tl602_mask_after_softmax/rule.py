@@ -7,6 +7,7 @@ from trainlint.rule import rule
 
 from .called import called_masks, is_of_items
 from .graphs import graph_masks
+from .measured import measured_masks
 from .queries import is_of_queries
 
 _FOR_SCORES = -1e4
@@ -25,12 +26,14 @@ def check(attended: Attended) -> Iterator[Finding]:
     if not all(one is not None and not one.maskings and not one.addends for one in scores):
         return
     ends = [*weights.ends, *(end for one in scores if one is not None for end in one.ends)]
-    named = list(called_masks(weights)) if all(map(is_of_items, ends[len(weights.ends) :])) else []
-    for masking in (*weights.maskings, *named):
+    of_items = all(map(is_of_items, ends[len(weights.ends) :]))
+    measured = list(measured_masks(weights)) if of_items else []
+    named = list(called_masks(weights)) if of_items and not measured else []
+    for masking in (*weights.maskings, *measured, *named):
         is_sure = masking not in named
         if not all(is_given(masking, end) for end in ends):
             continue
-        if is_sure and not empties(masking):
+        if masking in weights.maskings and not empties(masking):
             continue
         yield from _finding(masking, weights, is_sure=is_sure)
 

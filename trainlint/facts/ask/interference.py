@@ -151,6 +151,6 @@ def _is_for_another(training: Training, clear: ZeroGrad, step: OptimizerStep) ->
 def is_replaced(training: Training, module: Object, loop: int) -> bool:
     """Whether weights of a module are loaded or re-created in a loop: it restarts, and so may its optimizer."""
     return any(
-        event.what in ("load_state_dict", "reset_parameters") and event.module.uid in held_in(module)
+        (event.draws or event.what == "load_state_dict") and event.module.uid in held_in(module)
         for event in training.inside(loop, ModuleChanged)
     )

@@ -259,7 +259,7 @@ def _named(step: OptimizerStep) -> frozenset[int]:
 def _is_kept(training: Training, layers: list[Object], learning: dict[int, Object]) -> bool:
     """Whether layers may be meant to stay as they are: they were given weights, which may be shared, or are kept in
     evaluation mode, and not switched back."""
-    given = [one.module for one in training.events(ModuleChanged) if one.what != "reset_parameters"]
+    given = [one.module for one in training.events(ModuleChanged) if not one.draws]
     switched = training.events(ModeChange)
     back = {one.module.uid for one in switched if one.training is True}
     still = [one.module for one in switched if one.training is not True and one.module.uid not in back]

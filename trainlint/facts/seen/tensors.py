@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 Shape = tuple[int, ...]
 
+WEIGHT_LOST = "weight lost"
+"""What is measured of weights that a mask was multiplied with: the most that a row lost of its sum of 1."""
+
 
 @dataclass(frozen=True)
 class Spread:

@@ -54,6 +54,13 @@ def _insert(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value 
     return Constant(value=None)
 
 
+def _reversed(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value:
+    ev.store.touch(value)
+    value.items.reverse()
+    value.is_begun, value.first = False, 0
+    return Constant(value=None)
+
+
 def _taken(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value:
     return _taken_from(ev, value, given.args[0] if given.args else Constant(value=-1), at)
 
@@ -147,6 +154,7 @@ _OF_LISTS: dict[str, Callable[[Evaluator, Items, Arguments, s.Span], Value | Non
     **dict.fromkeys(("append", "add", "appendleft"), _append),
     "extend": _extend,
     "insert": _insert,
+    "reverse": _reversed,
     "pop": _taken,
     "popleft": _first_taken,
     "copy": _list_copied,

@@ -26,7 +26,6 @@ from trainlint.program.api import (
     batches,
     builtin,
     checkpointing,
-    defaults,
     frameworks,
     host,
     methods,
@@ -38,6 +37,7 @@ from trainlint.program.api.autocasting import ASKS_AUTOCAST, autocast_switched, 
 from trainlint.program.api.grad_modes import GRAD_MODES, SWITCHES, is_recording, switched
 from trainlint.program.api.harmless import is_harmless
 from trainlint.program.api.indexing import looks_at_index
+from trainlint.program.api.standard import STANDARD, namespace
 from trainlint.program.evaluate import attributes, batch_making, classes, containers
 from trainlint.program.evaluate.keys import INITIALISED, WRAPPED
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial
@@ -100,7 +100,7 @@ def _by_pattern(name: str) -> _Call | None:
     if name.startswith(_ITERATES):
         return _passed_through
     if name.startswith("argparse.") and name.endswith(("ArgumentParser", "Namespace")):
-        return _namespace
+        return namespace
     if name.startswith("torch.nn.utils.clip_grad_"):
         return _clipped
     if name.endswith("Module.__init__") or (
@@ -183,29 +183,6 @@ def _device(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
 
 def _second(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     return given.args[1] if len(given.args) == 2 else None
-
-
-def _partial(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
-    if not given.args:
-        return None
-    return Partial(function=given.args[0], args=given.args[1:], options=given.options)
-
-
-def _ordered(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    first = given.args[0] if given.args else None
-    if isinstance(first, Items) and builtin.of_pairs(first) is None:
-        return first
-    if isinstance(first, Op) and first.name != "state_dict":
-        return Table(loops=ev.loops)
-    return builtin.new_dict(ev, name, given, at, text)
-
-
-def _empty_dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    return defaults.made(ev, given)
-
-
-def _empty_queue(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    return Items(exact=False)
 
 
 def _clipped(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
@@ -357,13 +334,6 @@ def _is_looked_up(held: Value, owner: Object) -> bool:
     return isinstance(held, Op) and held.name == "getattr" and held.inputs[0] is owner
 
 
-def _namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Object:
-    made = ev.object(name, frozenset((name,)), at, given)
-    for option, value in given.options.items():
-        ev.store.set((made.uid, option), value)
-    return made
-
-
 def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text: str) -> Value:
     """A call of something of which only the value is known, or a method of it."""
     if isinstance(func, Op) and func.name == "getattr":
@@ -388,10 +358,7 @@ _FUNCTIONS: dict[str, _Call] = {
     **dict.fromkeys(AUTOCASTS, region),
     **dict.fromkeys(("copy.deepcopy", "copy.copy"), _copied),
     **dict.fromkeys(_CASTS, _second),
-    "functools.partial": _partial,
-    "collections.OrderedDict": _ordered,
-    "collections.defaultdict": _empty_dict,
-    "collections.deque": _empty_queue,
+    **STANDARD,
     **dict.fromkeys(("torch.autograd.backward", "torch.distributed.autograd.backward"), _backward),
     "torch.autograd.grad": _gradients,
     "torch.device": _device,

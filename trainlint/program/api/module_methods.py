@@ -75,6 +75,12 @@ def _reset(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span
     ev.emit(ModuleChanged, at, module=value, what=name)
 
 
+def _applied(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    """`model.apply(reset)`: the function that is called for each part may draw its weights anew."""
+    _reset(ev, value, name, given, at, text)
+    return value
+
+
 def _module_state(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     state = ev.op("state_dict", (), at, text, owner=value)
     ev.emit(StateTaken, at, output=state)
@@ -186,11 +192,12 @@ METHODS: dict[str, Callable[[Evaluator, Object, str, Arguments, s.Span, str], Va
     "zero_grad": _cleared,
     "load_state_dict": _module_loaded,
     "reset_parameters": _reset,
+    "apply": _applied,
     "state_dict": _module_state,
     **dict.fromkeys(("parameters", "named_parameters", "trainable_parameters"), _module_parameters),
     **dict.fromkeys(("modules", "children", "named_modules", "named_children"), _modules),
     **dict.fromkeys(
-        "cuda cpu to half float double bfloat16 share_memory apply type compile xpu to_empty".split(),
+        "cuda cpu to half float double bfloat16 share_memory type compile xpu to_empty".split(),
         _same_module,
     ),
     "requires_grad_": _requires_grad,

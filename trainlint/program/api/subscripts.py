@@ -145,6 +145,11 @@ def _item_of_object(ev: Evaluator, value: Object, index: Value, at: s.Span) -> V
     return None
 
 
+def _class_of(ev: Evaluator, value: ClassValue, index: Value, at: s.Span) -> Value | None:
+    """`Runner[nn.Module]` is the class, for whoever does not check types; `Kind["name"]` may be a member of an enumeration."""
+    return None if isinstance(index, Constant) else value
+
+
 _ITEMS: dict[type, Callable[[Evaluator, Any, Value, s.Span], Value | None]] = {
     Items: _item_of_list,
     Table: _item_of_dict,
@@ -152,6 +157,7 @@ _ITEMS: dict[type, Callable[[Evaluator, Any, Value, s.Span], Value | None]] = {
     Carried: _item_of_carried,
     Op: _item_of_output,
     Object: _item_of_object,
+    ClassValue: _class_of,
 }
 """What stands at an index of each kind of value; None where that is not known."""
 

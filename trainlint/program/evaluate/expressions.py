@@ -34,6 +34,7 @@ from trainlint.program.evaluate import (
     wrapped_names,
 )
 from trainlint.program.evaluate.comprehensions import comprehension
+from trainlint.program.evaluate.spreading import as_one_list, spread
 from trainlint.program.evaluate.values import Arguments, Super
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
@@ -94,30 +95,9 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
     for node in nodes:
         value = ev.expr(node.value)
         if node.star == "*":
-            if isinstance(value, Items):
-                ev.copied(len(value.items))
-            is_short = isinstance(value, Items) and len(args) + len(value.items) <= limits.MAX_ITEMS
-            if isinstance(value, Items) and (value.exact or value.is_begun) and is_short:
-                args.extend(value.items)
-                if value.is_begun:
-                    args.append(Items(exact=False, kind="star"))
-                    is_open = True
-            elif isinstance(value, Items):
-                args.append(
-                    Items(
-                        items=once(value.items) if value.exact else list(value.items),
-                        exact=False,
-                        kind="star",
-                        open_end=value.open_end,
-                        repeated=value.repeated,
-                    )
-                )
-                is_open = True
-            else:
-                args.append(
-                    Items(items=[elements.element(ev, value, node.value.at)], exact=False, kind="star")
-                )
-                is_open = True
+            more, is_more = spread(ev, value, node.value.at, len(args))
+            args += more
+            is_open = is_open or is_more
         elif node.star == "**":
             tables = _tables(value)
             options.update(_options(ev, tables))
@@ -159,7 +139,7 @@ def _collection(ev: Evaluator, node: s.Collection) -> Value:
     for item in node.items:
         is_begun = False
         if isinstance(item, s.Starred):
-            value = ev.expr(item.value)
+            value = as_one_list(ev.expr(item.value))
             if isinstance(value, Items):
                 items.extend(value.items)
                 exact = exact and value.exact
@@ -247,6 +227,12 @@ def arithmetic(
         first, second = operands
         assert isinstance(first, Items) and isinstance(second, Items)
         return joined(ev, first, second)
+    if operator == "|" and all(isinstance(one, Table) for one in operands):
+        entries = {
+            key: value for one in operands if isinstance(one, Table) for key, value in one.entries.items()
+        }
+        others = [value for one in operands if isinstance(one, Table) for value in one.others]
+        return Table(entries=entries, others=others, loops=ev.loops)
     for one, count in (operands, operands[::-1]) if operator == "*" and len(operands) == 2 else ():
         if isinstance(one, Items):
             return Items(

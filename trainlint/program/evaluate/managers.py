@@ -123,6 +123,8 @@ def _autocast_in(ev: Evaluator, context: Value) -> tuple[Value, ...]:
 
 def _bound(ev: Evaluator, value: Value, context: s.Expr) -> Value:
     """What `as name` binds."""
+    if isinstance(value, Op) and value.name == "contextlib.nullcontext" and value.inputs:
+        return value.inputs[0]
     return elements.element(ev, value, context.at) if isinstance(value, Items) else value
 
 

@@ -29,6 +29,7 @@ from trainlint.finding import Place
 from trainlint.trace.watch.graph import seen, tensors
 from trainlint.trace.watch.names import Name
 from trainlint.trace.watch.rectifiers import note_rectified
+from trainlint.trace.watch.weight_lost import note_weight_lost
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
@@ -197,6 +198,8 @@ class Operations:
             note_rectified(recorder, op, result)
         elif name in DROPOUTS and op.owner is None:
             self._dropped(op, frame)
+        elif name == "*":
+            note_weight_lost(recorder, op, args)
         elif name == "batch_norm" and op.owner is not None:
             recorder.emit(Normalised, frame, op.owner, output=op)
         if name in ASKED and name not in _UNASKED and (name not in VIEWS or _may_mix(op, result)):

@@ -112,10 +112,15 @@ class Moved(Event):
 
 @dataclass(eq=False)
 class ModuleChanged(Event):
-    """A module's weights are replaced; `what` is the method that does it."""
+    """A module's weights are replaced, or may be, by the function that `apply` calls; `what` is the method that does it."""
 
     module: Value = field(default_factory=Value)
     what: str = ""
+
+    @property
+    def draws(self) -> bool:
+        """Whether the new weights are drawn, rather than given."""
+        return self.what in ("reset_parameters", "apply")
 
 
 @dataclass(eq=False)
