@@ -84,14 +84,15 @@ def _is_unsafe(load: Called) -> bool:
 
 
 def _is_second_try(load: Called, calls: list[Called]) -> bool:
-    """Whether an exception was caught before, in a file that also loads safely."""
+    """Whether an exception was caught before, in a file that also loads safely, or that names `weights_only` where torch has it."""
     return _is_in_handler(load.guards) and any(
         one.name == load.name and one.at.path == load.at.path and _is_safer(one, load) for one in calls
     )
 
 
 def _is_safer(one: Called, other: Called) -> bool:
-    return constant(one.options.get("weights_only")) is True or (_is_unsafe(other) and not _is_unsafe(one))
+    is_for_old = "weights_only" in one.options and "weights_only" not in other.options
+    return is_for_old or constant(one.options.get("weights_only")) is True or (_is_unsafe(other) and not _is_unsafe(one))
 
 
 def _is_in_handler(guards: Guards) -> bool:
