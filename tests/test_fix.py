@@ -228,3 +228,31 @@ def test_an_import_goes_below_those_of_everything(check: Check) -> None:
     text = training(head, "amp.autocast()").replace("torch.nn", "nn").replace("torch.o", "o")
     after = fixed(check, f"{text}\nfrom os.path import *\n", "--select", "TL401")
     assert after.index("import torch\n") < after.index("torch.amp.") < after.index("import *")
+
+
+SQUASHED = """import torch
+from torch import nn
+net = nn.Linear(8, 1)
+optimizer = torch.optim.Adam(net.parameters())
+x, y = torch.load("rows.pt")
+for _ in range(9):
+    optimizer.zero_grad()
+    out = net(x)
+    out = torch.sigmoid(out)
+    loss = nn.functional.binary_cross_entropy_with_logits(out, y)
+    {more}
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("more", ["loss = loss + 1 - (2 * out * y).sum() / (out + y).sum()", "kept = [out]"])
+def test_what_others_read_as_well_is_left_as_it_is(check: Check, more: str) -> None:
+    text = SQUASHED.format(more=more)
+    assert fixed(check, text, "--unsafe-fixes", "--select", "TL104") == text
+
+
+@pytest.mark.parametrize("more", ["loss = loss * y.out", "print(loss, dict(out=y))", "out = net(y)"])
+def test_what_one_reader_alone_reads_is_changed(check: Check, more: str) -> None:
+    text = SQUASHED.format(more=more)
+    assert "sigmoid" not in fixed(check, text, "--unsafe-fixes", "--select", "TL104")

@@ -24,10 +24,15 @@ class Rewrite:
     """The expression at a place becomes the template of the first pattern that it is.
 
     A pattern that is an assignment is looked for in the statement around the place.
+
+    Args:
+        for_one: whether the change is meant for one reader of the value: it is not made where a variable holds the value and
+            is read more than once.
     """
 
     at: Place
     cases: tuple[tuple[str, str], ...]
+    for_one: bool = False
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ def fix(finding: Finding) -> Iterator[Proposal]:
         case "item":
             change = DropItem(finding.at, "torch.nn.Sequential")
         case "layer":
-            change = Rewrite(finding.at, _LAYER)
+            change = Rewrite(finding.at, _LAYER, for_one=True)
         case "function":
-            change = Rewrite(finding.at, _FUNCTIONS)
+            change = Rewrite(finding.at, _FUNCTIONS, for_one=True)
         case _:
             return
     yield unsafe("Pass the logits", change)

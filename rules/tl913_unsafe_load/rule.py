@@ -92,7 +92,11 @@ def _is_second_try(load: Called, calls: list[Called]) -> bool:
 
 def _is_safer(one: Called, other: Called) -> bool:
     is_for_old = "weights_only" in one.options and "weights_only" not in other.options
-    return is_for_old or constant(one.options.get("weights_only")) is True or (_is_unsafe(other) and not _is_unsafe(one))
+    return (
+        is_for_old
+        or constant(one.options.get("weights_only")) is True
+        or (_is_unsafe(other) and not _is_unsafe(one))
+    )
 
 
 def _is_in_handler(guards: Guards) -> bool:

@@ -12,6 +12,7 @@ from trainlint.fix import DropArgument, DropItem, Rewrite, SetArgument, SwapArgu
 from trainlint.program.rewrite import arguments
 from trainlint.program.rewrite.names import Names, is_stored
 from trainlint.program.rewrite.patterns import Found, found, parsed
+from trainlint.program.rewrite.reads import is_read_again
 from trainlint.program.rewrite.templates import CannotBeWritten, Filled, fitting
 from trainlint.program.rewrite.tree import Tree
 
@@ -35,6 +36,8 @@ def rewritten(change: Rewrite, tree: Tree, names: Names) -> Replacement:
         match = found(pattern, node, names) if node is not None else None
         if node is None or match is None:
             continue
+        if change.for_one and is_read_again(node, tree):
+            raise CannotBeMade
         new, imports = filled(template, match, names, node)
         if isinstance(new, cst.BaseExpression) and isinstance(node, cst.BaseExpression):
             if is_stored(node, tree.parent(node)) and not isinstance(new, (cst.Name, cst.Attribute)):

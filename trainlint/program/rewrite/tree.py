@@ -63,6 +63,11 @@ class Tree:
     def parent(self, node: cst.CSTNode) -> cst.CSTNode:
         return self._parents[node]
 
+    def is_behind(self, node: cst.CSTNode, other: cst.CSTNode) -> bool:
+        """Whether a node begins where another has ended, or later."""
+        start, end = self._positions[node].start, self._positions[other].end
+        return (start.line, start.column) >= (end.line, end.column)
+
     def expression(self, place: Place) -> cst.BaseExpression | None:
         """The expression that takes exactly this place, with or without the parentheses around it."""
         return next((one for one in self._at(place) if isinstance(one, cst.BaseExpression)), None)
