@@ -191,8 +191,10 @@ class Training:
         return set(event.guards).intersection(*(one.guards for one in same))
 
     def is_own_choice(self, mode: ModeChange, forward: Forward) -> bool:
-        """Whether evaluation mode is switched on in the same function and loop as the step: on purpose."""
-        return mode.calls == forward.calls and mode.loops == forward.loops and mode.guards == forward.guards
+        """Whether evaluation mode is switched on in the same function and loop as the step, whenever that is reached: on
+        purpose."""
+        is_beside = mode.calls == forward.calls and mode.loops == forward.loops
+        return is_beside and set(mode.guards) <= set(forward.guards)
 
     def mode_at(self, run: list[Event], forward: Forward) -> ModeChange | None:
         """The last switch of a module's mode before one of its forwards, in one run."""
