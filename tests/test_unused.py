@@ -131,12 +131,14 @@ def test_rest_of_a_file_is_used_by_what_imports_it(path: str, text: str, level: 
     assert level_in({"nets.py": UNRUN, path: text}) == level
 
 
-def test_file_of_a_package_is_imported_by_its_name_with_folders() -> None:
+@pytest.mark.parametrize(
+    ("text", "level"), [("from pack.nets import Used", "info"), ("from nets import Used", "error")]
+)
+def test_file_of_a_package_is_imported_by_its_name_with_folders(text: str, level: str) -> None:
     finding = Finding(Place("pack/nets.py", 7, 1, 7, 2), "", level="error")
-    for text, level in (("from pack.nets import Used", "info"), ("from nets import Used", "error")):
-        given = {**MANY, "pack/nets.py": UNRUN, "other/nets.py": "", "train.py": text}
-        (found,) = informed([finding], lambda path, files=given: files[path].encode(), lambda: sorted(given))  # type: ignore[misc]
-        assert found.level == level
+    given = {**MANY, "pack/nets.py": UNRUN, "other/nets.py": "", "train.py": text}
+    (found,) = informed([finding], lambda path: given[path].encode(), lambda: sorted(given))
+    assert found.level == level
 
 
 def test_name_in_a_file_that_imports_something_else_is_another() -> None:
