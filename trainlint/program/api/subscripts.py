@@ -66,8 +66,13 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
     if isinstance(index, Constant) and is_hashable(index.value):
         name = keys.item(index.value)
         stored = ev.store.get((value.uid, name))
-        if stored is None:
-            stored = ev.op("getitem", (value,), at, options={"index": index})
+        if stored is None or _was_read_without_graph(ev, stored):
+            is_name = isinstance(index.value, str)
+            stored = (
+                ev.looked_up("getitem", value, at, options={"index": index})
+                if is_name
+                else ev.op("getitem", (value,), at, options={"index": index})
+            )
             ev.store.set((value.uid, name), stored)
         return stored
     made = ev.op("getitem", (value,), at, options={"index": index})
@@ -75,6 +80,12 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
     if isinstance(index, Items) and layer_of(made) is not None:
         ev.emit(Operation, at, output=made)
     return made
+
+
+def _was_read_without_graph(ev: Evaluator, stored: Value) -> bool:
+    """Whether an item was last read where nothing is recorded, and is read again where something is."""
+    is_read = isinstance(stored, Op) and stored.name == "getitem"
+    return is_read and stored.records is False and ev.here.records is not False
 
 
 def _item_of_list(ev: Evaluator, value: Items, index: Value, at: s.Span) -> Value | None:
