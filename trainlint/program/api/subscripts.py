@@ -84,8 +84,8 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
 
 def _was_read_without_graph(ev: Evaluator, stored: Value) -> bool:
     """Whether an item was last read where nothing is recorded, and is read again where something is."""
-    is_read = isinstance(stored, Op) and stored.name == "getitem"
-    return is_read and stored.records is False and ev.here.records is not False
+    is_read = isinstance(stored, Op) and stored.name == "getitem" and stored.records is False
+    return is_read and ev.here.records is not False
 
 
 def _item_of_list(ev: Evaluator, value: Items, index: Value, at: s.Span) -> Value | None:
