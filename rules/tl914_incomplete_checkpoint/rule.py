@@ -9,11 +9,12 @@ from trainlint.facts.model.events.modules import Built, StateLoaded
 from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
 from trainlint.facts.model.nodes import Loop
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Carried, Object, Op, Value, alternatives, compatible, constant
+from trainlint.facts.model.values import Carried, Object, Op, alternatives, compatible, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .from_start import scalers_from_start, schedulers_from_start
+from .left_aside import checkpoint_in, forgotten
 
 MOST = 2000
 """How many values are searched for a checkpoint."""
@@ -21,6 +22,15 @@ MOST = 2000
 
 @rule(Training, level="warning", by="S", absence=True)
 def check(training: Training) -> Iterator[Finding]:
+    for left in forgotten(training):
+        yield Finding(
+            left.at,
+            f"Training resumes from this checkpoint, but the state of `{left.name}`, which is saved beside this, is not "
+            "restored: what it has learned of earlier steps is lost. Load it too.",
+            (Because(left.by, f"`{left.name}` is there, and not used"),),
+            confidence="likely",
+            doubt="other code may restore it",
+        )
     loaded = training.events(StateLoaded)
     if any(not isinstance(one, Object) for event in loaded for one in alternatives(event.target)):
         return
@@ -91,7 +101,7 @@ def _start(loop: Loop) -> Op | None:
     begin = loop.test
     if isinstance(loop.over, Op) and loop.over.name == "range" and len(loop.over.inputs) > 1:
         begin = loop.over.inputs[0]
-    return _checkpoint_in(begin) if begin is not None else None
+    return checkpoint_in(begin) if begin is not None else None
 
 
 def _counted_from(training: Training, loop: Loop) -> Op | None:
@@ -99,17 +109,10 @@ def _counted_from(training: Training, loop: Loop) -> Op | None:
     saves = [one for one in training.inside(loop.number, Called) if one.name == "torch.save" and one.args]
     for one in reached([save.args[0] for save in saves], most=MOST):
         if isinstance(one, Carried) and one.loop == loop.number:
-            found = _checkpoint_in(one.start)
+            found = checkpoint_in(one.start)
             if found is not None:
                 return found
     return None
-
-
-def _checkpoint_in(value: Value) -> Op | None:
-    """A checkpoint that something is made of."""
-    return next(
-        (one for one in reached([value], most=MOST) if isinstance(one, Op) and one.name == "load"), None
-    )
 
 
 def _stepping(training: Training, loop: int) -> Iterator[Object]:
