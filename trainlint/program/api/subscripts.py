@@ -22,7 +22,7 @@ from trainlint.facts.model.values import (
     Value,
     one_of,
 )
-from trainlint.program.api import defaults, host, noting
+from trainlint.program.api import defaults, host, noting, same_keys
 from trainlint.program.api.elements import held, value_of
 from trainlint.program.api.filling import is_hashable, put
 from trainlint.program.evaluate import classes, conditions, containers, keys
@@ -115,6 +115,10 @@ def _item_of_dict(ev: Evaluator, value: Table, index: Value, at: s.Span) -> Valu
             return None
         case Constant() if len(value.others) == 1 and isinstance(value.others[0], Unknown):
             return item(ev, value.others[0], index, at)  # each key has its own
+        case Constant() if value.made_of is not None:
+            same = same_keys.entry(ev, value, index, item(ev, value.made_of[0], index, at))
+            if same is not None:
+                return same
         case Choice() if all(isinstance(one, Constant) for _, one in index.options):
             return one_of(tuple((guards, item(ev, value, one, at)) for guards, one in index.options))
     if not value.others and len(value.entries) > 1 and any(map(_acts, value.entries.values())):
