@@ -80,13 +80,65 @@ def test_class_that_something_may_use_is_not(user: Mapping[str, str]) -> None:
         f"{NETS}print(globals()[name])\n",
         NETS.replace("class Left", "@register\nclass Left").replace("\n\n\nclass Used", "class Used"),
         NETS.replace("Left", "TestLeft"),
-        NETS.replace("print(Used)", ""),
         NETS.replace("print(Used)", "print("),
+        NETS.replace("print(Used)", ""),
+        f"{NETS}def shown():\n    return Left\n\n\nshown()\n",
     ],
-    ids=["named beside", "looked up", "decorated", "a test", "whole file unused", "broken"],
+    ids=[
+        "named beside",
+        "looked up",
+        "decorated",
+        "a test",
+        "broken",
+        "whole file unused",
+        "used by what is used",
+    ],
 )
 def test_class_is_judged_by_its_own_file_too(nets: str) -> None:
     assert level_in({"nets.py": nets}) == "error"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "class Part(Left):\n    pass\n",
+        "def one():\n    return other(Left)\n\n\ndef other(one):\n    return one or one()\n",
+        "# print(Left)\n",
+    ],
+    ids=["a class of it is unused", "functions that call each other", "commented out"],
+)
+def test_what_only_unused_code_names_is_unused(more: str) -> None:
+    assert level_in({"nets.py": f"{NETS}\n\n{more}"}) == "info"
+    assert level_in({"nets.py": f"{NETS}\n\n{more}", "train.py": "# from nets import Left"}) == "info"
+    assert level_in({"nets.py": NETS, "train.py": "from nets import Left"}) == "error"
+
+
+UNRUN = NETS.replace("print(Used)", "")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "level"),
+    [
+        ("train.py", "from nets import Used", "info"),
+        ("train.py", "import os, nets\nnets.Used()", "info"),
+        ("pack/train.py", "from .. import nets\nnets.Used()", "info"),
+        ("pack/train.py", "from nets import Used", "info"),
+        ("train.py", "from more.nets import Used", "error"),
+        ("train.py", "from others import Used, nets", "error"),
+    ],
+)
+def test_rest_of_a_file_is_used_by_what_imports_it(path: str, text: str, level: str) -> None:
+    assert level_in({"nets.py": UNRUN, path: text}) == level
+
+
+@pytest.mark.parametrize(
+    ("text", "level"), [("from pack.nets import Used", "info"), ("from nets import Used", "error")]
+)
+def test_file_of_a_package_is_imported_by_its_name_with_folders(text: str, level: str) -> None:
+    finding = Finding(Place("pack/nets.py", 7, 1, 7, 2), "", level="error")
+    given = {**MANY, "pack/nets.py": UNRUN, "other/nets.py": "", "train.py": text}
+    (found,) = informed([finding], lambda path: given[path].encode(), lambda: sorted(given))
+    assert found.level == level
 
 
 def test_name_in_a_file_that_imports_something_else_is_another() -> None:

@@ -1,7 +1,7 @@
 """Findings in code that the project holds and does not use: true, but nothing that runs is wrong yet, so they are information.
 
-A class or function is unused if its name stands nowhere in the project but in itself, while the rest of its file is in use.
-Where half of a program is missing, nothing can be told, so a project has to be large enough.
+A class or function is unused if its name stands nowhere in the project but in itself and in what is unused too, while the
+rest of its file is in use. Where half of a program is missing, nothing can be told, so a project has to be large enough.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ _LOOKED_UP = re.compile(
 """How code takes from a module what it does not name."""
 
 _WORD = re.compile(rb"[^\W\d]\w*")
+_DOTTED = re.compile(rb"[^\W\d][\w.]*")
+_IMPORTS = re.compile(rb"\bfrom\s+([\w.]+)\s+import\s+([\w\s,]*)|\bimport\s+([\w\s.,]+)")
 _KEYWORDS = {ast.ClassDef: "class ", ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def "}
 
 
@@ -54,7 +56,8 @@ def informed(
         read: gives the content of a file by its path, and nothing for one that cannot be read.
         project: gives the files of the whole project, or None where these are too many to look through.
     """
-    files = {one.at.path: read(one.at.path) for one in findings if one.at.path.endswith(".py")}
+    paths = {one.at.path for one in findings if one.at.path.endswith(".py")}
+    files = {path: _without_comments(read(path)) for path in paths}
     candidates = {path: _suspects(text, _lines(findings, path)) for path, text in files.items()}
     if not any(candidates.values()):
         return list(findings)
@@ -76,9 +79,24 @@ def _lines(findings: Iterable[Finding], path: str) -> set[int]:
 
 
 def _suspects(text: bytes, lines: Iterable[int]) -> list[_Definition]:
-    """Definitions around these lines that their own file names nowhere else."""
-    around = [one for one in _definitions(text) if any(map(one.has, lines)) and not one.is_found]
-    return [one for one in around if not _names(_beside(text, one), one.name)]
+    """All definitions that nobody may find without naming them, if one of them stands around one of these lines."""
+    found = [one for one in _definitions(text) if not one.is_found]
+    return found if any(one.has(line) for line in lines for one in found) else []
+
+
+def _left(text: bytes, suspects: Sequence[_Definition]) -> list[_Definition]:
+    """Those of some definitions that nothing else of their own file names."""
+    while True:
+        beside = _beside(text, *suspects)
+        left = [one for one in suspects if not _names(beside, one.name)]
+        if len(left) == len(suspects):
+            return left
+        suspects = left
+
+
+def _without_comments(text: bytes) -> bytes:
+    """Code of which what is commented out names nothing."""
+    return re.sub(rb"^[ \t]*#[^\n]*", b"", text, flags=re.MULTILINE)
 
 
 def _definitions(text: bytes) -> Iterator[_Definition]:
@@ -113,15 +131,20 @@ def _unused(
     naming = [path for path in project if path.endswith(_CODE) or _is_written(path)]
     if len(naming) > limits.PROJECT_FILES:
         return
-    texts = {path: read(path) for path in naming}
+    texts = {path: _without_comments(read(path)) if path.endswith(".py") else read(path) for path in naming}
     looked_up = {name for path, text in texts.items() if path.endswith(".py") for name in _looked_up(text)}
     for path, suspects in candidates.items():
         modules = _modules(path)
         if not looked_up.isdisjoint(modules) or {b"globals", b"locals"} & _looked_up(files[path]):
             continue
-        others = [one for other, one in texts.items() if other != path and _may_name(other, one, modules)]
-        left = [one for one in suspects if not any(_names(other, one.name) for other in others)]
-        if left and _is_used(files[path], others, left):
+        others = {
+            other: one for other, one in texts.items() if other != path and _may_name(other, one, modules)
+        }
+        free = [one for one in suspects if not any(_names(other, one.name) for other in others.values())]
+        left = _left(files[path], free)
+        is_only = sum(_stem(one) == _stem(path) for one in texts) == 1
+        users = [one for other, one in others.items() if _imports(other, one, path, is_only)]
+        if left and _is_used(files[path], users, left):
             yield path, left
 
 
@@ -136,6 +159,34 @@ def _is_written(path: str) -> bool:
 def _may_name(path: str, text: bytes, modules: set[bytes]) -> bool:
     """Whether a file may mean a definition of a module by its name: code has to import that."""
     return not path.endswith(_CODE) or any(_names(text, one) for one in modules)
+
+
+def _stem(path: str) -> str:
+    return os.path.basename(path).removesuffix(".py")
+
+
+def _imports(other: str, text: bytes, path: str, is_only: bool) -> bool:
+    """Whether a file imports another one: from beside it, by a name with the folders that it lies in, or from wherever it is
+    the only one of its name."""
+    module = path.removesuffix(".py").removesuffix("/__init__")
+    parts = module.split("/")
+    is_found = is_only or os.path.dirname(other) == os.path.dirname(module)
+    for dotted in _imported(text):
+        named = [one for one in dotted.split(".") if one]
+        is_full = len(named) > 1 or dotted.startswith(".") or is_found
+        if named and is_full and parts[-len(named) :] == named:
+            return True
+    return False
+
+
+def _imported(text: bytes) -> Iterator[str]:
+    """The modules that code may import, as it names them."""
+    for package, names, modules in _IMPORTS.findall(text):
+        words = [one.decode() for one in _WORD.findall(names)]
+        yield from (one.decode() for one in _DOTTED.findall(modules))
+        if package:
+            yield package.decode()
+            yield from (f"{package.decode().rstrip('.')}.{one}" for one in words)
 
 
 def _is_used(text: bytes, users: Sequence[bytes], unused: Sequence[_Definition]) -> bool:
