@@ -12,6 +12,7 @@ from trainlint.facts.model.values import Op, compatible
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+from .followed import never_learning
 from .left_off import left_off
 from .to_blame import to_blame
 
@@ -46,6 +47,21 @@ def check(training: Training) -> Iterator[Finding | Open]:
             "reaches no parameter. Switch them on again, or use `with torch.no_grad():`.",
             (Because(backward.at, "`backward()` finds gradients switched off here"),),
         )
+    for one in never_learning(training):
+        if one.output.at is not None:
+            yield Finding(
+                one.output.at,
+                f"`{one.output.text or one.output.name}` runs with gradients disabled, so its parameters never learn, though "
+                "another module follows them as a moving average, and what comes after it is trained. Move it out of "
+                "`no_grad`.",
+                (
+                    Because(one.backward.at, "`backward()` starts here"),
+                    Because(one.change.at, "the other module follows its parameters here"),
+                ),
+                confidence="likely",
+                doubt="other code may train it",
+                is_shown_by_runs=False,
+            )
     for part in parts_cut(training):
         if not cuts(part.op) and part.op.at is not None:
             yield Finding(

@@ -3,10 +3,12 @@ from collections.abc import Iterator
 from trainlint.facts.api.classes import LOADER, OPTIMIZER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.helpers import (
+    Handed,
     batches_of_step,
     counting_helpers,
     handed_to,
     is_one,
+    may_be_handed,
     outputs_in,
     precision,
 )
@@ -27,29 +29,35 @@ from .pipelines import handed_pipelines
 @rule(Training, level="error", by="S")
 def check(training: Training) -> Iterator[Finding]:
     helpers = counting_helpers(training)
-    given = [(helper, *handed_to(training, helper)) for helper in helpers]
-    ready = frozenset[int]().union(*(handed for _, handed, _ in given))
-    for helper, handed, complete in given:
+    given = [(helper, handed_to(training, helper)) for helper in helpers]
+    ready = frozenset[int]().union(*(handed.numbers for _, handed in given))
+    for helper, handed in given:
         yield from handed_pipelines(training, helper)
         backwards = [one for one in training.events(Backward) if one.by is helper and one.loops]
-        if not backwards or not complete or not handed:
+        if not backwards or not handed.numbers:
             continue
-        yield from _optimizers(training, helper, handed, ready)
-        yield from _models(training, helper, backwards, handed)
-        yield from _loaders(training, ready)
+        yield from _optimizers(training, helper, handed.numbers, [one for _, one in given])
+        if handed.complete:
+            yield from _models(training, helper, backwards, handed.numbers)
+            yield from _loaders(training, ready)
 
 
 def _optimizers(
-    training: Training, helper: Object, handed: frozenset[int], ready: frozenset[int]
+    training: Training, helper: Object, handed: frozenset[int], by_all: list[Handed]
 ) -> Iterator[Finding]:
     """Optimizers of models that one helper has prepared, and that none of the program's has: a training function that is
     called again has another one."""
     done = set()
     for step in training.events(OptimizerStep):
         optimizers = list(alternatives(step.optimizer))
-        if any(one.uid in ready or not _is_known(one) for one in optimizers):
-            continue
         if all(held_modules(one).isdisjoint(handed) for one in optimizers):
+            continue
+        if any(
+            not isinstance(one, Object)
+            or not _is_known(one)
+            or any(may_be_handed(training, given, one) for given in by_all)
+            for one in optimizers
+        ):
             continue
         for one in optimizers:
             if isinstance(one, Object) and one.at is not None and one.uid not in done:
@@ -72,8 +80,8 @@ def _optimizers(
                 )
 
 
-def _is_known(value: object) -> bool:
-    return isinstance(value, Object) and value.is_a(OPTIMIZER) and "?" not in value.type and not value.is_open
+def _is_known(value: Object) -> bool:
+    return value.is_a(OPTIMIZER) and "?" not in value.type and not value.is_open
 
 
 def _models(

@@ -1,16 +1,17 @@
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.frameworks import Gathered, Prepared
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Items, Op, Value, alternatives
+from trainlint.facts.model.values import Items, Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+from .counted import counted_whole
 
 _METRICS = frozenset(("add_batch", "update"))
 """Methods by which metrics are given the samples of a batch."""
@@ -19,7 +20,7 @@ _SAME = frozenset("tolist numpy cpu".split())
 _MOST = 200
 
 
-@rule(Training, level="warning", by="S")
+@rule(Training, level="warning", by="S", words="prepare")
 def check(training: Training) -> Iterator[Finding]:
     gathered = [one for one in training.events(Gathered) if one.padded and one.loops]
     handed = {
@@ -34,12 +35,10 @@ def check(training: Training) -> Iterator[Finding]:
             forward.records is False and is_made_of(one.what, forward.output)
             for forward in training.events(Forward)
         )
-        drawn = any(
-            event.loader.uid in handed and event.loops[-1:] == one.loops[-1:]
-            for event in training.events(Drawn)
-        )
+        if not evaluates or not _is_drawn(training, one, handed) or one.at in done:
+            continue
         used = _used(training, one)
-        if evaluates and drawn and used is not None and one.at not in done:
+        if used is not None:
             done.add(one.at)
             call, is_list = used
             yield Finding(
@@ -50,6 +49,33 @@ def check(training: Training) -> Iterator[Finding]:
                 confidence="likely" if is_list else None,
                 doubt="the list that is made of them may leave out the extra samples" if is_list else "",
             )
+            continue
+        counted = counted_whole(training, one)
+        if counted is not None:
+            done.add(one.at)
+            yield Finding(
+                one.at,
+                "The last batch is filled up with samples from the first, so that every process has as many: they count "
+                "twice in what is averaged of them. Call `gather_for_metrics`, which drops them.",
+                (Because(counted, "all of them are counted here"),),
+                confidence="likely",
+                doubt="the loader may have as many samples for each process",
+            )
+
+
+def _is_drawn(training: Training, gathered: Gathered, handed: set[int]) -> bool:
+    """Whether something is gathered in a loop over what was prepared: a loader, or what nothing in sight says more of."""
+    loop = training.loops.get(gathered.loops[-1])
+    over = [loop.over] if loop is not None and loop.over is not None else []
+    return any(
+        one.uid in handed
+        or (isinstance(one, Object) and one.stands_for is not None and one.stands_for.uid in handed)
+        for one in reached(over, _drawn_from, _MOST)
+    )
+
+
+def _drawn_from(value: Value) -> Iterable[Value]:
+    return () if isinstance(value, Op) and value.name == "builtins.len" else value.parts()
 
 
 def leaves_of(output: Value) -> list[Value]:

@@ -22,7 +22,9 @@ from trainlint.facts.model.values import (
     constant,
 )
 
-MOST = 2000
+from .left_aside import checkpoint_in
+
+_MOST = 2000
 """How many values are searched for a checkpoint."""
 
 _ARITHMETIC = frozenset("+ - * // int int_number builtins.int max builtins.max".split())
@@ -44,14 +46,14 @@ def resumed_from(training: Training, loop: Loop, models: list[StateLoaded]) -> O
 def _start(loop: Loop) -> Op | None:
     """The checkpoint that sets the start of a `range`, or what a `while` asks about."""
     begin = _first_of_range(loop) or loop.test
-    return _checkpoint_in(begin) if begin is not None else None
+    return checkpoint_in(begin) if begin is not None else None
 
 
 def _counted_from(loop: Loop, saved: list[Value]) -> Op | None:
     """The checkpoint that sets the start of a number that a loop counts on, and saves: an endless loop has no `range`."""
-    for one in reached(saved, most=MOST):
+    for one in reached(saved, most=_MOST):
         if isinstance(one, Carried) and one.loop == loop.number:
-            found = _checkpoint_in(one.start)
+            found = checkpoint_in(one.start)
             if found is not None:
                 return found
     return None
@@ -64,7 +66,7 @@ def _counted_again(saved: list[Value]) -> Op | None:
         ways = list(alternatives(value))
         found = [one for one in ways if _is_entry(one, key)]
         if found and any(_is_whole(constant(one)) for one in ways):
-            return _checkpoint_in(found[0])
+            return checkpoint_in(found[0])
     return None
 
 
@@ -97,9 +99,9 @@ def _named_after_the_start(loop: Loop, models: list[StateLoaded]) -> Op | None:
     if not numbers:
         return None
     for model in models:
-        found = _checkpoint_in(model.state) if loop.number not in model.loops else None
+        found = checkpoint_in(model.state) if loop.number not in model.loops else None
         path = found.inputs[:1] if found is not None else ()
-        if any(one.uid in numbers for one in reached(path, _spelled, MOST)):
+        if any(one.uid in numbers for one in reached(path, _spelled, _MOST)):
             return found
     return None
 
@@ -125,10 +127,3 @@ def _first_of_range(loop: Loop) -> Value | None:
     if isinstance(over, Op) and over.name == "range" and len(over.inputs) > 1:
         return over.inputs[0]
     return None
-
-
-def _checkpoint_in(value: Value) -> Op | None:
-    """A checkpoint that something is made of."""
-    return next(
-        (one for one in reached([value], most=MOST) if isinstance(one, Op) and one.name == "load"), None
-    )

@@ -12,11 +12,21 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .from_start import is_picked_by_name, scalers_from_start, schedulers_from_start
+from .left_aside import forgotten
 from .resuming import resumed_from
 
 
 @rule(Training, level="warning", by="S", absence=True)
 def check(training: Training) -> Iterator[Finding]:
+    for left in forgotten(training):
+        yield Finding(
+            left.at,
+            f"Training resumes from this checkpoint, but the state of `{left.name}`, which is saved beside this, is not "
+            "restored: what it has learned of earlier steps is lost. Load it too.",
+            (Because(left.by, f"`{left.name}` is there, and not used"),),
+            confidence="likely",
+            doubt="other code may restore it",
+        )
     loaded = training.events(StateLoaded)
     if any(not isinstance(one, Object) for event in loaded for one in alternatives(event.target)):
         return

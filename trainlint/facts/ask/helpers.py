@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.ask.contents import leaves
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.flow import is_made_of
-from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.frameworks import Prepared
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, alternatives, constant
 
 
 def counting_helpers(training: Training) -> Iterator[Object]:
@@ -63,19 +64,46 @@ def certain(steps: Value | None) -> int | None:
 
 
 class Handed(NamedTuple):
-    """The numbers of what a helper is handed, and whether that is all that it is handed."""
+    """The numbers of what a helper is handed, what else it is handed that is not known, and whether that is all."""
 
     numbers: frozenset[int]
-    complete: bool
+    unknown: tuple[Value, ...]
+    is_all: bool
+
+    @property
+    def complete(self) -> bool:
+        return self.is_all and not self.unknown
 
 
 def handed_to(training: Training, helper: Object) -> Handed:
     found = [one for one in training.events(Prepared) if one.by is helper]
     held = [leaf for one in found for given in alternatives(one.what) for leaf in leaves(given)]
-    complete = all(isinstance(one, (Object, Constant)) for one in held) and not any(
-        one.is_open for one in found
+    return Handed(
+        frozenset(one.uid for one in held),
+        tuple(
+            given
+            for one in found
+            for given in alternatives(one.what)
+            if not all(isinstance(leaf, (Object, Constant)) for leaf in leaves(given))
+        ),
+        not any(one.is_open for one in found),
     )
-    return Handed(frozenset(one.uid for one in held), complete)
+
+
+def may_be_handed(training: Training, handed: Handed, made: Object) -> bool:
+    """Whether a helper is handed an object that the program makes, or may be: something that was there before the object was
+    made, or was made of other things, does not hold it, unless code that is not in sight was given it."""
+    if made.uid in handed.numbers or not handed.is_all:
+        return True
+    inside = list(reached(handed.unknown))
+    if any(one is made or (isinstance(one, Unknown) and one.uid > made.uid) for one in inside):
+        return True
+    return bool(inside) and any(
+        one is made
+        for escape in training.events(Escape)
+        for value in escape.values
+        for one in handed_over(value)
+    )
 
 
 def is_inside(event: Event, helper: Object, *names: str) -> bool:

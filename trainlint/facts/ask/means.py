@@ -95,7 +95,9 @@ def _is_product(value: Value) -> TypeGuard[Op]:
 
 def _is_of(value: Value, target: Value) -> bool:
     """Whether a weight certainly is made of the targets."""
-    return all(any(part is target for part in reached([one], most=200)) for one in alternatives(value))
+    return all(
+        any(_is_same(part, target) for part in reached([one], most=200)) for one in alternatives(value)
+    )
 
 
 def _counts(value: Value, each: Value, target: Value) -> bool:

@@ -123,6 +123,9 @@ class Table(Value):
     made_under: Guards = ()
     """The undecided conditions under which it was made, where that is known: as long as they hold, what is done to it is
     certain."""
+    made_of: tuple[Value, Value] | None = None
+    """The dict that has the same keys, and the one of its values of which the one of `others` is made: as in `{key:
+    value.to(device) for key, value in batch.items()}`."""
 
     def parts(self) -> Sequence[Value]:
         return (*self.entries.values(), *self.others)

@@ -18,11 +18,13 @@ from trainlint.facts.model.values import (
     Op,
     Table,
     Value,
+    Written,
+    one_of,
 )
 from trainlint.program.api import counted, filling, host
 from trainlint.program.api.elements import element, held, listed
 from trainlint.program.api.lists import is_counter, is_unrolled, unrolled
-from trainlint.program.evaluate import classes, conditions, picked_by_name
+from trainlint.program.evaluate import classes, conditions, keys, picked_by_name
 from trainlint.program.evaluate.values import (
     Arguments,
     ClassValue,
@@ -127,7 +129,7 @@ def _setattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
     if isinstance(key, Constant) and isinstance(key.value, str):
         ev.set_attribute(target, key.value, value, at)
     elif isinstance(target, Object):
-        ev.store.set((target.uid, f"attribute set at {at[0]}"), value)
+        ev.store.set((target.uid, f"{keys.BY_A_NAME}{at[0]}"), value)
     else:
         ev.emit(Escape, at, values=(value,))
     return Constant(value=None)
@@ -235,7 +237,15 @@ def _getattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
             return Library(name=f"{args[0].name}.?")
         case _ if isinstance(args[0], FileModule):
             return picked_by_name.picked(ev, args[0], args[1], at)
+        case Written() if isinstance(args[0], Object) and (several := _tensors_named(ev, args[0])):
+            return one_of(((), one) for one in several)
     return ev.op("call", args, at, text)
+
+
+def _tensors_named(ev: Evaluator, holder: Object) -> list[Value]:
+    """What an object holds under names that the program computes, as `f"mask_{size}"`, where these are tensors."""
+    held = [one for key, one in ev.store.owned(holder.uid).items() if key.startswith(keys.BY_A_NAME)]
+    return held if all(isinstance(one, Op) for one in held) else []
 
 
 def _eval(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:

@@ -23,7 +23,7 @@ from trainlint.facts.model.events.steps import Backward, Clip, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value
 from trainlint.program.api import elements, filling, noting
 from trainlint.program.api.container_methods import container_method
-from trainlint.program.evaluate import attributes, calling, conditions
+from trainlint.program.evaluate import attributes, calling, conditions, keys
 from trainlint.program.evaluate.values import Arguments
 from trainlint.program.source import syntax as s
 
@@ -143,7 +143,7 @@ def _attribute_set(
     if isinstance(key, Constant) and isinstance(key.value, str):
         ev.set_attribute(value, key.value, held, at)
     else:
-        ev.store.set((value.uid, f"attribute set at {at[0]}"), held)
+        ev.store.set((value.uid, f"{keys.BY_A_NAME}{at[0]}"), held)
     return Constant(value=None)
 
 
@@ -151,6 +151,8 @@ def _buffer(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Spa
     key, held = given.get(0, "name"), given.get(1, "tensor")
     if isinstance(key, Constant) and held is not None:
         ev.store.set((value.uid, str(key.value)), held)
+    elif held is not None:
+        ev.store.set((value.uid, f"{keys.BY_A_NAME}{at[0]}"), held)
 
 
 def _of_container(

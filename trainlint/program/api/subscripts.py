@@ -22,7 +22,7 @@ from trainlint.facts.model.values import (
     Value,
     one_of,
 )
-from trainlint.program.api import defaults, host, noting
+from trainlint.program.api import defaults, host, noting, same_keys
 from trainlint.program.api.elements import held, value_of
 from trainlint.program.api.filling import is_hashable, put
 from trainlint.program.evaluate import classes, conditions, containers, keys
@@ -66,8 +66,13 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
     if isinstance(index, Constant) and is_hashable(index.value):
         name = keys.item(index.value)
         stored = ev.store.get((value.uid, name))
-        if stored is None:
-            stored = ev.op("getitem", (value,), at, options={"index": index})
+        if stored is None or _was_read_without_graph(ev, stored):
+            is_name = isinstance(index.value, str)
+            stored = (
+                ev.looked_up("getitem", value, at, options={"index": index})
+                if is_name
+                else ev.op("getitem", (value,), at, options={"index": index})
+            )
             ev.store.set((value.uid, name), stored)
         return stored
     made = ev.op("getitem", (value,), at, options={"index": index})
@@ -75,6 +80,12 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
     if isinstance(index, Items) and layer_of(made) is not None:
         ev.emit(Operation, at, output=made)
     return made
+
+
+def _was_read_without_graph(ev: Evaluator, stored: Value) -> bool:
+    """Whether an item was last read where nothing is recorded, and is read again where something is."""
+    is_read = isinstance(stored, Op) and stored.name == "getitem" and stored.records is False
+    return is_read and ev.here.records is not False
 
 
 def _item_of_list(ev: Evaluator, value: Items, index: Value, at: s.Span) -> Value | None:
@@ -104,6 +115,10 @@ def _item_of_dict(ev: Evaluator, value: Table, index: Value, at: s.Span) -> Valu
             return None
         case Constant() if len(value.others) == 1 and isinstance(value.others[0], Unknown):
             return item(ev, value.others[0], index, at)  # each key has its own
+        case Constant() if value.made_of is not None:
+            same = same_keys.entry(ev, value, index, item(ev, value.made_of[0], index, at))
+            if same is not None:
+                return same
         case Choice() if all(isinstance(one, Constant) for _, one in index.options):
             return one_of(tuple((guards, item(ev, value, one, at)) for guards, one in index.options))
     if not value.others and len(value.entries) > 1 and any(map(_acts, value.entries.values())):

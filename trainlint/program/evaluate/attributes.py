@@ -48,7 +48,7 @@ def value_attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: st
         if name == "grad":
             ev.emit(ParametersRead, at, target=holder_of(value), only_reads=True)
         return ev.op(name, (value,), at, text)
-    made = ev.op("getattr", (value,), at, text or name, options={"name": Constant(value=name)})
+    made = ev.looked_up("getattr", value, at, text or name, {"name": Constant(value=name)})
     if not isinstance(value, (Items, Table)):
         made.loops = _loops_of(value)
         ev.store.set((value.uid, name), made)

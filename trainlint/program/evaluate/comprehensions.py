@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.model.values import Items, Object, Op, Table, Value
 from trainlint.finding import Place
-from trainlint.program.api import elements, filling, lists
+from trainlint.program.api import elements, filling, lists, same_keys
 from trainlint.program.api.lists import is_unrolled, unrolled
 from trainlint.program.evaluate import assigning, conditions, loops
 from trainlint.program.source import syntax as s
@@ -46,7 +46,8 @@ def comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
             else Table()
         )
         with loops.loop(ev, node.at):
-            assigning.assign(ev, target, elements.element(ev, iterable, iterable_node.at))
+            drawn = elements.element(ev, iterable, iterable_node.at)
+            assigning.assign(ev, target, drawn)
             asked = [ev.expr(test) for test in tests]
             for inner_target, inner_iterable, inner_tests in node.loops[1:]:
                 value = ev.expr(inner_iterable)
@@ -59,7 +60,7 @@ def comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
         frame.env = outer
         ev.leave(env)
     if node.kind == "dict":
-        return Table(entries=begun.entries, others=[element])
+        return Table(entries=begun.entries, others=[element], made_of=same_keys.source(node, iterable, drawn))
     is_older = isinstance(element, Object) and element.loops == ev.loops
     many: list[Value] = [element, element] if is_older else []
     return Items(

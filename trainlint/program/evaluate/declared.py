@@ -94,6 +94,7 @@ def _once(ev: Evaluator, key: tuple[int, str], annotation: s.Expr, env: Env, val
             return value
         if isinstance(found, Object):
             found.loops = loops_of(value)
+            found.stands_for = value
         ev.store.set(key, found)
     return found
 

@@ -13,7 +13,7 @@ from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
 from trainlint.facts.model.training import Earlier
 from trainlint.facts.model.values import Choice, Items, Object, Table, Value
-from trainlint.program.evaluate import classes, inheriting, left_to_callers, owned_methods
+from trainlint.program.evaluate import classes, inheriting, left_aside, left_to_callers, owned_methods
 from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.evaluate.roots import Root
 from trainlint.program.evaluate.store import Layer
@@ -160,6 +160,7 @@ class Entering:
     def _enter(self, function: FunctionValue, receiver: Value | None) -> None:
         with self._ev.module_frame(function.origin.env.path):
             owned_methods.enter(self._ev, function, receiver)
+            left_aside.note(self._ev, function)
             left_to_callers.train(self._ev, function.origin.code.at)
 
 

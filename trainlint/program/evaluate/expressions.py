@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.model.values import (
+    Choice,
     Constant,
     Guards,
     Items,
@@ -211,7 +212,28 @@ def _boolean(ev: Evaluator, node: s.Operation) -> Value:
         condition, polarity = conditions.guard(value)
         assumed[condition] = polarity == (operator == "and")
         assumed.update(conditions.implied(second, operator == "and"))
-    return value
+    return _or_made(ev, value) or value
+
+
+def _or_made(ev: Evaluator, value: Value) -> Value | None:
+    """`given or CrossEntropyLoss()`, where `None` is given if nothing is: what is given, or what is made here; None for anything
+    else."""
+    match value:
+        case Op(name="or", inputs=(Choice(options=options), Object() as made)) if all(
+            isinstance(one, Object) or _is_nothing(one) for _, one in options
+        ):
+            return one_of((guards, made if _is_nothing(one) else one) for guards, one in options)
+        case Op(name="or", inputs=(Constant(is_default=True) as first, Object() as made)) if _is_nothing(
+            first
+        ):
+            given = ev.unknown()
+            is_given = conditions.key(given)
+            return one_of((((((is_given, True),), given)), (((is_given, False),), made)))
+    return None
+
+
+def _is_nothing(value: Value) -> bool:
+    return isinstance(value, Constant) and value.value is None
 
 
 def arithmetic(

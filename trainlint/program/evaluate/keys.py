@@ -28,6 +28,9 @@ FACTORY = f"{_MARK}factory"
 TRAINED = f"{_MARK}trained"
 """A trainer has been told to train, or to evaluate."""
 
+BY_A_NAME = "attribute set at "
+"""How those keys begin under which an object holds what gets a name that the program computes: then comes the line."""
+
 _OPTION = f"{_MARK}option "
 
 

@@ -12,7 +12,7 @@ from trainlint.facts.api.operations import ASKED_PLAINLY
 from trainlint.facts.ask.attention import weights_in, weights_summed
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.operations import Attended, Operation, Pooled
-from trainlint.facts.model.values import Object, Op, Unknown, Value, new_uid
+from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives, new_uid
 from trainlint.finding import Place
 from trainlint.program.evaluate import conditions
 from trainlint.program.evaluate.here import Here
@@ -108,6 +108,14 @@ class Making(Here):
             self.emit(Attended, at, weights=weights, output=made)
         elif name == "sum" and (weights := weights_summed(made)) is not None:
             self.emit(Pooled, at, weights=weights, output=made)
+        return made
+
+    def looked_up(
+        self, name: str, value: Value, at: s.Span, text: str = "", options: dict[str, Value] | None = None
+    ) -> Op:
+        """What is read out of a value by a name: no operation on tensors, so it has its graph even where none is recorded."""
+        made = self.op(name, (value,), at, text, options)
+        made.records = all(not isinstance(one, Op) or one.records for one in alternatives(value))
         return made
 
     def write(self, target: Op, made: Op) -> None:

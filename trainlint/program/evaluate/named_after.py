@@ -59,7 +59,11 @@ def _class(ev: Evaluator, func: FunctionValue, name: str) -> ClassValue | None:
     own = [one for value in bound.values() if isinstance(value, ClassValue) and (one := _model(ev, value))]
     parts = {part for one in own for part in _parts(ev, one)}
     whole = [one for one in own if one.code.name not in parts]
-    is_sure = len(whole) == 1 and _is_whole(whole[0]) and whole[0].env.path == func.env.path
+    is_sure = (
+        len(whole) == 1
+        and whole[0].env.path == func.env.path
+        and (_is_whole(whole[0]) or _uses_its_own(ev, whole[0], func.code, name))
+    )
     return whole[0] if is_sure else None
 
 
@@ -92,6 +96,14 @@ def _is_whole(cls: ClassValue) -> bool:
         and one.func.name[:1].isupper()
     ]
     return len(made) > 1
+
+
+def _uses_its_own(ev: Evaluator, cls: ClassValue, code: s.Function, name: str) -> bool:
+    """Whether a function calls a method of the parameter that only this class has, as `model.update_target(step)`."""
+    return any(
+        one not in _OF_MODULES and isinstance(classes.class_attribute(ev, cls, one), FunctionValue)
+        for one in _attributes(code, name)
+    )
 
 
 def _parts(ev: Evaluator, cls: ClassValue) -> set[str]:

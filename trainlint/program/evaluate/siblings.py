@@ -28,7 +28,7 @@ def part(ev: Evaluator, func: FunctionValue, name: str) -> Part | None:
     """The module that a parameter is in other functions of the file, if a function only calls it; None where none says so."""
     if not _is_called(func.code, name):
         return None
-    beside = _look_at(ev, func.env.path)
+    beside = look_at(ev, func.env.path)
     found = [(one.name, said) for one in beside if (said := ev.roles.of(one).get(name)) is not None]
     if not found or any(said.role != "module" for _, said in found):
         return None
@@ -45,7 +45,7 @@ def is_only_switched_on(ev: Evaluator, part: Part, path: str, owner: ClassValue 
         return False
     paths = {path, *(one.env.path for one in ancestry(owner))} if owner is not None else {path}
     for one in sorted(paths):
-        _look_at(ev, one)
+        look_at(ev, one)
     return not any("eval" in ev.project.modules[one].called for one in paths)
 
 
@@ -66,7 +66,7 @@ def _is_called(code: s.Function, name: str) -> bool:
     return any(isinstance(node, s.Call) and spelled(node.func) == name for node in walk(code.body))
 
 
-def _look_at(ev: Evaluator, path: str) -> tuple[s.Function, ...]:
+def look_at(ev: Evaluator, path: str) -> tuple[s.Function, ...]:
     """All functions of a file: what follows from them changes with each of them."""
     found = tuple(_functions(ev.project.modules[path].body))
     ev.trace.uses.add(path)

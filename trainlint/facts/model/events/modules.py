@@ -130,3 +130,17 @@ class SetEarly(Event):
     module: Object = field(default_factory=Object)
     attribute: str = ""
     registers: bool = True
+
+
+@dataclass(eq=False)
+class LeftAside(Event):
+    """An entry point restores the state of something, and neither mentions other things that it is given nor calls what does,
+    though code beside it saves the state of these.
+
+    Args:
+        names: what the program calls them.
+        of_object: whether the object of a method holds them.
+    """
+
+    names: tuple[str, ...] = ()
+    of_object: bool = False
