@@ -80,13 +80,52 @@ def test_class_that_something_may_use_is_not(user: Mapping[str, str]) -> None:
         f"{NETS}print(globals()[name])\n",
         NETS.replace("class Left", "@register\nclass Left").replace("\n\n\nclass Used", "class Used"),
         NETS.replace("Left", "TestLeft"),
-        NETS.replace("print(Used)", ""),
         NETS.replace("print(Used)", "print("),
+        f"{NETS}def shown():\n    return Left\n\n\nshown()\n",
     ],
-    ids=["named beside", "looked up", "decorated", "a test", "whole file unused", "broken"],
+    ids=["named beside", "looked up", "decorated", "a test", "broken", "used by what is used"],
 )
 def test_class_is_judged_by_its_own_file_too(nets: str) -> None:
     assert level_in({"nets.py": nets}) == "error"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "class Part(Left):\n    pass\n",
+        "def one():\n    return other(Left)\n\n\ndef other(one):\n    return one or one()\n",
+        "# print(Left)\n",
+    ],
+    ids=["a class of it is unused", "functions that call each other", "commented out"],
+)
+def test_what_only_unused_code_names_is_unused(more: str) -> None:
+    assert level_in({"nets.py": f"{NETS}\n\n{more}"}) == "info"
+    assert level_in({"nets.py": f"{NETS}\n\n{more}", "train.py": "# from nets import Left"}) == "info"
+    assert level_in({"nets.py": NETS, "train.py": "from nets import Left"}) == "error"
+
+
+WHOLE = NETS.replace("print(Used)", 'SIZES = [1, 2]\n"""Sizes."""')
+
+
+@pytest.mark.parametrize(
+    ("files", "level"),
+    [
+        ({"nets.py": WHOLE}, "info"),
+        ({"nets.py": f"{WHOLE}train()\n"}, "error"),
+        ({"nets.py": f"{WHOLE}SEEN = train()\n"}, "error"),
+        ({"nets.py": f"{WHOLE}\n\ndef train():\n    Left().backward()\n"}, "error"),
+        ({"nets.py": WHOLE, "config.yaml": "model: nets"}, "error"),
+        ({"nets.py": WHOLE, "train.py": "import nets"}, "error"),
+        ({"nets.py": WHOLE, "setup.py": ""}, "error"),
+        ({"nets.py": WHOLE, "pyproject.toml": "[project]"}, "error"),
+        ({"nets.py": WHOLE, "pyproject.toml": "[tool.ruff]"}, "info"),
+    ],
+    ids=lambda given: " ".join(list(given)[1:]) if isinstance(given, dict) else "",
+)
+def test_a_file_that_nothing_names_is_unused_but_of_a_package(files: Mapping[str, str], level: str) -> None:
+    for name, text in files.items():
+        Path(name).write_text(text)
+    assert level_in(files) == level
 
 
 def test_name_in_a_file_that_imports_something_else_is_another() -> None:

@@ -28,6 +28,7 @@ class Rule(Generic[Fact]):
     covered_by: str = ""
     absence: bool = False
     costs: bool = False
+    explained_by: str = ""
 
 
 def rule(
@@ -42,6 +43,7 @@ def rule(
     covered_by: str = "",
     absence: bool = False,
     costs: bool = False,
+    explained_by: str = "",
 ) -> Callable[[Check[Fact]], Rule[Fact]]:
     """Make a generator of findings and openings into a rule that is handed every `fact` of the program.
 
@@ -59,7 +61,20 @@ def rule(
             a limit was reached beyond which calls are not followed.
         costs: what it finds costs memory or time and nothing else: it says nothing of what a test of the program's does
             itself, which is soon over.
+        explained_by: a pattern of what a comment beside it says with which the author gives a reason for what is found: it
+            has been decided, and is information.
     """
     return lambda check: Rule(
-        fact, check, level, refutable, by, steps, confidence, words, covered_by, absence, costs
+        fact,
+        check,
+        level,
+        refutable,
+        by,
+        steps,
+        confidence,
+        words,
+        covered_by,
+        absence,
+        costs,
+        explained_by,
     )

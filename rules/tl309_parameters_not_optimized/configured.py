@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import numbers_inside
 from trainlint.facts.ask.schedules import optimizers as optimizers_in
 from trainlint.facts.ask.stepped import modules_held, numbers_held
 from trainlint.facts.model.events.frameworks import Configured, StepMethod
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object
+from trainlint.facts.model.values import Object, Op, Value, alternatives
 
+from .compared import recorded
 from .left_out import LeftOut, layers_trained
+from .loose import with_own_parameters
 
 _OTHERWISE = frozenset(
     "add_param_group freeze load_from_checkpoint load_state_dict named_parameters optimizer_step parameters requires_grad "
@@ -33,15 +36,40 @@ def configured_left_out(training: Training) -> LeftOut | None:
 
 
 def _left_out(training: Training, step: StepMethod, optimizers: list[Object]) -> LeftOut | None:
-    held: set[int] = set()
-    for one in optimizers:
-        if not modules_held(one).complete:
-            return None
-        held |= numbers_held(training, one)
+    if not all(modules_held(one).complete for one in optimizers):
+        return None
+    held = frozenset().union(*(numbers_held(training, one) for one in optimizers), _handed_on(optimizers))
     inside = numbers_inside(step.receiver)
-    trained = [one for one in layers_trained(step.returns) if one.uid in inside and one.copy_of is None]
-    left = [one for one in trained if one.uid not in held and not may_be_frozen(training, one)]
+    reached_by = list(reached([step.returns], recorded))
+    trained = [
+        *layers_trained(step.returns),
+        *with_own_parameters(training, reached_by, lambda one: one.uid in held),
+    ]
+    left = [
+        one
+        for one in trained
+        if one.uid in inside - held and one.copy_of is None and not may_be_frozen(training, one)
+    ]
     at = next((one.at for one in optimizers if one.at is not None), None)
-    if at is None or not left or len(left) == len(trained):
+    if at is None or not left or not any(_is_of(one, held) for one in reached_by):
         return None
     return LeftOut(at, left, is_part=True, is_body=True)
+
+
+def _handed_on(optimizers: list[Object]) -> frozenset[int]:
+    """The numbers of what modules that are held and not in sight were given when they were made: they may hold that."""
+    modules = [
+        one
+        for optimizer in optimizers
+        for module in modules_held(optimizer).modules
+        for one in alternatives(module)
+    ]
+    made = [
+        one.stands_for if isinstance(one, Object) and one.stands_for is not None else one for one in modules
+    ]
+    return frozenset(one.uid for one in reached(made))
+
+
+def _is_of(value: Value, held: frozenset[int]) -> bool:
+    """Whether a value is what a module gives that an optimizer holds."""
+    return isinstance(value, Op) and value.owner is not None and value.owner.uid in held

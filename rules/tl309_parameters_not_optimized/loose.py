@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from trainlint.facts.api.classes import MODULE, PARAMETER
 from trainlint.facts.ask.asking import question, reached
@@ -29,7 +29,7 @@ def loose_left_out(training: Training) -> LeftOut | None:
         return None
     losses = [one.loss for one in training.events(Backward) if is_in_sight(one)]
     together = list(reached((one for one in losses if _learns(one, optimizers)), recorded))
-    owners = _with_own_parameters(training, together, optimizers)
+    owners = with_own_parameters(training, together, optimizers.holds)
     beside = {one.owner for one in together if isinstance(one, Op)}.union(owners)
     left = [
         one
@@ -57,7 +57,9 @@ def _learns(loss: Value, optimizers: Optimizers) -> bool:
     )
 
 
-def _with_own_parameters(training: Training, used: list[Value], optimizers: Optimizers) -> list[Object]:
+def with_own_parameters(
+    training: Training, used: Iterable[Value], holds: Callable[[Object], bool]
+) -> list[Object]:
     """The modules of the program's own of which a parameter is among some values, but for those that share it with a module
     that an optimizer holds: a copy of that has values of its own, under the same number."""
     numbers = {
@@ -65,7 +67,7 @@ def _with_own_parameters(training: Training, used: list[Value], optimizers: Opti
     }
     modules = [one for one in training.objects if one.is_a(MODULE) and not one.type.startswith("torch.")]
     found = {one: numbers & _own_numbers(one) for one in modules} if numbers else {}
-    shared = {number for one, own in found.items() if optimizers.holds(one) for number in own}
+    shared = {number for one, own in found.items() if holds(one) for number in own}
     return [one for one, own in found.items() if own - shared]
 
 

@@ -69,7 +69,9 @@ def _found(training: Training, forward: Forward, module: Object) -> Finding | No
     switch = switched_on(training, forward, module)
     if switch is not None:
         return _unseen(forward, _UNSEEN, switch.at)
-    return _unseen(forward, _UNSEEN) if forward.records is False and is_of_unseen_class(module) else None
+    if forward.records is False and is_of_unseen_class(module):
+        return _unseen(forward, _UNSEEN)
+    return _beside_training(training, forward, module)
 
 
 def _beside_training(training: Training, forward: Forward, module: Object) -> Finding | None:

@@ -33,7 +33,12 @@ _IN_FILES = ("torchvision.datasets.",)
 _GENERATED = frozenset(("torchvision.datasets.FakeData",))
 
 
-@rule(Training, level="warning", confidence="likely")
+@rule(
+    Training,
+    level="warning",
+    confidence="likely",
+    explained_by=r"(?:\bno|\bnot|n't|without|never) shuff|\bin order\b|keep\w* (?:the )?order|order matters|sequential",
+)
 def check(training: Training) -> Iterator[Finding | Open]:
     asked = {one.loader.uid: one for one in training.events(ItemsMade)}
     yield from not_used(training)

@@ -22,7 +22,7 @@ def check(training: Training) -> Iterator[Finding]:
     told: set[int] = set()
     doubled: set[Place] = set()
     for data, split in (*_by_call(calls), *by_slices(training)):
-        scaled = scaled_by_itself(data, calls)
+        scaled = scaled_by_itself(data, calls, split)
         if scaled is not None and scaled.uid not in told and scaled.at is not None:
             told.add(scaled.uid)
             yield Finding(

@@ -10,6 +10,7 @@ from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives, constant
+from trainlint.finding import Place
 
 from .alike import called, is_same, last
 
@@ -27,14 +28,16 @@ SAME_ROWS = (KEEPS | REBUILDS | {"astype", "array", "asarray", "DataFrame", "*",
     "unbind",
     "index_select",
 }
+_KEEP_ROWS = "to_numpy copy fillna ffill bfill interpolate dropna reset_index sort_values sort_index drop astype".split()
 _CUTS = frozenset(("split", "tensor_split"))
 _MOST = 2_000
 _CLOSE = 5
 """Operations on a statistic, itself included, after which what is left is still that statistic."""
 
 
-def scaled_by_itself(value: Value, fitted: Iterable[Called]) -> Op | None:
-    """The operation that scaled a value by statistics over all its samples, looking through what keeps its rows."""
+def scaled_by_itself(value: Value, fitted: Iterable[Called], split: Place) -> Op | None:
+    """The operation that scaled a value by statistics over all its samples, looking through what keeps its rows; or that
+    scaled columns of a table, which took their place before the split."""
     fitted = list(fitted)
     pending, seen = list(alternatives(value)), set[int]()
     while pending and len(seen) < _MOST:
@@ -45,14 +48,29 @@ def scaled_by_itself(value: Value, fitted: Iterable[Called]) -> Op | None:
         spend()
         if _is_fitted(one, fitted) or _is_centred(one):
             return one
+        pending.extend(write.inputs[2] for write in one.written if _sets_columns(write, split))
         if last(one) in SAME_ROWS or one.name in ("-", "/") or _is_same_table(one):
             pending.extend(alternatives(one.inputs[0]) if one.inputs else ())
     return None
 
 
 def _is_same_table(op: Op) -> bool:
-    """Whether a table is given as an array, or with the same rows."""
-    return called(op, "to_numpy", "copy", "fillna") or (op.name == "getattr" and op.text.endswith(".values"))
+    """Whether a table is given as an array, or with the same rows, or nearly so."""
+    return called(op, *_KEEP_ROWS) or (op.name == "getattr" and op.text.endswith(".values"))
+
+
+def _sets_columns(write: Op, split: Place) -> bool:
+    """Whether it sets several columns of a table, before that is split. A single one may be the target, and to scale targets
+    changes their unit alone."""
+    if write.name != "setitem" or len(write.inputs) != 3 or write.at is None:
+        return False
+    names = write.inputs[1]
+    is_several = isinstance(names, Items) and len(names.items) > 1 and all(map(_is_name, names.items))
+    return is_several and write.at.path == split.path and write.at.line < split.line
+
+
+def _is_name(value: Value) -> bool:
+    return isinstance(constant(value), str)
 
 
 def _is_fitted(op: Op, fitted: list[Called]) -> bool:
@@ -80,7 +98,7 @@ def _is_centred(op: Op) -> bool:
 
 
 def _is_over_samples(statistic: Op, of: Value) -> bool:
-    if last(statistic) not in _STATISTICS or not statistic.inputs or statistic.inputs[0] is not of:
+    if last(statistic) not in _STATISTICS or not statistic.inputs or not is_same(statistic.inputs[0], of):
         return False
     axis = statistic.options.get("dim", statistic.options.get("axis"))
     if axis is None and len(statistic.inputs) > 1:

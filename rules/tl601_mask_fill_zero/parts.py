@@ -12,7 +12,7 @@ from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.values import Choice, Constant, Op, Value
 
-_LEARNED = MIXES | frozenset(("linear", "bilinear", "torch.nn.Linear"))
+_LEARNED = MIXES | frozenset(("linear", "bilinear", "torch.nn.Linear", "embedding", "torch.nn.Embedding"))
 _KEEPS = frozenset(
     "view reshape transpose permute unsqueeze squeeze contiguous output sum expand repeat t T mT flatten "
     "leaky_relu relu tanh getitem".split()
@@ -25,9 +25,9 @@ def is_of_all(masking: Masking, scores: Way) -> bool:
 
 
 def _is_learned(value: Value) -> bool:
-    """Whether a value certainly is of numbers that a layer gives, reshaped, or times a table of parameters."""
+    """Whether a value certainly is of numbers that a layer gives, or that are trained themselves, reshaped."""
     ends = [one for one in reached([value], _back) if not _back(one)]
-    return any(isinstance(one, Op) and one.name in _LEARNED for one in ends) and all(map(_is_plain, ends))
+    return any(map(_is_trained, ends)) and all(map(_is_plain, ends))
 
 
 def _back(value: Value) -> Iterable[Value]:
@@ -38,6 +38,15 @@ def _back(value: Value) -> Iterable[Value]:
     if plain(value) == "*":
         return value.inputs
     return value.inputs[:1] if value.name in _KEEPS else ()
+
+
+def _is_trained(value: Value) -> bool:
+    """Whether a layer gives a value, or it is a parameter of which nothing says that it stays what it is."""
+    if not isinstance(value, Op):
+        return False
+    return value.name in _LEARNED or (
+        value.name == PARAMETER and value.option(1, "requires_grad") is None and not value.written
+    )
 
 
 def _is_plain(value: Value) -> bool:

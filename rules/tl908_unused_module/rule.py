@@ -5,7 +5,13 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(Unread, level="warning", confidence="likely", absence=True)
+@rule(
+    Unread,
+    level="warning",
+    confidence="likely",
+    absence=True,
+    explained_by=r"\bkept\b|\bkeep\b|compat|\bunused\b|not used|checkpoint|state_?dict|legacy",
+)
 def check(found: Unread) -> Iterator[Finding]:
     yield Finding(
         found.at,

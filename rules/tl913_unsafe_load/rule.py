@@ -10,7 +10,7 @@ from trainlint.facts.model.values import Guards, Op, constant
 from trainlint.finding import Finding, Level, Place, Versions
 from trainlint.rule import rule
 
-from .whose import is_beside, is_chosen, is_own_file, is_same_path
+from .whose import is_beside, is_chosen, is_from, is_own_file, is_same_path
 
 _WITHOUT_SAFE_DEFAULT = Versions(since=(1, 13), before=(2, 6))
 """Versions that know `weights_only` and unpickle anything without it."""
@@ -32,7 +32,15 @@ _OF_ANYTHING = (
 )
 
 
-@rule(Training, level="warning", confidence="likely", refutable=False, by="S", words="load")
+@rule(
+    Training,
+    level="warning",
+    confidence="likely",
+    refutable=False,
+    by="S",
+    words="load",
+    explained_by=r"weights_only|\btrust|\b(?:our|its|my|we) (?:own|wrote|write|save)|\bown (?:file|checkpoint)",
+)
 def check(training: Training) -> Iterator[Finding]:
     calls = training.events(Called)
     states = loaded_as_state(training)
@@ -45,7 +53,11 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if call.name != "torch.load" or file is None or training.is_in_test(call.at):
             continue
-        if any(is_same_path(file, one) or is_beside(file, one) for one in written if one is not None):
+        if any(
+            is_same_path(file, one) or is_from(one, file) or is_beside(file, one)
+            for one in written
+            if one is not None
+        ):
             continue
         if is_own_file(file):
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.model.values import (
@@ -10,6 +11,7 @@ from trainlint.facts.model.values import (
     Choice,
     Constant,
     Items,
+    Named,
     Op,
     Unknown,
     Value,
@@ -18,7 +20,7 @@ from trainlint.facts.model.values import (
     constant,
 )
 
-_JOINS = ("/", "+", "os.path.join", "getattr")
+_JOINS = ("/", "+", "os.path.join", "getattr", "getitem")
 """Operations that build the same path from the same parts."""
 
 _INTO = ("/", "os.path.join")
@@ -64,6 +66,7 @@ _AS_PATHS = frozenset(
 )
 """Operations that only write the same path in another way."""
 
+_OPENS = ("open", "builtins.open")
 _FILLED_IN = (".format(…)",)
 
 _OWN = re.compile(r"cache", re.IGNORECASE)
@@ -73,15 +76,45 @@ _FROM_OTHERS = re.compile(r"pre_?train|download|imagenet|://|-[0-9a-f]{8}\.pth",
 """What stands in the names of files that somebody else has made."""
 
 
-@question(start=False, unknown=False)
 def is_same_path(one: Value, other: Value) -> bool:
     """Whether two paths are certainly one: the same value, or the same text."""
+    return _is_alike(_path_of(one), _path_of(other))
+
+
+@question(start=False, unknown=False)
+def _is_alike(one: Value, other: Value) -> bool:
     first, second = list(alternatives(one)), list(alternatives(other))
     if {value.uid for value in first} & {value.uid for value in second}:
         return True
-    if isinstance(one, Op) and isinstance(other, Op) and one.name in _JOINS and one.name == other.name:
-        return len(one.inputs) == len(other.inputs) and all(map(is_same_path, one.inputs, other.inputs))
+    match one, other:
+        case Written(), Written():
+            return bool(one.fields) and _are_alike(one.fields, other.fields)
+        case Named(), Named():
+            return one.name == other.name
+        case Op(), Op() if one.name == other.name and (one.name in _JOINS or one.text.endswith("(…)")):
+            return _are_alike(one.inputs, other.inputs) and _are_alike(
+                (*one.options.values(),), (*other.options.values(),)
+            )
     return constant(one) is not None and constant(one) == constant(other)
+
+
+def _are_alike(some: Sequence[Value], others: Sequence[Value]) -> bool:
+    return len(some) == len(others) and all(map(_is_alike, some, others))
+
+
+def _path_of(file: Value) -> Value:
+    """The path itself, whether it is opened first, or written in another way."""
+    while isinstance(file, Op) and file.inputs and (file.name in _AS_PATHS or file.name in _OPENS):
+        file = file.inputs[0]
+    return file
+
+
+def is_from(written: Value, file: Value) -> bool:
+    """Whether the name of a file that is written is made of that of another one: `path + ".tmp"`, which then takes its place."""
+    path = _path_of(file)
+    return not isinstance(path, Constant) and any(
+        _is_alike(part, path) for one in alternatives(_path_of(written)) for part in one.parts()
+    )
 
 
 def is_beside(file: Value, written: Value) -> bool:
@@ -141,10 +174,21 @@ def _is_made_up(part: Value) -> bool:
         return not _is_from_others(part)
     if isinstance(part, Unknown):
         return bool(_OWN.search(part.text))
+    if _is_temporary(part):
+        return True
     if not isinstance(part, Op):
         return False
     words = f"{part.text} {constant(part.options.get('name'))}"
     return part.text.endswith(_FILLED_IN) or bool(_OWN.search(words)) or _is_found(part)
+
+
+def _is_temporary(part: Value) -> bool:
+    """Whether a part of a path is a folder or file that the program has made for a while: `tempfile.mkdtemp()`, or the name of
+    a `TemporaryDirectory`."""
+    return any(
+        isinstance(one, Op) and one.name.startswith("tempfile.")
+        for one in reached([part], lambda one: one.inputs[:1] if isinstance(one, Op) else (), 4)
+    )
 
 
 def is_own_file(file: Value) -> bool:

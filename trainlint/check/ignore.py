@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from trainlint.check.explained import explained
 from trainlint.check.select import code_prefix, nearest_rule
 from trainlint.finding import Finding, Place
 from trainlint.project.suggestion import did_you_mean
@@ -76,7 +77,7 @@ def silence(
     names: Mapping[str, str],
     idle: Collection[str] = (),
 ) -> list[Finding]:
-    """The findings, marked where a comment silences them, and one more for each comment that silences nothing.
+    """The findings, marked where a comment silences them, at level info where one explains them, and one more for each comment that silences nothing.
 
     `findings` are of every rule and sorted by path; `paths` are the files whose comments are judged;
     `names` holds each code's name; `idle` are codes of rules that did not run, whose comments may be needed.
@@ -87,6 +88,7 @@ def silence(
     for path in sorted(judged | by_path.keys()):
         found = by_path.get(path, [])
         raw = read(path)
+        found = explained(found, raw)
         if b"trainlint:" in raw:
             asking = list(comments(path, raw))
             used = {use for finding in found for use in _uses(finding, asking, names)}

@@ -1,7 +1,8 @@
 """Findings in code that the project holds and does not use: true, but nothing that runs is wrong yet, so they are information.
 
-A class or function is unused if its name stands nowhere in the project but in itself, while the rest of its file is in use.
-Where half of a program is missing, nothing can be told, so a project has to be large enough.
+A class or function is unused if its name stands nowhere in the project but in itself and in what is unused too, while the
+rest of its file is in use; a whole file, if it does nothing when it is run and nothing names it. Where half of a program is
+missing, nothing can be told, so a project has to be large enough; and of a package, others may use any file.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _LOOKED_UP = re.compile(
 )
 """How code takes from a module what it does not name."""
 
+_TRAINS = re.compile(rb"\b(?:backward|manual_backward|training_step)\(")
 _WORD = re.compile(rb"[^\W\d]\w*")
 _KEYWORDS = {ast.ClassDef: "class ", ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def "}
 
@@ -54,19 +56,21 @@ def informed(
         read: gives the content of a file by its path, and nothing for one that cannot be read.
         project: gives the files of the whole project, or None where these are too many to look through.
     """
-    files = {one.at.path: read(one.at.path) for one in findings if one.at.path.endswith(".py")}
+    paths = {one.at.path for one in findings if one.at.path.endswith(".py")}
+    files = {path: _without_comments(read(path)) for path in paths}
     candidates = {path: _suspects(text, _lines(findings, path)) for path, text in files.items()}
     if not any(candidates.values()):
         return list(findings)
     unused = dict(_unused(candidates, files, read, project()))
-    return [_informed(one, unused.get(one.at.path, ())) for one in findings]
+    return [_informed(one, *unused.get(one.at.path, ((), False))) for one in findings]
 
 
-def _informed(finding: Finding, unused: Iterable[_Definition]) -> Finding:
+def _informed(finding: Finding, unused: Iterable[_Definition], is_all: bool) -> Finding:
     for one in unused:
         if one.has(finding.at.line) and finding.level != "info":
             at = Place(finding.at.path, one.first, 1, one.first, 1 + one.width)
-            reason = Because(at, f"nothing in this project uses `{one.name.decode()}`")
+            what = "this file" if is_all else f"`{one.name.decode()}`"
+            reason = Because(at, f"nothing in this project uses {what}")
             return replace(finding, level="info", because=(*finding.because, reason))
     return finding
 
@@ -76,9 +80,24 @@ def _lines(findings: Iterable[Finding], path: str) -> set[int]:
 
 
 def _suspects(text: bytes, lines: Iterable[int]) -> list[_Definition]:
-    """Definitions around these lines that their own file names nowhere else."""
-    around = [one for one in _definitions(text) if any(map(one.has, lines)) and not one.is_found]
-    return [one for one in around if not _names(_beside(text, one), one.name)]
+    """All definitions that nobody may find without naming them, if one of them stands around one of these lines."""
+    found = [one for one in _definitions(text) if not one.is_found]
+    return found if any(one.has(line) for line in lines for one in found) else []
+
+
+def _left(text: bytes, suspects: Sequence[_Definition]) -> list[_Definition]:
+    """Those of some definitions that nothing else of their own file names."""
+    while True:
+        beside = _beside(text, *suspects)
+        left = [one for one in suspects if not _names(beside, one.name)]
+        if len(left) == len(suspects):
+            return left
+        suspects = left
+
+
+def _without_comments(text: bytes) -> bytes:
+    """Code of which what is commented out names nothing."""
+    return re.sub(rb"^[ \t]*#[^\n]*", b"", text, flags=re.MULTILINE)
 
 
 def _definitions(text: bytes) -> Iterator[_Definition]:
@@ -107,22 +126,55 @@ def _unused(
     files: dict[str, bytes],
     read: Callable[[str], bytes],
     project: Sequence[str] | None,
-) -> Iterator[tuple[str, list[_Definition]]]:
+) -> Iterator[tuple[str, tuple[list[_Definition], bool]]]:
+    """What is unused of each file, and whether that is the whole of it."""
     if project is None or sum(path.endswith(".py") for path in project) < limits.PROJECT_TELLS:
         return
     naming = [path for path in project if path.endswith(_CODE) or _is_written(path)]
     if len(naming) > limits.PROJECT_FILES:
         return
-    texts = {path: read(path) for path in naming}
+    texts = {path: _without_comments(read(path)) if path.endswith(".py") else read(path) for path in naming}
     looked_up = {name for path, text in texts.items() if path.endswith(".py") for name in _looked_up(text)}
+    is_package = any(map(_is_of_a_package, texts.items()))
     for path, suspects in candidates.items():
         modules = _modules(path)
         if not looked_up.isdisjoint(modules) or {b"globals", b"locals"} & _looked_up(files[path]):
             continue
         others = [one for other, one in texts.items() if other != path and _may_name(other, one, modules)]
-        left = [one for one in suspects if not any(_names(other, one.name) for other in others)]
+        free = [one for one in suspects if not any(_names(other, one.name) for other in others)]
+        left = _left(files[path], free)
         if left and _is_used(files[path], others, left):
-            yield path, left
+            yield path, (left, False)
+        elif left and not is_package and _is_apart(path, files[path], texts, left):
+            yield path, (left, True)
+
+
+def _is_of_a_package(file: tuple[str, bytes]) -> bool:
+    """Whether a file says that the project is one that others install."""
+    name = os.path.basename(file[0])
+    return name in ("setup.py", "setup.cfg") or (
+        name == "pyproject.toml"
+        and re.search(rb"^\[(?:project|tool\.poetry)\]", file[1], re.MULTILINE) is not None
+    )
+
+
+def _is_apart(path: str, text: bytes, texts: dict[str, bytes], unused: Sequence[_Definition]) -> bool:
+    """Whether a file only defines what is unused and does not train, and nothing else in the project names the file."""
+    if _TRAINS.search(text):  # somebody has run it to train, or will
+        return False
+    lines = [one.lineno for one in tree(text).body if not _does_nothing(one)]
+    module = os.path.basename(path).removesuffix(".py").encode()
+    return all(any(one.has(line) for one in unused) for line in lines) and not any(
+        _names(other, module) for place, other in texts.items() if place != path
+    )
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    """Whether a statement only imports, says something, or gives a name to what it calls nothing for."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return True
+    is_plain = isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr))
+    return is_plain and not any(isinstance(one, ast.Call) for one in ast.walk(statement))
 
 
 def _is_written(path: str) -> bool:

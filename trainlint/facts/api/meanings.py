@@ -32,6 +32,14 @@ MAKES: dict[str, Meaning] = {
         ),
         Meaning.LOGITS,
     ),
+    **dict.fromkeys(
+        (
+            f"torch_geometric.nn.{name}"
+            for name in "GCNConv ChebConv SAGEConv GraphConv TAGConv SGConv SSGConv RGCNConv FastRGCNConv GATConv GATv2Conv "
+            "SuperGATConv TransformerConv ClusterGCNConv LEConv MFConv HypergraphConv".split()
+        ),
+        Meaning.LOGITS,
+    ),
 }
 """Operations whose result has a meaning whatever goes in."""
 

@@ -29,7 +29,7 @@ def if_statement(ev: Evaluator, node: s.If, is_elif: bool = False) -> Signal:
         outcome = True
     if shape.restores_mode(node) and conditions.asks_mode(test):
         return _give_back(ev, node)
-    if ev.loops and shape.is_lazy(node):
+    if ev.loops and outcome is not False and shape.is_lazy(node):
         with ev.inside(loops=()):  # what it makes is made once, on the first iteration
             return _decide(ev, node, test, None, is_elif)
     return _decide(ev, node, test, outcome, is_elif)

@@ -18,7 +18,9 @@ from trainlint.program.source.walking import walk
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
-_BARE = frozenset(("object", "abc.ABC"))
+_BARE = frozenset(
+    "object abc.ABC typing.Generic typing.Protocol flwr.client.Client flwr.client.NumPyClient ray.tune.Trainable".split()
+)
 """Bases that do nothing with a model."""
 
 

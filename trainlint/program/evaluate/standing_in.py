@@ -126,9 +126,16 @@ def _parameter(ev: Evaluator, func: FunctionValue, name: str) -> Part | None:
         return found
     for node in func.code.body:  # what the other methods do with the attribute that it becomes
         match node:
-            case s.Assign(targets=(s.Attribute() as target,), value=s.Name(name=kept)) if kept == name:
+            case s.Assign(targets=(s.Attribute() as target,), value=value) if _is_moved(value, name):
                 return _of_attribute(ev, func.owner, spelled(target))
     return None
+
+
+def _is_moved(node: s.Expr, name: str) -> bool:
+    """Whether an expression is what a name holds, moved to a device or not."""
+    while isinstance(node, s.Call) and isinstance(node.func, s.Attribute) and node.func.name in _MOVES:
+        node = node.func.value
+    return isinstance(node, s.Name) and node.name == name
 
 
 def _of_attribute(ev: Evaluator, cls: ClassValue, name: str | None) -> Part | None:

@@ -1,0 +1,90 @@
+"""What its author explains in a comment beside it has been decided: a finding of it is information."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from trainlint.finding import Because, Finding, Place
+from trainlint.rules import entries, of_the_rules
+
+_BETWEEN = {tokenize.ENCODING, tokenize.NL, tokenize.INDENT, tokenize.DEDENT}
+
+
+class _Explained(NamedTuple):
+    """A statement's first and last line, and the comments in it and right above it."""
+
+    first: int
+    last: int
+    comments: tuple[tokenize.TokenInfo, ...]
+
+
+def explained(findings: Sequence[Finding], raw: bytes) -> list[Finding]:
+    """The findings of one file, and at level info those that a comment explains, in the words that their rule knows."""
+    words = _words()
+    asked = {one.code for one in findings if one.code in words and one.level != "info"}
+    text = raw.decode("utf-8", "replace")
+    if not any(words[code].search(text) for code in asked):
+        return list(findings)
+    statements = list(_statements(raw))
+    return [_informed(one, statements, words[one.code]) if one.code in asked else one for one in findings]
+
+
+def _informed(finding: Finding, statements: Sequence[_Explained], words: re.Pattern[str]) -> Finding:
+    for one in statements:
+        if one.first <= finding.at.line <= one.last:
+            for comment in one.comments:
+                if words.search(comment.string):
+                    return replace(
+                        finding, level="info", because=(*finding.because, _reason(finding, comment))
+                    )
+    return finding
+
+
+def _reason(finding: Finding, comment: tokenize.TokenInfo) -> Because:
+    (line, column), (end_line, end_column) = comment.start, comment.end
+    return Because(
+        Place(finding.at.path, line, column + 1, end_line, end_column + 1), "this comment explains it"
+    )
+
+
+def _statements(raw: bytes) -> Iterator[_Explained]:
+    """The statements of a text with a comment; those before the error, if Python cannot read it."""
+    waiting: list[tokenize.TokenInfo] = []
+    first = 0
+    try:
+        for token in tokenize.tokenize(io.BytesIO(raw).readline):
+            if token.type == tokenize.COMMENT:
+                waiting.append(token)
+            elif token.type in (tokenize.NEWLINE, tokenize.ENDMARKER):
+                beside = tuple(_beside(waiting, first)) if first else ()
+                if beside:
+                    yield _Explained(first, token.start[0], beside)
+                waiting, first = [], 0
+            elif token.type not in _BETWEEN and not first:
+                first = token.start[0]
+    except (tokenize.TokenError, SyntaxError):
+        return
+
+
+def _beside(comments: Sequence[tokenize.TokenInfo], first: int) -> Iterator[tokenize.TokenInfo]:
+    """Of the comments before the end of a statement, those in it and in the lines right above its first."""
+    above = first
+    for one in reversed(comments):
+        if one.start[0] < above - 1:
+            return
+        above = min(above, one.start[0])
+        yield one
+
+
+@of_the_rules
+def _words() -> dict[str, re.Pattern[str]]:
+    return {
+        one.code: re.compile(one.rule.explained_by, re.IGNORECASE)
+        for one in entries()
+        if one.rule.explained_by
+    }
