@@ -81,9 +81,18 @@ def test_class_that_something_may_use_is_not(user: Mapping[str, str]) -> None:
         NETS.replace("class Left", "@register\nclass Left").replace("\n\n\nclass Used", "class Used"),
         NETS.replace("Left", "TestLeft"),
         NETS.replace("print(Used)", "print("),
+        NETS.replace("print(Used)", ""),
         f"{NETS}def shown():\n    return Left\n\n\nshown()\n",
     ],
-    ids=["named beside", "looked up", "decorated", "a test", "broken", "used by what is used"],
+    ids=[
+        "named beside",
+        "looked up",
+        "decorated",
+        "a test",
+        "broken",
+        "whole file unused",
+        "used by what is used",
+    ],
 )
 def test_class_is_judged_by_its_own_file_too(nets: str) -> None:
     assert level_in({"nets.py": nets}) == "error"
@@ -104,28 +113,32 @@ def test_what_only_unused_code_names_is_unused(more: str) -> None:
     assert level_in({"nets.py": NETS, "train.py": "from nets import Left"}) == "error"
 
 
-WHOLE = NETS.replace("print(Used)", 'SIZES = [1, 2]\n"""Sizes."""')
+UNRUN = NETS.replace("print(Used)", "")
 
 
 @pytest.mark.parametrize(
-    ("files", "level"),
+    ("path", "text", "level"),
     [
-        ({"nets.py": WHOLE}, "info"),
-        ({"nets.py": f"{WHOLE}train()\n"}, "error"),
-        ({"nets.py": f"{WHOLE}SEEN = train()\n"}, "error"),
-        ({"nets.py": f"{WHOLE}\n\ndef train():\n    Left().backward()\n"}, "error"),
-        ({"nets.py": WHOLE, "config.yaml": "model: nets"}, "error"),
-        ({"nets.py": WHOLE, "train.py": "import nets"}, "error"),
-        ({"nets.py": WHOLE, "setup.py": ""}, "error"),
-        ({"nets.py": WHOLE, "pyproject.toml": "[project]"}, "error"),
-        ({"nets.py": WHOLE, "pyproject.toml": "[tool.ruff]"}, "info"),
+        ("train.py", "from nets import Used", "info"),
+        ("train.py", "import os, nets\nnets.Used()", "info"),
+        ("pack/train.py", "from .. import nets\nnets.Used()", "info"),
+        ("pack/train.py", "from nets import Used", "info"),
+        ("train.py", "from more.nets import Used", "error"),
+        ("train.py", "from others import Used, nets", "error"),
     ],
-    ids=lambda given: " ".join(list(given)[1:]) if isinstance(given, dict) else "",
 )
-def test_a_file_that_nothing_names_is_unused_but_of_a_package(files: Mapping[str, str], level: str) -> None:
-    for name, text in files.items():
-        Path(name).write_text(text)
-    assert level_in(files) == level
+def test_rest_of_a_file_is_used_by_what_imports_it(path: str, text: str, level: str) -> None:
+    assert level_in({"nets.py": UNRUN, path: text}) == level
+
+
+@pytest.mark.parametrize(
+    ("text", "level"), [("from pack.nets import Used", "info"), ("from nets import Used", "error")]
+)
+def test_file_of_a_package_is_imported_by_its_name_with_folders(text: str, level: str) -> None:
+    finding = Finding(Place("pack/nets.py", 7, 1, 7, 2), "", level="error")
+    given = {**MANY, "pack/nets.py": UNRUN, "other/nets.py": "", "train.py": text}
+    (found,) = informed([finding], lambda path: given[path].encode(), lambda: sorted(given))
+    assert found.level == level
 
 
 def test_name_in_a_file_that_imports_something_else_is_another() -> None:

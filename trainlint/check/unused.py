@@ -1,8 +1,7 @@
 """Findings in code that the project holds and does not use: true, but nothing that runs is wrong yet, so they are information.
 
 A class or function is unused if its name stands nowhere in the project but in itself and in what is unused too, while the
-rest of its file is in use; a whole file, if it does nothing when it is run and nothing names it. Where half of a program is
-missing, nothing can be told, so a project has to be large enough; and of a package, others may use any file.
+rest of its file is in use. Where half of a program is missing, nothing can be told, so a project has to be large enough.
 """
 
 from __future__ import annotations
@@ -28,8 +27,9 @@ _LOOKED_UP = re.compile(
 )
 """How code takes from a module what it does not name."""
 
-_TRAINS = re.compile(rb"\b(?:backward|manual_backward|training_step)\(")
 _WORD = re.compile(rb"[^\W\d]\w*")
+_DOTTED = re.compile(rb"[^\W\d][\w.]*")
+_IMPORTS = re.compile(rb"\bfrom\s+([\w.]+)\s+import\s+([\w\s,]*)|\bimport\s+([\w\s.,]+)")
 _KEYWORDS = {ast.ClassDef: "class ", ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def "}
 
 
@@ -62,15 +62,14 @@ def informed(
     if not any(candidates.values()):
         return list(findings)
     unused = dict(_unused(candidates, files, read, project()))
-    return [_informed(one, *unused.get(one.at.path, ((), False))) for one in findings]
+    return [_informed(one, unused.get(one.at.path, ())) for one in findings]
 
 
-def _informed(finding: Finding, unused: Iterable[_Definition], is_all: bool) -> Finding:
+def _informed(finding: Finding, unused: Iterable[_Definition]) -> Finding:
     for one in unused:
         if one.has(finding.at.line) and finding.level != "info":
             at = Place(finding.at.path, one.first, 1, one.first, 1 + one.width)
-            what = "this file" if is_all else f"`{one.name.decode()}`"
-            reason = Because(at, f"nothing in this project uses {what}")
+            reason = Because(at, f"nothing in this project uses `{one.name.decode()}`")
             return replace(finding, level="info", because=(*finding.because, reason))
     return finding
 
@@ -126,8 +125,7 @@ def _unused(
     files: dict[str, bytes],
     read: Callable[[str], bytes],
     project: Sequence[str] | None,
-) -> Iterator[tuple[str, tuple[list[_Definition], bool]]]:
-    """What is unused of each file, and whether that is the whole of it."""
+) -> Iterator[tuple[str, list[_Definition]]]:
     if project is None or sum(path.endswith(".py") for path in project) < limits.PROJECT_TELLS:
         return
     naming = [path for path in project if path.endswith(_CODE) or _is_written(path)]
@@ -135,46 +133,19 @@ def _unused(
         return
     texts = {path: _without_comments(read(path)) if path.endswith(".py") else read(path) for path in naming}
     looked_up = {name for path, text in texts.items() if path.endswith(".py") for name in _looked_up(text)}
-    is_package = any(map(_is_of_a_package, texts.items()))
     for path, suspects in candidates.items():
         modules = _modules(path)
         if not looked_up.isdisjoint(modules) or {b"globals", b"locals"} & _looked_up(files[path]):
             continue
-        others = [one for other, one in texts.items() if other != path and _may_name(other, one, modules)]
-        free = [one for one in suspects if not any(_names(other, one.name) for other in others)]
+        others = {
+            other: one for other, one in texts.items() if other != path and _may_name(other, one, modules)
+        }
+        free = [one for one in suspects if not any(_names(other, one.name) for other in others.values())]
         left = _left(files[path], free)
-        if left and _is_used(files[path], others, left):
-            yield path, (left, False)
-        elif left and not is_package and _is_apart(path, files[path], texts, left):
-            yield path, (left, True)
-
-
-def _is_of_a_package(file: tuple[str, bytes]) -> bool:
-    """Whether a file says that the project is one that others install."""
-    name = os.path.basename(file[0])
-    return name in ("setup.py", "setup.cfg") or (
-        name == "pyproject.toml"
-        and re.search(rb"^\[(?:project|tool\.poetry)\]", file[1], re.MULTILINE) is not None
-    )
-
-
-def _is_apart(path: str, text: bytes, texts: dict[str, bytes], unused: Sequence[_Definition]) -> bool:
-    """Whether a file only defines what is unused and does not train, and nothing else in the project names the file."""
-    if _TRAINS.search(text):  # somebody has run it to train, or will
-        return False
-    lines = [one.lineno for one in tree(text).body if not _does_nothing(one)]
-    module = os.path.basename(path).removesuffix(".py").encode()
-    return all(any(one.has(line) for one in unused) for line in lines) and not any(
-        _names(other, module) for place, other in texts.items() if place != path
-    )
-
-
-def _does_nothing(statement: ast.stmt) -> bool:
-    """Whether a statement only imports, says something, or gives a name to what it calls nothing for."""
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return True
-    is_plain = isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr))
-    return is_plain and not any(isinstance(one, ast.Call) for one in ast.walk(statement))
+        is_only = sum(_stem(one) == _stem(path) for one in texts) == 1
+        users = [one for other, one in others.items() if _imports(other, one, path, is_only)]
+        if left and _is_used(files[path], users, left):
+            yield path, left
 
 
 def _is_written(path: str) -> bool:
@@ -188,6 +159,34 @@ def _is_written(path: str) -> bool:
 def _may_name(path: str, text: bytes, modules: set[bytes]) -> bool:
     """Whether a file may mean a definition of a module by its name: code has to import that."""
     return not path.endswith(_CODE) or any(_names(text, one) for one in modules)
+
+
+def _stem(path: str) -> str:
+    return os.path.basename(path).removesuffix(".py")
+
+
+def _imports(other: str, text: bytes, path: str, is_only: bool) -> bool:
+    """Whether a file imports another one: from beside it, by a name with the folders that it lies in, or from wherever it is
+    the only one of its name."""
+    module = path.removesuffix(".py").removesuffix("/__init__")
+    parts = module.split("/")
+    is_found = is_only or os.path.dirname(other) == os.path.dirname(module)
+    for dotted in _imported(text):
+        named = [one for one in dotted.split(".") if one]
+        is_full = len(named) > 1 or dotted.startswith(".") or is_found
+        if named and is_full and parts[-len(named) :] == named:
+            return True
+    return False
+
+
+def _imported(text: bytes) -> Iterator[str]:
+    """The modules that code may import, as it names them."""
+    for package, names, modules in _IMPORTS.findall(text):
+        words = [one.decode() for one in _WORD.findall(names)]
+        yield from (one.decode() for one in _DOTTED.findall(modules))
+        if package:
+            yield package.decode()
+            yield from (f"{package.decode().rstrip('.')}.{one}" for one in words)
 
 
 def _is_used(text: bytes, users: Sequence[bytes], unused: Sequence[_Definition]) -> bool:

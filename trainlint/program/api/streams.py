@@ -11,12 +11,12 @@ from trainlint.facts.model.values import Items, Object, Op, Unknown, Value, alte
 from trainlint.program.evaluate import classes, siblings
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
+from trainlint.program.source.worker_parts import takes_part
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
 _STREAM = "torch.utils.data.IterableDataset"
-_WORKER = frozenset(("get_worker_info", "worker_info", "num_workers", "worker_id", "WorkerInfo"))
 
 
 def note_stream(ev: Evaluator, loader: Object, at: s.Span) -> None:
@@ -29,7 +29,7 @@ def note_stream(ev: Evaluator, loader: Object, at: s.Span) -> None:
         if isinstance(cls, ClassValue) and isinstance(method, FunctionValue):
             own = classes.methods(ev, cls)
             over, inner, result, called = _gone_through(ev, dataset, method, at)
-            asks = any(not _WORKER.isdisjoint(one.names) for one in (*own, *called))
+            asks = any(map(takes_part, (*own, *called)))
             if _is_generator(result):
                 ev.emit(
                     Streamed, at, loader=loader, over=over, inner=inner, yields=tuple(result.items), asks=asks
