@@ -126,7 +126,9 @@ def _parameter(ev: Evaluator, func: FunctionValue, name: str) -> Part | None:
         return found
     for node in func.code.body:  # what the other methods do with the attribute that it becomes
         match node:
-            case s.Assign(targets=(s.Attribute() as target,), value=value) if value and _is_moved(value, name):
+            case s.Assign(targets=(s.Attribute() as target,), value=value) if value and _is_moved(
+                value, name
+            ):
                 return _of_attribute(ev, func.owner, spelled(target))
     return None
 
