@@ -12,7 +12,7 @@ from trainlint.facts.ask.schedules import optimizers, schedulers
 from trainlint.facts.model.events.event import Returned
 from trainlint.facts.model.events.frameworks import Configured, StepMethod
 from trainlint.facts.model.events.steps import Backward
-from trainlint.facts.model.values import Constant, Items, Object, Value
+from trainlint.facts.model.values import Choice, Constant, Items, Object, Value
 from trainlint.program.evaluate import (
     batch_making,
     classes,
@@ -161,7 +161,8 @@ def for_each_batch(
         if role != "returns-loss":
             return
         automatic, names = is_automatic(ev, receiver), _names(ev, receiver)
-        if automatic is not False:
+        # of several results, nobody knows which is for a framework that may or may not train
+        if automatic or (automatic is None and not isinstance(result, Choice)):
             ev.emit(Backward, at, loss=result, accumulates=False, by_framework=True)
         ev.emit(
             StepMethod, at, receiver=receiver, name=name, returns=result, automatic=automatic, names=names
