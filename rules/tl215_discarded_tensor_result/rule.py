@@ -26,6 +26,14 @@ def check(discarded: Discarded) -> Iterator[Finding]:
             "discarded: the pretrained weights are never used. Assign the result.",
         )
         return
+    if discarded.name == "replace":
+        yield Finding(
+            discarded.at,
+            f"`{discarded.text}` returns a new record and does not change this one, and the result is discarded: the line "
+            "has no effect. Assign the result.",
+            confidence="certain",
+        )
+        return
     if _is_to_host(discarded) and is_born_on_host(discarded.tensor):
         return  # where it is
     if _only_wakes(discarded):

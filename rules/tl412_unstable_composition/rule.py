@@ -1,9 +1,10 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.meanings import KEEPS
+from trainlint.facts.api.meanings import KEEPS, Meaning
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.made_up import is_made_up
+from trainlint.facts.ask.meaning import makers, meaning
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.operations import Operation
@@ -70,6 +71,12 @@ def _in(op: Op, guards: Guards) -> tuple[str, str, Op | None] | None:
     return None
 
 
+def _is_of_probabilities(op: Op) -> bool:
+    """Whether an operation is given probabilities, which lie too close together for one of its results to become 0."""
+    given = makers(op.inputs[0]) if op.inputs else None
+    return given is not None and all(meaning(one) is Meaning.PROBABILITIES for one in given)
+
+
 def _is_replaced(training: Training, op: Op, maker: Op) -> bool:
     """Whether `torch.where` takes something else by what a probability is: only a gradient would still be NaN."""
     return any(
@@ -121,7 +128,7 @@ def _in_log(value: Value, guards: Guards) -> tuple[str, str, Op | None] | None:
     if not isinstance(inner, Op):
         return None
     if inner.name in FUSED:
-        if is_of_the_drawn(value, inner):
+        if is_of_the_drawn(value, inner) or _is_of_probabilities(inner):
             return None
         return (*FUSED[inner.name], inner)
     if inner.name in ("+", "add") and len(inner.inputs) == 2:

@@ -119,9 +119,10 @@ def _with_other_data(training: Training) -> Iterator[Finding]:
                 (Because(learned.at, "this loader trains on all of them"),),
             )
     for forward, model in through_all_folds(training):
+        which = model.title if model is forward.module else f"A part of this model, {model.title},"
         yield Finding(
             forward.at,
-            f"{model.title} was made before the loop over the folds and is trained in each of them, so from the second fold on "
+            f"{which[0].upper()}{which[1:]} was made before the loop over the folds and is trained in each of them, so from the second fold on "
             "it has been trained on the samples that it is measured on here. Make a new model, and a new optimizer, in each fold.",
             (Because(model.at, "the only model is made here"),) if model.at is not None else (),
         )

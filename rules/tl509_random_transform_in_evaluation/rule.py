@@ -11,8 +11,17 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .own_datasets import own_transform
+from .own_flips import flipped_at_random
 from .shared import PARTS, TRANSFORMS, set_for_all
 from .steps import is_transform, random_in
+
+_DATASETS = (
+    "torchvision.datasets.",
+    "monai.data.",
+    "torchio.SubjectsDataset",
+    "torchio.data.SubjectsDataset",
+)
+"""Datasets that apply the transform that they are given to every item."""
 
 
 @rule(Training, level="warning", confidence="likely", refutable=False, by="S", words="random_split")
@@ -45,6 +54,14 @@ def check(training: Training) -> Iterator[Finding]:
 def _of(training: Training, loader: Object, evaluated: Because) -> Iterator[Finding]:
     found = [_random_step(one, training, loader) for one in alternatives(loader.argument(0, "dataset"))]
     step = found[0] if found else None
+    flip = flipped_at_random(training, loader) if None in found else None
+    if flip is not None and flip.at is not None and loader.at is not None:
+        yield Finding(
+            loader.at,
+            "The dataset flips samples of this loader at random, and it is used for evaluation: the score differs between runs. "
+            "Make a dataset without augmentation for evaluation.",
+            (Because(flip.at, "flipped where a random number says so"), evaluated),
+        )
     if step is not None and step.at is not None and None not in found:
         name = step.name.rpartition(".")[2]
         yield Finding(
@@ -63,7 +80,7 @@ def _random_step(dataset: Value, training: Training, loader: Object) -> Op | Non
         return random_in(transform) if transform is not None else None
     if not isinstance(dataset, Op):
         return None
-    if dataset.name.startswith("torchvision.datasets."):
+    if dataset.name.startswith(_DATASETS):
         transforms = [
             one
             for one in (*dataset.inputs[1:], dataset.options.get("transform"))

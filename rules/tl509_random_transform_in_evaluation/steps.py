@@ -5,10 +5,19 @@ from __future__ import annotations
 from trainlint.facts.ask.asking import question
 from trainlint.facts.model.values import Items, Op, Value, alternatives, constant
 
+_LIBRARIES = ("torchvision.transforms.", "albumentations.", "monai.transforms.", "torchio.")
 _AUGMENT = frozenset(("ColorJitter", "AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix"))
+_OF_ALBUMENTATIONS = frozenset(
+    "HorizontalFlip VerticalFlip Flip Transpose D4 Rotate SafeRotate ShiftScaleRotate Affine Perspective ElasticTransform "
+    "GridDistortion OpticalDistortion HueSaturationValue RGBShift GaussNoise ISONoise MultiplicativeNoise CoarseDropout "
+    "Cutout GridDropout ChannelShuffle".split()
+)
+_LISTS = ("Compose", "Sequential", "OneOf", "SomeOf")
 _FIXED = frozenset(("RandomOrder",))
 _ALL_OR_NOTHING = {
-    **dict.fromkeys("HorizontalFlip VerticalFlip Grayscale Invert Autocontrast Equalize".split(), 0),
+    **dict.fromkeys(
+        "HorizontalFlip VerticalFlip Transpose Grayscale Invert Autocontrast Equalize".split(), 0
+    ),
     **dict.fromkeys("Posterize Solarize AdjustSharpness".split(), 1),
 }
 """Transforms of which only the probability is random, without `Random`, and its position."""
@@ -19,7 +28,8 @@ def _may_be_certain(transform: Op, name: str) -> bool:
     is random of it."""
     kind = name.removeprefix("Random")
     position = 0 if kind == "Erasing" else _ALL_OR_NOTHING.get(kind, len(transform.inputs))
-    chances = [constant(one) for one in alternatives(transform.option(position, "p"))]
+    told = transform.option(position, "p") or transform.options.get("prob")
+    chances = [constant(one) for one in alternatives(told)]
     return not all(chances) or (kind in _ALL_OR_NOTHING and 1 in chances)
 
 
@@ -32,7 +42,15 @@ def _has_no_range(transform: Op, name: str) -> bool:
 
 
 def is_transform(value: Op) -> bool:
-    return value.name.startswith("torchvision.transforms.")
+    return value.name.startswith(_LIBRARIES)
+
+
+def _draws(transform: Op, name: str) -> bool:
+    if transform.name.startswith("albumentations."):
+        return name in _AUGMENT | _OF_ALBUMENTATIONS or name.startswith("Random")
+    if transform.name.startswith("monai."):
+        return name.startswith("Rand")
+    return name in _AUGMENT or (name.startswith("Random") and name not in _FIXED)
 
 
 @question(start=None, unknown=None)
@@ -41,9 +59,10 @@ def random_in(transform: Value) -> Op | None:
     if not isinstance(transform, Op) or not is_transform(transform):
         return None
     name = transform.name.rpartition(".")[2]
-    if name in _AUGMENT or (name.startswith("Random") and name not in _FIXED):
+    if _draws(transform, name):
         return None if _may_be_certain(transform, name) or _has_no_range(transform, name) else transform
-    steps = transform.inputs[0] if name == "Compose" and transform.inputs else None
+    is_list = name in _LISTS and transform.inputs and not _may_be_certain(transform, name)
+    steps = transform.inputs[0] if is_list else None
     if isinstance(steps, Items):
         certain = steps.items if steps.exact else steps.items[: steps.first]
         found = (random_in(one) for one in certain)

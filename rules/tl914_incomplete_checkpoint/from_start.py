@@ -23,13 +23,18 @@ def schedulers_from_start(training: Training, loop: int) -> Iterator[Object]:
     inside = training.inside(loop, SchedulerStep)
     for one in {step.scheduler.uid: step.scheduler for step in inside}.values():
         steps = [step for step in training.events(SchedulerStep) if step.scheduler is one]
-        begins = not one.is_open and "?" not in one.type and loop not in one.loops
+        begins = loop not in one.loops and (is_picked_by_name(one) or not (one.is_open or "?" in one.type))
         is_counting = all(step in inside and step.told is None for step in steps)
         restored = any(one in alternatives(event.target) for event in training.events(StateLoaded))
         is_set = "last_epoch" in one.options or "last_epoch" in one.attributes or _has_position(one)
         is_left_alone = not (restored or is_set or _escapes(training, one))
         if begins and is_counting and is_left_alone and not _goes_on_by_itself(training, one):
             yield one
+
+
+def is_picked_by_name(scheduler: Object) -> bool:
+    """Whether its class is one of torch's schedulers, by a name that is not known: `getattr(lr_scheduler, name)(…)`."""
+    return scheduler.type == "torch.optim.lr_scheduler.?" and not scheduler.told_by
 
 
 def _goes_on_by_itself(training: Training, scheduler: Object) -> bool:

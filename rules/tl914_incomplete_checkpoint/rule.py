@@ -1,22 +1,18 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.classes import MODULE, OPTIMIZER, SCALER
-from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.interference import may_touch
-from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import Built, StateLoaded
 from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
 from trainlint.facts.model.nodes import Loop
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Carried, Object, Op, Value, alternatives, compatible, constant
+from trainlint.facts.model.values import Object, alternatives, compatible, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
-from .from_start import scalers_from_start, schedulers_from_start
-
-MOST = 2000
-"""How many values are searched for a checkpoint."""
+from .from_start import is_picked_by_name, scalers_from_start, schedulers_from_start
+from .resuming import resumed_from
 
 
 @rule(Training, level="warning", by="S", absence=True)
@@ -24,14 +20,13 @@ def check(training: Training) -> Iterator[Finding]:
     loaded = training.events(StateLoaded)
     if any(not isinstance(one, Object) for event in loaded for one in alternatives(event.target)):
         return
+    models = [one for one in loaded if _is_of(one, MODULE)]
     done = set()
     for number, loop in training.loops.items():
-        checkpoint = _start(loop) or _counted_from(training, loop)
+        checkpoint = resumed_from(training, loop, models)
         if checkpoint is None or checkpoint.at is None or checkpoint.uid in done:
             continue
-        model = next(
-            (one for one in loaded if _is_of(one, MODULE) and is_made_of(one.state, checkpoint)), None
-        )
+        model = next((one for one in models if is_made_of(one.state, checkpoint)), None)
         if model is None:
             continue
         done.add(checkpoint.uid)
@@ -76,39 +71,17 @@ def check(training: Training) -> Iterator[Finding]:
 def _not_restored(model: StateLoaded, loop: Loop, lost: Object, harm: str) -> Finding:
     name = lost.type.rpartition(".")[2]
     what = "scaler" if lost.is_a(SCALER) else "scheduler"
+    is_picked = is_picked_by_name(lost)
+    called = "scheduler" if is_picked else name
     return Finding(
         model.at,
-        f"Training resumes from this checkpoint, but the state of its {name} is not restored: {harm}",
+        f"Training resumes from this checkpoint, but the state of its {called} is not restored: {harm}",
         (
             Because(loop.at, "the loop resumes from the checkpoint"),
             *((Because(lost.at, f"this {what} is not restored"),) if lost.at else ()),
         ),
-    )
-
-
-def _start(loop: Loop) -> Op | None:
-    """The checkpoint that sets the start of a `range`, or what a `while` asks about."""
-    begin = loop.test
-    if isinstance(loop.over, Op) and loop.over.name == "range" and len(loop.over.inputs) > 1:
-        begin = loop.over.inputs[0]
-    return _checkpoint_in(begin) if begin is not None else None
-
-
-def _counted_from(training: Training, loop: Loop) -> Op | None:
-    """The checkpoint that sets the start of a number that a loop counts on, and saves: an endless loop has no `range`."""
-    saves = [one for one in training.inside(loop.number, Called) if one.name == "torch.save" and one.args]
-    for one in reached([save.args[0] for save in saves], most=MOST):
-        if isinstance(one, Carried) and one.loop == loop.number:
-            found = _checkpoint_in(one.start)
-            if found is not None:
-                return found
-    return None
-
-
-def _checkpoint_in(value: Value) -> Op | None:
-    """A checkpoint that something is made of."""
-    return next(
-        (one for one in reached([value], most=MOST) if isinstance(one, Op) and one.name == "load"), None
+        confidence="likely" if is_picked else None,
+        doubt="its class is picked by name" if is_picked else "",
     )
 
 

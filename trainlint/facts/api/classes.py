@@ -6,6 +6,14 @@ METRICS = ("torchmetrics.", "lightning.metrics.", "pytorch_lightning.metrics.")
 """Libraries whose metrics run `update` without gradients."""
 
 
+SETTINGS = frozenset(("pydantic.BaseSettings", "pydantic_settings.BaseSettings"))
+"""Bases whose fields the environment may set, whatever the constructor is given."""
+
+
+RECORDS = SETTINGS | {"typing.NamedTuple", "pydantic.BaseModel", "sqlmodel.SQLModel"}
+"""Bases that make a class take its annotated attributes as arguments, as dataclasses do."""
+
+
 SOME_MODULE = "torch.nn.Module?"
 
 

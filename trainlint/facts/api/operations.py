@@ -88,6 +88,10 @@ OUT_OF_PLACE = UNMISTAKABLE | frozenset(
 """Methods and functions of tensors that leave their input as it is."""
 
 
+REPLACES_FIELDS = frozenset(("dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve"))
+"""Functions that make another record of one, with some other fields."""
+
+
 INPLACE_AT = {"relu": 1, "dropout": 3}
 """Where functions that usually leave their input as it is take `inplace`."""
 

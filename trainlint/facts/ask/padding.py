@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from trainlint.facts.ask.sequences import Batches, drawn_from, index_of, is_slice
-from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, alternatives, constant
+from trainlint.facts.model.values import Choice, Constant, Items, Op, Unknown, Value, alternatives, constant
 
 _STAY_PADDED = frozenset(
     "view reshape flatten contiguous to long int type cuda cpu clone detach data identity squeeze unsqueeze ravel "
@@ -28,6 +28,8 @@ class Padded(NamedTuple):
 def padded(value: Value | None, known: Batches) -> Padded | None:
     """How the sequences in a tensor were brought to one length, where padding is certain."""
     for _ in range(_MOST_STEPS):
+        if isinstance(value, Choice):
+            value = _of_short_ones(value)
         if isinstance(value, Op) and (by_hand := _padded_by_hand(value)) is not None:
             return by_hand
         if not isinstance(value, Op) or value.written:
@@ -54,11 +56,14 @@ def _is_copy(op: Op) -> bool:
 
 
 def _padded_by_hand(op: Op) -> Padded | None:
-    """`torch.full(shape, pad_id)` into which sequences are written, or `torch.tensor([ids + [pad_id] * n for ids in batch])`."""
+    """`torch.full(shape, pad_id)` into which sequences are written, `torch.tensor([ids + [pad_id] * n for ids in batch])`, or
+    `F.pad(ids, (0, n))`."""
     if op.name in ("full", "numpy.full", "full_like"):
         fill = op.option(1, "fill_value")
         is_filled = any(one.name == "setitem" for one in op.written)
         return Padded(op, fill) if is_filled and is_padding_id(fill) else None
+    if op.name == "pad":
+        return Padded(op, op.option(3, "value") or Constant(value=0)) if _fills_up(op) else None
     rows = op.inputs[0] if op.name in ("tensor", "LongTensor", "as_tensor", "stack") and op.inputs else None
     if op.written or not isinstance(rows, Items) or rows.exact or len(rows.items) != 1:
         return None
@@ -69,6 +74,37 @@ def _padded_by_hand(op: Op) -> Padded | None:
     if not isinstance(end, Items) or end.exact or len(end.items) != 1:
         return None
     return Padded(op, end.items[0]) if is_padding_id(end.items[0]) else None
+
+
+def _fills_up(pad: Op) -> bool:
+    """Whether `F.pad` brings one axis to a length, at one end: `F.pad(x, (0, length - len(x)))`."""
+    widths = pad.option(1, "pad")
+    if not isinstance(widths, Items) or not widths.exact or len(widths.items) != 2:
+        return False
+    added = [one for one in widths.items if constant(one) != 0]
+    return (
+        constant(pad.option(2, "mode")) in (None, "constant")
+        and len(added) == 1
+        and isinstance(added[0], Op)
+        and added[0].name == "-"
+    )
+
+
+def _of_short_ones(choice: Choice) -> Value:
+    """How short sequences are padded, where longer ones stay as they are, or are cut: `if missing > 0: x = F.pad(x, …)`."""
+    found = list(alternatives(choice))
+    for one in found:
+        if isinstance(one, Op) and one.name == "pad" and one.inputs:
+            whole = one.inputs[0]
+            others = [_cut_of(other) for other in found if other is not one]
+            if others and all(other is whole for other in others):
+                return one
+    return choice
+
+
+def _cut_of(value: Value) -> Value:
+    is_cut = isinstance(value, Op) and value.name == "getitem" and is_slice(value)
+    return value.inputs[0] if is_cut and isinstance(value, Op) else value
 
 
 def _is_of_tokenizer(op: Op) -> bool:

@@ -34,7 +34,7 @@ def may_train(training: Training, backward: Backward, optimizer: Value) -> bool:
     numbers = _numbers_stepped(training, optimizer)
     if numbers is None:
         return True
-    found = _trained(backward.loss)
+    found = trained(backward.loss)
     if not found:
         return True  # a loss that was cut off: it trains nothing, and tells nothing
     return _ANY in found or not found.isdisjoint(numbers) or not has_loss(training, numbers)
@@ -42,7 +42,7 @@ def may_train(training: Training, backward: Backward, optimizer: Value) -> bool:
 
 def trains_others(training: Training, backward: Backward, optimizer: Value) -> bool:
     """Whether the gradients of a loss reach modules, none of which is one that an optimizer steps, as far as is known."""
-    numbers, found = _numbers_stepped(training, optimizer), _trained(backward.loss)
+    numbers, found = _numbers_stepped(training, optimizer), trained(backward.loss)
     return numbers is not None and bool(found) and found.isdisjoint(numbers | {_ANY})
 
 
@@ -84,7 +84,8 @@ def _with_a_loss(training: Training) -> frozenset[int]:
 
 
 @question(start=frozenset(), unknown=frozenset())
-def _trained(loss: Value) -> frozenset[int]:
+def trained(loss: Value) -> frozenset[int]:
+    """The numbers of the modules that the gradients of a loss reach, and of what stands for those that are not known."""
     return _owners([loss])
 
 

@@ -11,6 +11,9 @@ HANDLER = "handler"
 OFF = "off by default"
 """What the key of a setting begins with that is False where nobody sets it."""
 
+DRAWN = "drawn at random"
+"""What the key of a random number between 0 and 1 begins with."""
+
 
 class Compared(NamedTuple):
     """`subject in constants`, or `subject == constant`: what is compared, and the constants as Python writes them."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from trainlint import limits
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.api.classes import DEFAULTDICT, METRICS, MODULE, OPTIMIZER, PARAMETER
+from trainlint.facts.api.classes import DEFAULTDICT, METRICS, MODULE, OPTIMIZER, PARAMETER, RECORDS, SETTINGS
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import Built, SetEarly
-from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, ways
+from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, constant, ways
 from trainlint.program.evaluate import attributes, blocks, containers, names
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.signatures import raises_at_once
@@ -50,7 +50,7 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
     )
     decorators = [ev.expr(node) for node in code.decorators]
     made.is_dataclass = (
-        "typing.NamedTuple" in known
+        not RECORDS.isdisjoint(known)
         or any(_is_dataclass(decorator) for decorator in decorators)
         or any(isinstance(one, ClassValue) and one.is_dataclass for one in bases)
     )
@@ -305,13 +305,16 @@ def _gives_loaders(ev: Evaluator, cls: ClassValue) -> bool:
 
 
 def _fill_fields(ev: Evaluator, made: Object, cls: ClassValue, given: Arguments, at: s.Span) -> None:
+    is_open = given.open or not cls.library_bases.isdisjoint(SETTINGS)
     for position, name in enumerate(cls.fields):
         value = given.get(position, name)
         if value is None:
             value = class_attribute(ev, cls, name)
-            if isinstance(value, Op) and value.name.endswith("field"):
+            if isinstance(value, Op) and value.name.endswith(("field", ".Field")):
                 value = _field_default(ev, value, at)
-            elif given.open:
+                if is_open and isinstance(value, Constant):
+                    value = overridable(ev, value, name)
+            elif is_open:
                 value = overridable(ev, value, name)
         ev.store.set((made.uid, name), value or ev.unknown(name))
     after = class_attribute(ev, cls, "__post_init__")
@@ -320,8 +323,9 @@ def _fill_fields(ev: Evaluator, made: Object, cls: ClassValue, given: Arguments,
 
 
 def _field_default(ev: Evaluator, field: Op, at: s.Span) -> Value | None:
-    if "default" in field.options:
-        return field.options["default"]
+    default = field.option(0, "default") if field.name.endswith(".Field") else field.options.get("default")
+    if default is not None:
+        return None if constant(default) is ... else default
     ev.spend(limits.CALL_STEPS)
     if "default_factory" in field.options and ev.follows():
         return ev.call(field.options["default_factory"], Arguments(), at, "default_factory(…)")

@@ -9,7 +9,7 @@ from trainlint import limits
 from trainlint.facts.ask.guards import INDEX
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.exclusive import OFF, outcome_of
+from trainlint.facts.model.exclusive import DRAWN, OFF, outcome_of
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value
 from trainlint.program.evaluate.values import ClassValue, FunctionValue, Library, ModeBefore
 
@@ -31,6 +31,11 @@ _LINKS = frozenset(("not", "and", "or"))
 _OPPOSITES = {"!=": "==", "is not": "is", "not in": "in"}
 _EQUALS = {"==": True, "is": True, "!=": False, "is not": False}
 """Comparisons for being equal, and whether they are true of what is."""
+_DRAWS = frozenset(
+    "rand random.random random.uniform numpy.random.rand numpy.random.random numpy.random.random_sample "
+    "numpy.random.uniform".split()
+)
+_NUMBER_OF = frozenset("item getitem float_number builtins.float".split())
 _REVERSED = {"<": ">=", "<=": ">"}
 Guard = tuple[Any, bool]
 
@@ -63,9 +68,21 @@ def _key_of_op(value: Op, depth: int) -> Any:
         if value.options:
             parts += [repr(part.value) for part in value.options.values() if isinstance(part, Constant)]
         return (value.name, *parts)
+    if _is_drawn(value):
+        return (DRAWN, value.uid)
     if not value.inputs:
         return ("once", value.name) if value.name in _OF_PROCESS else ("value", value.uid)
     return (OF_VERSION if _is_of_version(value) else "result", value.uid)
+
+
+def _is_drawn(value: Op) -> bool:
+    """Whether it is one random number between 0 and 1: `random.random()`, `np.random.rand()`, `torch.rand(1).item()`."""
+    of: Value = value
+    while isinstance(of, Op) and of.name in _NUMBER_OF and of.inputs:
+        of = of.inputs[0]
+    if not isinstance(of, Op) or of.name not in _DRAWS:
+        return False
+    return of.name == "rand" or all(isinstance(one, Constant) and one.value in (0, 1) for one in of.inputs)
 
 
 def _is_of_version(value: Op) -> bool:

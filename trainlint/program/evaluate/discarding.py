@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api import torch_names
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.layers import MAKES_ANOTHER, STATELESS
-from trainlint.facts.api.operations import INPLACE_AT, OUT_OF_PLACE
+from trainlint.facts.api.operations import INPLACE_AT, OUT_OF_PLACE, REPLACES_FIELDS
 from trainlint.facts.model.events.operations import Discarded
 from trainlint.facts.model.values import Items, Object, Op, Table, Value, constant
 from trainlint.program.evaluate import classes, expressions, names
@@ -35,6 +35,8 @@ def note(ev: Evaluator, node: s.Call, value: Op) -> None:
         return
     if value.owner is not None and not is_trial and _makes_another(ev, value.owner, name):
         ev.emit(Discarded, node.at, name=name, tensor=value.owner, text=value.text)
+    if _replaces_fields(node, name, value) and not is_trial:
+        ev.emit(Discarded, node.at, name="replace", is_method=False, text=value.text)
     if name in OUT_OF_PLACE and value.inputs and not is_trial and not _is_in_place(value):
         root: s.Expr = node.func
         while isinstance(root, s.Attribute):
@@ -55,6 +57,14 @@ def note(ev: Evaluator, node: s.Call, value: Op) -> None:
             text=value.text,
             device=device,
         )
+
+
+def _replaces_fields(node: s.Call, name: str, value: Op) -> bool:
+    """Whether a call certainly makes another record with other fields: `_replace` of a named tuple, `dataclasses.replace`."""
+    if value.name in REPLACES_FIELDS:
+        return True
+    is_method = name == "_replace" and value.name == "call" and value.text.endswith("._replace(…)")
+    return is_method and bool(node.args) and all(one.keyword is not None for one in node.args)
 
 
 def _is_of_container(ev: Evaluator, called: s.Expr) -> bool:
