@@ -21,6 +21,8 @@ _KEEPS = frozenset(
 )
 _ARITHMETIC = frozenset("+ - * / add sub mul div".split())
 _LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
+_OF_CLASSES = "cross_entropy"
+_SHAPES = ("view", "reshape")
 _LAST = (1, -1)
 
 
@@ -37,6 +39,10 @@ def kind(value: Value) -> Kind | None:
     first = value.inputs[0]
     if value.name in _KEEPS:
         return kind(first)
+    if value.name in _SHAPES:
+        return "column" if _ends_in_one(value) else None
+    if value.name == _OF_CLASSES:
+        return "row" if is_loss_of_each(value) and _are_plain_logits(first) else None
     if value.name in _ARITHMETIC or is_loss_of_each(value):
         kinds = {found for one in value.inputs if (found := kind(one)) is not None}
         return kinds.pop() if len(kinds) == 1 else None
@@ -50,7 +56,15 @@ def is_loss_of_each(op: Op) -> bool:
     given = op.options.get("reduction") or (
         op.owner.options.get("reduction") if op.owner is not None else None
     )
-    return op.name in _LOSSES and constant(given) == "none"
+    return (op.name in _LOSSES or op.name == _OF_CLASSES) and constant(given) == "none"
+
+
+def _are_plain_logits(value: Value) -> bool:
+    """Whether logits come straight from a linear layer: with axes beside the samples, their classes would have to be moved to
+    the second place first."""
+    while isinstance(value, Op) and value.name == "output" and value.inputs:
+        value = value.inputs[0]
+    return isinstance(value, Op) and value.name == "linear"
 
 
 def _is_drawn(op: Op) -> bool:
@@ -108,7 +122,7 @@ def _ends_in_one(index: Value) -> bool:
         return True  # else it would not fit
     if new_axis(index) is not None:
         return new_axis(index) in _LAST
-    if index.name in ("view", "reshape"):
+    if index.name in _SHAPES:
         given = index.inputs[1:]
         sizes = given[0].items if len(given) == 1 and isinstance(given[0], Items) else given
         return len(sizes) == 2 and number_of(sizes[1]) == 1

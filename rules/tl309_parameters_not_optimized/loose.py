@@ -31,14 +31,18 @@ def loose_left_out(training: Training) -> LeftOut | None:
     together = list(reached((one for one in losses if _learns(one, optimizers)), recorded))
     owners = with_own_parameters(training, together, optimizers.holds)
     beside = {one.owner for one in together if isinstance(one, Op)}.union(owners)
-    left = [one for one in (*trained, *owners) if one in beside and not optimizers.holds(one)]
+    left = [
+        one
+        for one in (*trained, *owners)
+        if one in beside and not optimizers.holds(one) and not may_be_frozen(training, one)
+    ]
     layers = [
         one for one in left if one.at is not None and not _is_read(one) and _is_called_once(training, one)
     ]
     optimizer = next((one for one in optimizers.stepped if one.at is not None), None)
     if optimizer is None or optimizer.at is None or not layers or len(layers) < len(left):
         return None
-    if may_be_frozen(training, *layers) or is_made_to_be(training, layers):
+    if is_made_to_be(training, layers):
         return None
     comes_after = any(one not in trained or is_behind(trained[one], optimizers) for one in layers)
     is_held = is_held_outside(training, layers)
@@ -97,6 +101,8 @@ def _is_called_once(training: Training, layer: Object) -> bool:
         if any(isinstance(each, Object) and is_part_of(layer, each) for each in alternatives(one.module))
         and not made.isdisjoint(each.uid for each in alternatives(one.output))
     ]
+    own = [one for one in calls if any(each is layer for each in alternatives(one.module))]
+    calls = [one for one in calls if not own or any(_is_inside(each, one) for each in own)]
     return len({(one.at, one.calls) for one in calls if _is_outermost(one, calls)}) <= 1
 
 
@@ -107,7 +113,13 @@ def _behind_backwards(training: Training) -> frozenset[int]:
 
 
 def _is_outermost(forward: Forward, calls: list[Forward]) -> bool:
-    return not any(forward.calls[: len(one.calls)] == one.calls and one.at in forward.calls for one in calls)
+    return not any(one is not forward and _is_inside(forward, one) for one in calls)
+
+
+def _is_inside(forward: Forward, around: Forward) -> bool:
+    """Whether one forward is the other, or happens in it."""
+    begins_with = forward.calls[: len(around.calls)] == around.calls
+    return forward is around or (begins_with and around.at in forward.calls)
 
 
 def _is_read(layer: Object) -> bool:

@@ -12,6 +12,7 @@ from trainlint.facts.ask.helpers import is_in_sight
 from trainlint.facts.ask.interference import may_set_gradients
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.ask.unseen_models import made_as
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
@@ -21,6 +22,9 @@ from trainlint.finding import Place
 _MAKE_ANYTHING = (".instantiate", ".load", ".build_from_cfg", ".from_pretrained", ".create_model")
 """Ends of functions that make whatever they are asked for, models of other kinds too."""
 
+_LOAD = "torch.load"
+"""What gives a whole model, and another one than before."""
+
 
 class MadeAgain(NamedTuple):
     """A model that is trained instead of the one whose parameters an optimizer holds.
@@ -28,7 +32,7 @@ class MadeAgain(NamedTuple):
     Args:
         optimizer: where that is made.
         model: where the later model is made.
-        by: the function that is not in sight and makes both; empty for a class in sight.
+        by: the function that is not in sight and makes both; empty for a class in sight, and for a model that is loaded.
     """
 
     optimizer: Place
@@ -57,8 +61,8 @@ def made_again(training: Training) -> MadeAgain | None:
 
 
 def _may_be_made_again(training: Training, model: Value) -> bool:
-    """Whether a function that is not in sight makes a model, or there is another one of its class."""
-    if not isinstance(model, Object):
+    """Whether a function that is not in sight makes a model, or there is another one of its class, or one is loaded."""
+    if not isinstance(model, Object) or any(one.name == _LOAD for one in training.events(Called)):
         return True
     return model.definition is not None and any(
         one.definition is model.definition and one is not model for one in training.objects
@@ -84,7 +88,8 @@ def _in_place_of(
         return None
     if any(made_as(one).uid == first.uid for one in _used(reached(losses, _without_choices))):
         return None  # it is trained whatever the program is told
-    return MadeAgain(optimizer.at, again.at, again.name if isinstance(again, Op) else "")
+    by = again.name if isinstance(again, Op) and not _is_loaded(again) else ""
+    return MadeAgain(optimizer.at, again.at, by)
 
 
 def _models(optimizer: Value) -> Iterator[Value]:
@@ -120,8 +125,11 @@ def _without_choices(value: Value) -> Iterable[Value]:
 
 
 def _is_made_alike(first: Value, again: Value) -> bool:
-    """Whether a class in sight, or the same function of a library or another file, makes both, one not of the other."""
+    """Whether a class in sight, or the same function of a library or another file, makes both, one not of the other; or a whole
+    model is loaded."""
     match first, again:
+        case _, Op() if _is_loaded(again):
+            return True
         case Object(definition=None), Object():
             return False
         case Object(), Object():
@@ -131,6 +139,13 @@ def _is_made_alike(first: Value, again: Value) -> bool:
         case _:
             return False
     return alike and all(one is not first for one in reached([again], _holds))
+
+
+def _is_loaded(model: Value) -> bool:
+    """Whether a model is what `torch.load` gives, or an entry of that."""
+    while isinstance(model, Op) and model.name == "getitem" and model.inputs:
+        model = model.inputs[0]
+    return isinstance(model, Op) and model.name == "load"
 
 
 def _holds(value: Value) -> Iterable[Value]:

@@ -12,6 +12,7 @@ from .adapters import adapted_later
 from .configured import configured_left_out
 from .frozen_head import frozen_head
 from .left_out import LeftOut, model_left_out, part_left_out
+from .loaded_adapters import loaded_frozen
 from .loose import loose_left_out
 from .replaced import made_again
 from .twins import mistaken
@@ -56,6 +57,13 @@ def _in_source(training: Training) -> Iterator[Finding]:
             "The model of this optimizer is given adapters after it: all that it holds is frozen then, and the adapters are in "
             "no param group, so nothing is trained. Create the optimizer from the model with its adapters.",
             (Because(adapted.at, "the adapters are added here"),),
+        )
+    elif (loaded := loaded_frozen(training)) is not None:
+        yield Finding(
+            loaded.at,
+            "These adapters are loaded frozen, as for inference, and so is the model below them: the optimizer has nothing to "
+            "train. Pass `is_trainable=True`.",
+            (Because(loaded.optimizer, "the optimizer is created here"),),
         )
     elif (late := unfrozen(training)) is not None:
         yield Finding(

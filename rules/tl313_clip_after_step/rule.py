@@ -12,6 +12,8 @@ from trainlint.facts.model.values import Object
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .earlier import Clipped
+
 LATE = "after the optimizer has used them, so the step is not clipped"
 EARLY = "before `backward()` has computed any, so there is nothing to clip"
 
@@ -29,6 +31,7 @@ def check(training: Training) -> Iterator[Finding]:
     wrong: dict[int, tuple[Clip, OptimizerStep, str]] = {}
     right: set[int] = set()
     clipped: set[int] = set()
+    models: dict[int, Clipped] = {}
     for run in training.runs(Backward, Clip, Escape, Forward, OptimizerStep, ParametersRead, ZeroGrad):
         for position, clip in enumerate(run):
             if not isinstance(clip, Clip) or id(clip) not in doubtful - right:
@@ -37,7 +40,10 @@ def check(training: Training) -> Iterator[Finding]:
             step = _step(training, clip, chain(reversed(before), run[position:]))
             if step is None:
                 continue
-            why = _why_nothing_is_clipped(before, step, _follows_backward(run[position:]))
+            if id(step) not in models:
+                models[id(step)] = Clipped(training, step)
+            follows = _follows_backward(run[position:])
+            why = _why_nothing_is_clipped(before, step, models[id(step)], follows)
             if why is EARLY and not has_backward:
                 why = None  # a method of a wrapper: whoever calls it has computed the gradients
             if why is None:
@@ -66,12 +72,16 @@ def _follows_backward(after: list[Event]) -> bool:
     return isinstance(following, Backward)
 
 
-def _why_nothing_is_clipped(before: list[Event], step: OptimizerStep, follows_backward: bool) -> str | None:
+def _why_nothing_is_clipped(
+    before: list[Event], step: OptimizerStep, models: Clipped, follows_backward: bool
+) -> str | None:
     """None where there may be gradients that have not been used or cleared yet. Unknown code that prepares a batch before the
     model gets it has none to compute, where `backward()` is in sight behind the clip."""
     is_before_forward = may_be_helped = False
     for event in reversed(before):
         match event:
+            case Backward() | ParametersRead() | Escape() if models.come_after(event):
+                continue
             case Backward() | ParametersRead():
                 return None
             case Forward():

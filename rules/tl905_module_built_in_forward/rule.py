@@ -17,6 +17,8 @@ from trainlint.facts.model.values import Object, Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
+from .in_steps import built_in_steps
+
 
 @rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
@@ -43,6 +45,14 @@ def check(training: Training) -> Iterator[Finding]:
             "saved. Create it once, in `__init__`.",
             level="error" if may_train_something(training) else "warning",
         )
+    for built in built_in_steps(training):
+        if not _is_plain(built.object) and not _is_set(training, built.object):
+            yield Finding(
+                built.at,
+                f"`{built.object.type.removeprefix('torch.')}` is re-created on every training step, with new weights that the "
+                "optimizer does not have: it never learns, and it is not saved. Create it once, before the optimizer, and pass "
+                "that its parameters too.",
+            )
 
 
 def _is_of_old(training: Training, layer: Object) -> bool:

@@ -130,6 +130,12 @@ MENDS_INPUTS = KEEPS_BY_HOOKS | {"enable_input_require_grads"}
 """Methods by which a program makes the inputs of frozen layers require a gradient, or may do so."""
 
 
+CHANGES_ADAPTERS = frozenset(
+    "set_adapter add_adapter load_adapter add_weighted_adapter set_requires_grad merge_and_unload unload".split()
+)
+"""Methods of peft's models after which other parameters may require a gradient."""
+
+
 MAKES_MASK = "generate_square_subsequent_mask"
 """Method of `nn.Transformer` that uses none of its weights."""
 
@@ -151,6 +157,7 @@ NOTED_METHODS = (
     )
     | RECOMPUTES
     | MENDS_INPUTS
+    | CHANGES_ADAPTERS
     | REGISTERS_HOOKS
 )
 """Methods that rules ask about, whatever they are called on."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from trainlint.facts.api.classes import MODULE
+from trainlint.facts.api.classes import MODULE, PARAMETER
 from trainlint.facts.api.layers import WITH_PARAMETERS
 from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.contents import handed_over
-from trainlint.facts.ask.holding import contained, has_parameters, is_part_of
+from trainlint.facts.ask.holding import contained, has_parameters, held_in, is_part_of
 from trainlint.facts.ask.modes import may_depend_on_mode
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.parameters import ParametersListed, ParametersRead, RequiresGrad
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Object, Op, Value, constant
+from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives, constant
 
 
 def may_be_frozen(training: Training, *modules: Value) -> bool:
@@ -65,6 +65,10 @@ def _layers_left(training: Training, module: Object) -> list[Object]:
     frozen: list[Object] = []
     for event in training.events(RequiresGrad):
         if constant(event.wanted) is not True and may_belong(event.target, (module,)):
+            if numbers := _own_numbers(event.target):
+                parts = (one for one in contained(module) if isinstance(one, Object))
+                frozen += [one for one in parts if not numbers.isdisjoint(held_in(one)) and _is_layer(one)]
+                continue
             owners = _owners(event.target)
             if owners is None or any(is_part_of(module, owner) for owner in owners):
                 return []
@@ -102,10 +106,12 @@ def may_belong(target: Value, modules: tuple[Value, ...]) -> bool:
     """Whether a tensor whose `requires_grad` is set may be a part of one of some modules."""
     if not modules or _is_plain_tensor(target):
         return False
+    known = [one for one in modules if isinstance(one, Object)]
+    if numbers := _own_numbers(target):
+        return len(known) < len(modules) or not all(numbers.isdisjoint(held_in(one)) for one in known)
     owners = _owners(target)
     if owners is None:
         return not all(is_another_entry(target, one) for one in modules)
-    known = [one for one in modules if isinstance(one, Object)]
     return len(known) < len(modules) or any(
         is_part_of(owner, one) or is_part_of(one, owner) for owner in owners for one in known
     )
@@ -127,6 +133,14 @@ def _is_plain_tensor(target: Value) -> bool:
     """Whether a tensor certainly is no parameter, and not made of any: a table that a constructor fills."""
     found = attachment(target) if isinstance(target, Op) and target.name in CREATES else None
     return found is not None and found.is_nothing and not found.uncertain
+
+
+def _own_numbers(target: Value) -> frozenset[int]:
+    """The number of a parameter that the program has made itself: only modules that hold it are meant. None for anything
+    else."""
+    made = [one for one in alternatives(target) if isinstance(one, Op) and one.name == PARAMETER]
+    is_parameter = bool(made) and len(made) == len(list(alternatives(target)))
+    return frozenset(one.uid for one in made) if is_parameter else frozenset()
 
 
 @question(start=None, unknown=None)

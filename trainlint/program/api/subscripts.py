@@ -25,7 +25,7 @@ from trainlint.facts.model.values import (
 from trainlint.program.api import defaults, host, noting, same_keys
 from trainlint.program.api.elements import held, value_of
 from trainlint.program.api.filling import is_hashable, put
-from trainlint.program.evaluate import classes, conditions, containers, keys
+from trainlint.program.evaluate import attributes, classes, conditions, containers, keys
 from trainlint.program.evaluate.values import (
     Arguments,
     Bound,
@@ -186,6 +186,7 @@ def _sliced(value: Items, index: Op) -> Items:
 
 def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
     """`container[index] = value`."""
+    attributes.note_entrusted(ev, container, value, at)
     match container, index:
         case Table(), Constant(value=key) if is_hashable(key):
             put(ev, container, key, value)

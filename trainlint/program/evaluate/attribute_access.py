@@ -110,6 +110,7 @@ def set_attribute(
     if isinstance(value, Constant) and ev.loops:  # a value of its own, for when it was set matters
         value = Constant(value=value.value, at=value.at, is_default=value.is_default)
     _note(ev, target, name, value, at, is_certain)
+    attributes.note_entrusted(ev, target, value, at)
     if name == "_grad" and isinstance(target, Op):
         name = "grad"  # what lies behind it
     if name == "grad" and attributes.is_nothing(value):

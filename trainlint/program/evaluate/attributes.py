@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import LOADER, MODULE, SCHEDULER
 from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.contents import contents
+from trainlint.facts.model.events.modules import Entrusted
 from trainlint.facts.model.events.parameters import GradientSet, ParametersRead, RequiresGrad
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Unknown, Value, constant
 from trainlint.program.api import elements
@@ -28,6 +30,14 @@ _TENSOR_ATTRIBUTES = frozenset(
 
 _AS_IT_IS = frozenset("torch.Variable Variable to detach clone cuda cpu".split())
 _ZEROS = frozenset("zeros zeros_like new_zeros".split())
+
+
+def note_entrusted(ev: Evaluator, holder: Value, value: Value, at: s.Span) -> None:
+    """A module may be handed to something that is not in sight."""
+    if isinstance(holder, (Unknown, Op)):
+        for one in contents(value):
+            if isinstance(one, Object) and one.is_a(MODULE):
+                ev.emit(Entrusted, at, module=one)
 
 
 def value_attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: str) -> Value:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.model.values import (
-    Object,
-    Value,
-)
+from trainlint.facts.model.values import Choice, Object, Value
 from trainlint.program.evaluate import names
 from trainlint.program.evaluate.values import FileModule, Imported, Library
 from trainlint.program.source import syntax as s
@@ -61,4 +58,6 @@ def _import_all(ev: Evaluator, file: str) -> None:
     ev.trace.lists.add(file)
     for name in sorted(ev.project.names(file)):
         if not name.startswith("_"):
-            names.bind(ev, name, Imported(path=file, name=name))
+            before = ev.store.get((ev.env.uid, name))
+            is_plain = not isinstance(before, Choice)
+            names.bind(ev, name, Imported(path=file, name=name, before=before if is_plain else None))

@@ -59,7 +59,7 @@ def settle(ev: Evaluator, value: Value) -> Value:
     if not isinstance(value, (Imported, Choice)):
         return value
     if isinstance(value, Imported):
-        return imported(ev, value.path, value.name)
+        return _from_file(ev, value)
     if len(value.options) == 1:  # bound under a condition, and otherwise not at all
         return settle(ev, value.options[0][1])
     if ev.known:
@@ -82,12 +82,25 @@ def _looked_up(ev: Evaluator, value: Value) -> Value:
     return value
 
 
+_LONGEST_CHAIN = 10
+"""How many files may hand an import on. A longer chain leads back to where it began."""
+
+
+def _from_file(ev: Evaluator, name: Imported, depth: int = 0) -> Value:
+    """What an import gives, or what its name meant before where that leads back to itself."""
+    found = imported(ev, name.path, name.name, depth)
+    before = name.before
+    if not isinstance(found, Imported) or before is None:
+        return found
+    return _from_file(ev, before, depth + 1) if isinstance(before, Imported) else before
+
+
 def imported(ev: Evaluator, path: str, name: str, depth: int = 0) -> Value:
-    """What `from path import name` gives."""
+    """What `from path import name` gives; an import where that leads back to itself."""
     env = ev.module(path)
     found = ev.store.get((env.uid, name))
-    if isinstance(found, Imported) and depth < 10:
-        return imported(ev, found.path, found.name, depth + 1)
+    if isinstance(found, Imported) and depth < _LONGEST_CHAIN:
+        return _from_file(ev, found, depth + 1)
     if found is not None:
         return found
     inner = ev.project.submodule(path, name)

@@ -44,10 +44,16 @@ class FileModule(Value):
 
 @dataclass(eq=False, repr=False)
 class Imported(Value):
-    """`from module import name`, looked up when it is used."""
+    """`from module import name`, looked up when it is used.
+
+    Args:
+        before: what the name meant before a star import, and still means if that leads back to where it stands, as between two
+            files that import all of each other.
+    """
 
     path: str = ""
     name: str = ""
+    before: Value | None = None
 
 
 @dataclass(eq=False, repr=False)

@@ -70,6 +70,13 @@ class StateKept(Event):
 
 
 @dataclass(eq=False)
+class Entrusted(Event):
+    """A module becomes an attribute or an entry of something that is not in sight, which may do anything to it later on."""
+
+    module: Object = field(default_factory=Object)
+
+
+@dataclass(eq=False)
 class ModelKept(Event):
     """A model becomes what another name holds, in a loop that goes on, under a condition; the name is read outside of it."""
 
