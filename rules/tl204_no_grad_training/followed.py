@@ -38,8 +38,9 @@ def never_learning(training: Training) -> Iterator[Followed]:
         for module in _followed_by(training, change):
             for backward in training.events(Backward):
                 is_in_loop = backward.loops and backward.loops == change.loops[: len(backward.loops)]
-                if is_in_loop and not _may_learn(training, module):
-                    yield from (Followed(one, backward, change) for one in _given(backward, module))
+                first = next(_given(backward, module), None) if is_in_loop else None
+                if first is not None and not _may_learn(training, module):
+                    yield Followed(first, backward, change)
 
 
 def _followed_by(training: Training, change: ParametersRead) -> list[Object]:
