@@ -79,7 +79,7 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
         frame = ev.frames[-1]
         if frame.owner is not None and frame.receiver is not None:
             return Super(owner=frame.owner, receiver=frame.receiver)
-    func = ev.expr(node.func)
+    func = ev.expr(_plain(node.func))
     given = _arguments(ev, node.args)
     wrapped_names.note_handed(ev, node, given)
     result = ev.call(func, given, node.at, shape.compared(node) or f"{ev.label(node.func)}(…)")
@@ -87,6 +87,13 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
     if isinstance(result, Object):
         called.note_dataset(result, node)
     return result
+
+
+def _plain(func: s.Expr) -> s.Expr:
+    """What is called: of `model.__call__(x)` the model, as long as no class is asked for how its base is called."""
+    if isinstance(func, s.Attribute) and func.name == "__call__" and not isinstance(func.value, s.Call):
+        return func.value
+    return func
 
 
 def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
