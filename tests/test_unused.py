@@ -113,6 +113,38 @@ def test_what_only_unused_code_names_is_unused(more: str) -> None:
     assert level_in({"nets.py": NETS, "train.py": "from nets import Left"}) == "error"
 
 
+WHOLE = NETS.replace("print(Used)", 'SIZES = [1, 2]\n"""Sizes."""')
+TOGETHER = {"train.py": "".join(f"import {name.removesuffix('.py')}\n" for name in MANY)}
+
+
+@pytest.mark.parametrize(
+    ("files", "level"),
+    [
+        ({"nets.py": WHOLE}, "info"),
+        ({"nets.py": f"{WHOLE}train()\n"}, "error"),
+        ({"nets.py": f"{WHOLE}SEEN = train()\n"}, "error"),
+        ({"nets.py": f"{WHOLE}\n\ndef train():\n    Left().backward()\n"}, "error"),
+        ({"nets.py": WHOLE, "config.yaml": "model: nets"}, "error"),
+        ({"nets.py": WHOLE, "study.py": "import nets"}, "error"),
+        ({"nets.py": WHOLE, "study.py": "from part_0 import Left"}, "info"),
+        ({"nets.py": f"{WHOLE}\n\n@register\ndef made():\n    pass\n"}, "error"),
+        ({"nets.py": WHOLE, "setup.py": ""}, "error"),
+        ({"nets.py": WHOLE, "pyproject.toml": "[project]"}, "error"),
+        ({"nets.py": WHOLE, "pyproject.toml": "[tool.ruff]"}, "info"),
+        ({"nets.py": WHOLE, "train.py": "import part_0"}, "error"),
+        ({"nets.py": WHOLE, **{f"run_{n}.py": "__main__" for n in range(9)}}, "info"),
+        ({"nets.py": WHOLE, **{f"loose_{n}.py": "" for n in range(9)}}, "error"),
+    ],
+    ids=lambda given: " ".join(list(given)[1:2]) if isinstance(given, dict) else "",
+)
+def test_a_file_that_nothing_names_is_unused_where_the_others_are_imported(
+    files: Mapping[str, str], level: str
+) -> None:
+    for name, text in files.items():
+        Path(name).write_text(text)
+    assert level_in({**TOGETHER, **files}) == level
+
+
 UNRUN = NETS.replace("print(Used)", "")
 
 

@@ -1,7 +1,9 @@
 """Findings in code that the project holds and does not use: true, but nothing that runs is wrong yet, so they are information.
 
 A class or function is unused if its name stands nowhere in the project but in itself and in what is unused too, while the
-rest of its file is in use. Where half of a program is missing, nothing can be told, so a project has to be large enough.
+rest of its file is in use; a whole file, if it does nothing when it is run and nothing names it, in a project whose other files
+are imported. Where half of a program is missing, nothing can be told, so a project has to be large enough; and of a package,
+others may use any file.
 """
 
 from __future__ import annotations
@@ -11,9 +13,12 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from trainlint import limits
+from trainlint.check.naming import WORD, imports, names, stem
+from trainlint.check.whole_files import hangs_together, is_apart
 from trainlint.finding import Because, Finding, Place
 from trainlint.project.small_files import MOST_BYTES
 from trainlint.project.soundness import tree
@@ -27,9 +32,6 @@ _LOOKED_UP = re.compile(
 )
 """How code takes from a module what it does not name."""
 
-_WORD = re.compile(rb"[^\W\d]\w*")
-_DOTTED = re.compile(rb"[^\W\d][\w.]*")
-_IMPORTS = re.compile(rb"\bfrom\s+([\w.]+)\s+import\s+([\w\s,]*)|\bimport\s+([\w\s.,]+)")
 _KEYWORDS = {ast.ClassDef: "class ", ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def "}
 
 
@@ -62,14 +64,15 @@ def informed(
     if not any(candidates.values()):
         return list(findings)
     unused = dict(_unused(candidates, files, read, project()))
-    return [_informed(one, unused.get(one.at.path, ())) for one in findings]
+    return [_informed(one, *unused.get(one.at.path, ((), False))) for one in findings]
 
 
-def _informed(finding: Finding, unused: Iterable[_Definition]) -> Finding:
+def _informed(finding: Finding, unused: Iterable[_Definition], is_all: bool) -> Finding:
     for one in unused:
         if one.has(finding.at.line) and finding.level != "info":
             at = Place(finding.at.path, one.first, 1, one.first, 1 + one.width)
-            reason = Because(at, f"nothing in this project uses `{one.name.decode()}`")
+            what = "this file" if is_all else f"`{one.name.decode()}`"
+            reason = Because(at, f"nothing in this project uses {what}")
             return replace(finding, level="info", because=(*finding.because, reason))
     return finding
 
@@ -88,7 +91,7 @@ def _left(text: bytes, suspects: Sequence[_Definition]) -> list[_Definition]:
     """Those of some definitions that nothing else of their own file names."""
     while True:
         beside = _beside(text, *suspects)
-        left = [one for one in suspects if not _names(beside, one.name)]
+        left = [one for one in suspects if not names(beside, one.name)]
         if len(left) == len(suspects):
             return left
         suspects = left
@@ -115,17 +118,13 @@ def _beside(text: bytes, *definitions: _Definition) -> bytes:
     return b"\n".join(lines)
 
 
-def _names(text: bytes, name: bytes) -> bool:
-    """Whether a word stands in a text. In a notebook, a tab or the end of a line is a letter behind a backslash."""
-    return name in text and re.search(rb"(?:(?<!\w)|(?<=\\[tn]))" + name + rb"(?!\w)", text) is not None
-
-
 def _unused(
     candidates: dict[str, list[_Definition]],
     files: dict[str, bytes],
     read: Callable[[str], bytes],
     project: Sequence[str] | None,
-) -> Iterator[tuple[str, list[_Definition]]]:
+) -> Iterator[tuple[str, tuple[list[_Definition], bool]]]:
+    """What is unused of each file, and whether that is the whole of it."""
     if project is None or sum(path.endswith(".py") for path in project) < limits.PROJECT_TELLS:
         return
     naming = [path for path in project if path.endswith(_CODE) or _is_written(path)]
@@ -140,12 +139,18 @@ def _unused(
         others = {
             other: one for other, one in texts.items() if other != path and _may_name(other, one, modules)
         }
-        free = [one for one in suspects if not any(_names(other, one.name) for other in others.values())]
+        free = [one for one in suspects if not any(names(other, one.name) for other in others.values())]
         left = _left(files[path], free)
-        is_only = sum(_stem(one) == _stem(path) for one in texts) == 1
-        users = [one for other, one in others.items() if _imports(other, one, path, is_only)]
+        is_only = sum(stem(one) == stem(path) for one in texts) == 1
+        users = [one for other, one in others.items() if imports(other, one, path, is_only)]
         if left and _is_used(files[path], users, left):
-            yield path, left
+            yield path, (left, False)
+        elif suspects and is_apart(path, texts, partial(_stands_in, suspects)) and hangs_together(texts):
+            yield path, (suspects, True)
+
+
+def _stands_in(definitions: Sequence[_Definition], line: int) -> bool:
+    return any(one.has(line) for one in definitions)
 
 
 def _is_written(path: str) -> bool:
@@ -158,47 +163,19 @@ def _is_written(path: str) -> bool:
 
 def _may_name(path: str, text: bytes, modules: set[bytes]) -> bool:
     """Whether a file may mean a definition of a module by its name: code has to import that."""
-    return not path.endswith(_CODE) or any(_names(text, one) for one in modules)
-
-
-def _stem(path: str) -> str:
-    return os.path.basename(path).removesuffix(".py")
-
-
-def _imports(other: str, text: bytes, path: str, is_only: bool) -> bool:
-    """Whether a file imports another one: from beside it, by a name with the folders that it lies in, or from wherever it is
-    the only one of its name."""
-    module = path.removesuffix(".py").removesuffix("/__init__")
-    parts = module.split("/")
-    is_found = is_only or os.path.dirname(other) == os.path.dirname(module)
-    for dotted in _imported(text):
-        named = [one for one in dotted.split(".") if one]
-        is_full = len(named) > 1 or dotted.startswith(".") or is_found
-        if named and is_full and parts[-len(named) :] == named:
-            return True
-    return False
-
-
-def _imported(text: bytes) -> Iterator[str]:
-    """The modules that code may import, as it names them."""
-    for package, names, modules in _IMPORTS.findall(text):
-        words = [one.decode() for one in _WORD.findall(names)]
-        yield from (one.decode() for one in _DOTTED.findall(modules))
-        if package:
-            yield package.decode()
-            yield from (f"{package.decode().rstrip('.')}.{one}" for one in words)
+    return not path.endswith(_CODE) or any(names(text, one) for one in modules)
 
 
 def _is_used(text: bytes, users: Sequence[bytes], unused: Sequence[_Definition]) -> bool:
     """Whether something else of a file is used: by others, or by what the file does when it is run."""
     others = [one for one in _definitions(text) if one not in unused]
     run = _beside(text, *unused, *others)
-    return any(_names(user, one.name) for one in others for user in (run, *users))
+    return any(names(user, one.name) for one in others for user in (run, *users))
 
 
 def _looked_up(text: bytes) -> set[bytes]:
     """The modules from which a file takes by name; where it imports by name, all words that stand there."""
-    return {word for found in _LOOKED_UP.findall(text) for part in found for word in _WORD.findall(part)}
+    return {word for found in _LOOKED_UP.findall(text) for part in found for word in WORD.findall(part)}
 
 
 def _modules(path: str) -> set[bytes]:

@@ -1,0 +1,44 @@
+"""Which files of a project import another one, and which words stand in their texts."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+WORD = re.compile(rb"[^\W\d]\w*")
+_DOTTED = re.compile(rb"[^\W\d][\w.]*")
+_IMPORTS = re.compile(rb"\bfrom\s+([\w.]+)\s+import\s+([\w\s,]*)|\bimport\s+([\w\s.,]+)")
+
+
+def names(text: bytes, name: bytes) -> bool:
+    """Whether a word stands in a text. In a notebook, a tab or the end of a line is a letter behind a backslash."""
+    return name in text and re.search(rb"(?:(?<!\w)|(?<=\\[tn]))" + name + rb"(?!\w)", text) is not None
+
+
+def stem(path: str) -> str:
+    return os.path.basename(path).removesuffix(".py")
+
+
+def imports(other: str, text: bytes, path: str, is_only: bool) -> bool:
+    """Whether a file imports another one: from beside it, by a name with the folders that it lies in, or from wherever it is
+    the only one of its name."""
+    module = path.removesuffix(".py").removesuffix("/__init__")
+    parts = module.split("/")
+    is_found = is_only or os.path.dirname(other) == os.path.dirname(module)
+    for dotted in imported(text):
+        named = [one for one in dotted.split(".") if one]
+        is_full = len(named) > 1 or dotted.startswith(".") or is_found
+        if named and is_full and parts[-len(named) :] == named:
+            return True
+    return False
+
+
+def imported(text: bytes) -> Iterator[str]:
+    """The modules that code may import, as it names them."""
+    for package, listed, modules in _IMPORTS.findall(text):
+        words = [one.decode() for one in WORD.findall(listed)]
+        yield from (one.decode() for one in _DOTTED.findall(modules))
+        if package:
+            yield package.decode()
+            yield from (f"{package.decode().rstrip('.')}.{one}" for one in words)

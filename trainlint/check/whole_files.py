@@ -1,0 +1,57 @@
+"""Files that nothing in a project uses at all, in one that is complete."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Callable, Mapping
+
+from trainlint.check.naming import imported, names, stem
+from trainlint.project.soundness import tree
+
+_TRAINS = re.compile(rb"\b(?:backward|manual_backward|training_step)\(")
+
+
+def is_apart(path: str, texts: Mapping[str, bytes], is_defined: Callable[[int], bool]) -> bool:
+    """Whether a file only defines things and does not train, and nothing else in the project names the file.
+
+    Args:
+        is_defined: whether a line stands in a definition that nobody finds without naming it.
+    """
+    text = texts[path]
+    if _TRAINS.search(text):  # somebody has run it to train, or will
+        return False
+    lines = [one.lineno for one in tree(text).body if not _does_nothing(one)]
+    return all(map(is_defined, lines)) and not any(
+        names(other, stem(path).encode()) for place, other in texts.items() if place != path
+    )
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    """Whether a statement only imports, says something, or gives a name to what it calls nothing for."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return True
+    is_plain = isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr))
+    return is_plain and not any(isinstance(one, ast.Call) for one in ast.walk(statement))
+
+
+def hangs_together(texts: Mapping[str, bytes]) -> bool:
+    """Whether files are one program, which is complete: two in three of those that are no scripts are imported. In a folder of
+    separate programs few are. Of a package that others install, those may import any file."""
+    if any(map(_is_of_a_package, texts.items())):
+        return False
+    codes = {path: text for path, text in texts.items() if path.endswith(".py")}
+    words = {word for text in codes.values() for one in imported(text) for word in one.split(".")}
+    modules = [stem(path) for path, text in codes.items() if b"__main__" not in text]
+    modules = [one for one in modules if not one.startswith("__")]
+    return sum(one in words for one in modules) * 3 >= len(modules) * 2
+
+
+def _is_of_a_package(file: tuple[str, bytes]) -> bool:
+    """Whether a file says that the project is one that others install."""
+    name = os.path.basename(file[0])
+    return name in ("setup.py", "setup.cfg") or (
+        name == "pyproject.toml"
+        and re.search(rb"^\[(?:project|tool\.poetry)\]", file[1], re.MULTILINE) is not None
+    )
