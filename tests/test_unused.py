@@ -183,6 +183,14 @@ def test_half_a_program_tells_nothing() -> None:
     assert level_in({"nets.py": NETS, "more.py": ""}, around=few) == "info"
 
 
+def test_file_that_is_no_part_of_the_project_is_looked_at_all_the_same() -> None:
+    finding = Finding(Place("shown.py", 7, 1, 7, 2), "", level="error")
+    given = {**MANY, **TOGETHER}
+    read = {**given, "shown.py": WHOLE}
+    (found,) = informed([finding], lambda path: read[path].encode(), lambda: sorted(given))
+    assert found.level == "info"
+
+
 def test_too_large_a_project_tells_nothing() -> None:
     finding = Finding(Place("nets.py", 7, 1, 7, 2), "", level="error")
     assert informed([finding], lambda path: NETS.encode(), lambda: None) == [finding]

@@ -145,7 +145,11 @@ def _unused(
         users = [one for other, one in others.items() if imports(other, one, path, is_only)]
         if left and _is_used(files[path], users, left):
             yield path, (left, False)
-        elif suspects and is_apart(path, texts, partial(_stands_in, suspects)) and hangs_together(texts):
+        elif (
+            suspects
+            and is_apart(path, files[path], texts, partial(_stands_in, suspects))
+            and hangs_together(texts)
+        ):
             yield path, (suspects, True)
 
 

@@ -13,13 +13,12 @@ from trainlint.project.soundness import tree
 _TRAINS = re.compile(rb"\b(?:backward|manual_backward|training_step)\(")
 
 
-def is_apart(path: str, texts: Mapping[str, bytes], is_defined: Callable[[int], bool]) -> bool:
+def is_apart(path: str, text: bytes, texts: Mapping[str, bytes], is_defined: Callable[[int], bool]) -> bool:
     """Whether a file only defines things and does not train, and nothing else in the project names the file.
 
     Args:
         is_defined: whether a line stands in a definition that nobody finds without naming it.
     """
-    text = texts[path]
     if _TRAINS.search(text):  # somebody has run it to train, or will
         return False
     lines = [one.lineno for one in tree(text).body if not _does_nothing(one)]
