@@ -6,6 +6,7 @@ from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.interference import may_touch_anything
 from trainlint.facts.ask.trained_by import may_train
 from trainlint.facts.model.events.event import Escape
+from trainlint.facts.model.events.parameters import GradientSet, ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, compatible
@@ -54,10 +55,21 @@ def _has_other_gradients(training: Training, step: OptimizerStep, backward: Back
     and what stands on another branch neither."""
     escapes = training.inside(step.loops[-1], Escape) if step.loops else training.events(Escape)
     makers = {one.at for one in made_of(backward.loss) if isinstance(one, Op)}
-    return may_touch_anything(training, step.loops) or any(
+    if may_touch_anything(training, step.loops) or _are_set_by_hand(training, step):
+        return True
+    return any(
         escape.at not in makers
         and compatible(escape.guards, backward.guards)
         and training.is_after(step, escape)
         and may_run_backward(escape)
         for escape in escapes
+    )
+
+
+def _are_set_by_hand(training: Training, step: OptimizerStep) -> bool:
+    """Whether code before a step sets gradients, such as those that `torch.autograd.grad` has given."""
+    written = [one for one in training.events(ParametersRead) if one.sets]
+    return any(
+        one.loops[: len(step.loops)] == step.loops and training.is_after(step, one)
+        for one in (*written, *training.events(GradientSet))
     )

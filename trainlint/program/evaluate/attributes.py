@@ -140,7 +140,7 @@ def written_by_hand(ev: Evaluator, target: Value, name: str, at: s.Span) -> None
     holder = holder_of(target)
     is_of_parameter = holder is not target and not isinstance(holder, Table)
     if is_of_parameter or name in ("data", "grad"):
-        ev.emit(ParametersRead, at, target=holder, of_gradients=name == "grad")
+        ev.emit(ParametersRead, at, target=holder, of_gradients=name == "grad", sets=name == "grad")
 
 
 def gradient_set(ev: Evaluator, target: Value, value: Value, at: s.Span) -> None:

@@ -31,6 +31,7 @@ from trainlint.program.evaluate import (
     loops,
     names,
     overloads,
+    restoring,
     standing_in,
     wrapped_names,
 )
@@ -81,6 +82,9 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
             return Super(owner=frame.owner, receiver=frame.receiver)
     func = ev.expr(_plain(node.func))
     given = _arguments(ev, node.args)
+    restored = restoring.restored(ev, node, given)
+    if restored is not None:
+        return restored
     wrapped_names.note_handed(ev, node, given)
     result = ev.call(func, given, node.at, shape.compared(node) or f"{ev.label(node.func)}(…)")
     wrapped_names.note_state(ev, node)

@@ -44,11 +44,13 @@ class ParametersRead(Event):
     Args:
         of_gradients: whether it is gradients that are read or set; otherwise something is written in place.
         only_reads: whether a gradient is looked at that `backward()` has left, and not set.
+        sets: whether a gradient is set: `p.grad = g`.
     """
 
     target: Value = field(default_factory=Value)
     of_gradients: bool = True
     only_reads: bool = False
+    sets: bool = False
 
 
 @dataclass(eq=False)
