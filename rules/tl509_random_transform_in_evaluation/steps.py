@@ -58,8 +58,8 @@ def _draws(transform: Op, name: str) -> bool:
 def random_in(transform: Value) -> Op | None:
     """The first random transform, through `Compose`; of several that it may be, of which all are random, that of the first."""
     if isinstance(transform, Choice):
-        found = [random_in(one) for one in alternatives(transform)]
-        return found[0] if None not in found else None
+        each = [random_in(one) for one in alternatives(transform)]
+        return each[0] if each and None not in each else None
     if not isinstance(transform, Op) or not is_transform(transform):
         return None
     name = transform.name.rpartition(".")[2]
