@@ -7,4 +7,6 @@ _ADDED = (("_total += _loss", "_total += _loss.detach()"), ("_total + _loss", "_
 
 
 def fix(finding: Finding) -> Iterator[Proposal]:
+    if finding.clues.get("joined"):
+        return
     yield safe("Detach the loss before adding it", Rewrite(finding.at, _ADDED))

@@ -17,6 +17,7 @@ from trainlint.facts.model.values import Carried, Choice, Object, Op, Value, alt
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
+from .joined import joined
 from .rounds import goes_on, learns_again
 
 _OF_BATCHES = (Backward, Drawn, LossCall, OptimizerStep)
@@ -35,6 +36,7 @@ def check(training: Training) -> Iterator[Finding]:
     losses = {call.output.uid for call in training.events(LossCall)}
     spent = _spent(training)
     yield from _collected(training, spent)
+    yield from joined(training, [*trained_on, *returned])
     kept: list[Accumulated] = []
     needed: set[object] = set()
     for event in training.events(Accumulated):

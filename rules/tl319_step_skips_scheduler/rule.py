@@ -12,6 +12,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .discarded import of_discarded
+from .metric_as_epoch import given_a_metric
 from .per_batch import falls_within_epochs
 
 EPOCHS = {
@@ -28,6 +29,7 @@ def check(training: Training) -> Iterator[Finding]:
     yield from _stepped_too_often(training)
     yield from falls_within_epochs(training)
     yield from of_discarded(training)
+    yield from given_a_metric(training)
 
 
 def _never_stepped(training: Training) -> Iterator[Finding]:

@@ -12,11 +12,11 @@ from .steps import is_transform
 _OFF = ("val", "valid", "validation", "test", "eval", "dev")
 
 
-def own_transform(training: Training, loader: Object, dataset: Object) -> Op | None:
+def own_transform(training: Training, loader: Object, dataset: Object) -> Value | None:
     """The one transform that a dataset is given, where all items of a loader over it go through that. One that is told
     that it is not for training may leave it out, so there the items have to show it."""
     given = (*dataset.args, *dataset.options.values())
-    transforms = [one for one in given if isinstance(one, Op) and is_transform(one)]
+    transforms = [one for one in given if is_transform(one)]
     if len(transforms) != 1:
         return None
     is_told = any(isinstance(one, Constant) and (one.value is False or one.value in _OFF) for one in given)
@@ -27,7 +27,7 @@ def own_transform(training: Training, loader: Object, dataset: Object) -> Op | N
 
 
 @question(start=False, unknown=False)
-def _goes_through(value: Value, transform: Op) -> bool:
+def _goes_through(value: Value, transform: Value) -> bool:
     """Whether a transform is called for a value, on all ways on which there is one."""
     if isinstance(value, Op) and value.name == "call" and value.inputs[:1] == (transform,):
         return True
@@ -37,7 +37,7 @@ def _goes_through(value: Value, transform: Op) -> bool:
     return any(_goes_through(one, transform) for one in value.parts())
 
 
-def _is_missing(transform: Op, guards: Guards) -> bool:
+def _is_missing(transform: Value, guards: Guards) -> bool:
     """Whether conditions say that there is no transform: `if self.transform`, `is not None`."""
     itself = ("result", transform.uid)
     return any(

@@ -84,7 +84,7 @@ def _random_step(dataset: Value, training: Training, loader: Object) -> Op | Non
         transforms = [
             one
             for one in (*dataset.inputs[1:], dataset.options.get("transform"))
-            if isinstance(one, Op) and is_transform(one)
+            if one is not None and is_transform(one)
         ]
         return random_in(transforms[0]) if len(transforms) == 1 else None
     if (dataset.name in PARTS or dataset.name == "getitem") and dataset.inputs:

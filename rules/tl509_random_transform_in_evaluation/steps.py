@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainlint.facts.ask.asking import question
-from trainlint.facts.model.values import Items, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Choice, Items, Op, Value, alternatives, constant
 
 _LIBRARIES = ("torchvision.transforms.", "albumentations.", "monai.transforms.", "torchio.")
 _AUGMENT = frozenset(("ColorJitter", "AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix"))
@@ -41,8 +41,9 @@ def _has_no_range(transform: Op, name: str) -> bool:
     return False
 
 
-def is_transform(value: Op) -> bool:
-    return value.name.startswith(_LIBRARIES)
+def is_transform(value: Value) -> bool:
+    """Whether a value is a transform of these libraries, whichever of several it is."""
+    return all(isinstance(one, Op) and one.name.startswith(_LIBRARIES) for one in alternatives(value))
 
 
 def _draws(transform: Op, name: str) -> bool:
@@ -55,7 +56,10 @@ def _draws(transform: Op, name: str) -> bool:
 
 @question(start=None, unknown=None)
 def random_in(transform: Value) -> Op | None:
-    """The first random transform, through `Compose`."""
+    """The first random transform, through `Compose`; of several that it may be, of which all are random, that of the first."""
+    if isinstance(transform, Choice):
+        each = [random_in(one) for one in alternatives(transform)]
+        return each[0] if each and None not in each else None
     if not isinstance(transform, Op) or not is_transform(transform):
         return None
     name = transform.name.rpartition(".")[2]

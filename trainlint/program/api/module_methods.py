@@ -57,7 +57,7 @@ def _mode(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span,
     mode = given.get(0, "mode")
     known = mode.value if isinstance(mode, Constant) and isinstance(mode.value, bool) else None
     training = name == "train" if mode is None or name == "eval" else known
-    gives_back = mode is not None and name == "train" and conditions.asks_mode(mode)
+    gives_back = mode is not None and name == "train" and known is not False and conditions.asks_mode(mode)
     ev.emit(ModeChange, at, module=value, training=training, gives_back=gives_back)
     return value
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api.classes import LOADER, MODULE, SCHEDULER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import contents
-from trainlint.facts.model.events.modules import Entrusted
+from trainlint.facts.model.events.modules import Entrusted, ModeChange
 from trainlint.facts.model.events.parameters import GradientSet, ParametersRead, RequiresGrad
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Table, Unknown, Value, constant
 from trainlint.program.api import elements
@@ -83,6 +83,8 @@ def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Val
     """An attribute of an object that neither it nor its class in the program defines."""
     if name == "module" and MODULE in value.bases:
         return value
+    if name == "training" and _was_just_switched_off(ev, value):
+        return ModeBefore(value=False)
     if name == "training" and not (ev.is_method_of(value) or ev.forwarding() is value):
         return ModeBefore(value=True)
     if name == "__class__" and isinstance(value.definition, ClassValue):
@@ -93,6 +95,18 @@ def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Val
     if isinstance(inside, Table) and name in inside.entries:
         return inside.entries[name]
     return value_attribute(ev, value, name, at, name)
+
+
+def _was_just_switched_off(ev: Evaluator, value: Object) -> bool:
+    """Whether the last event here is `eval()` of a module, called by the function that asks: it is too late to ask for the mode
+    that the module was in."""
+    last = ev.nodes[-1] if ev.nodes else None
+    return (
+        isinstance(last, ModeChange)
+        and last.module is value
+        and last.training is False
+        and (last.calls, last.loops, last.guards) == (ev.here.calls, ev.loops, ev.guards)
+    )
 
 
 def holder_of(value: Value) -> Value:

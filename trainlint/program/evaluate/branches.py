@@ -27,7 +27,7 @@ def if_statement(ev: Evaluator, node: s.If, is_elif: bool = False) -> Signal:
     outcome = conditions.truth(test, ev.known)
     if shape.only_sets_mode(node) or (outcome is None and shape.is_main_guard(node.test)):
         outcome = True
-    if shape.restores_mode(node) and conditions.asks_mode(test):
+    if outcome is not False and shape.restores_mode(node) and conditions.asks_mode(test):
         return _give_back(ev, node)
     if ev.loops and outcome is not False and shape.is_lazy(node):
         with ev.inside(loops=()):  # what it makes is made once, on the first iteration

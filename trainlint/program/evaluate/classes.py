@@ -15,6 +15,7 @@ from trainlint.facts.model.events.modules import Built, SetEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, constant, ways
 from trainlint.program.evaluate import attributes, blocks, containers, names
 from trainlint.program.evaluate.keys import INITIALISED
+from trainlint.program.evaluate.parallel_classes import wrapper_of
 from trainlint.program.evaluate.signatures import raises_at_once
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
 from trainlint.program.source import syntax as s
@@ -201,6 +202,8 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
         return made_of
     if any(name.startswith("enum.") for name in cls.library_bases):
         return ev.unknown(cls.code.name)
+    if (wrapper := wrapper_of(cls)) is not None and given.get(0, "module") is not None:
+        return ev.call(wrapper, given, at, cls.code.name)
     init = class_attribute(ev, cls, "__init__")
     if isinstance(init, FunctionValue) and raises_at_once(
         init, Arguments((init, *given.args), given.options)

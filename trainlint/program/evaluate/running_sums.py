@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from trainlint.facts.ask.tensors import is_tensor
-from trainlint.facts.model.events.losses import Accumulated, Collected
+from trainlint.facts.model.elements import plain
+from trainlint.facts.model.events.losses import Accumulated, Collected, Joined
 from trainlint.facts.model.values import (
     Carried,
     Items,
@@ -23,15 +24,34 @@ from trainlint.program.source import syntax as s
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
+_JOINS = frozenset("cat concat concatenate hstack vstack".split())
+
 
 def note_assigned(ev: Evaluator, target: s.Expr, expr: s.Expr, value: Value) -> None:
     """`total = total + loss` in a loop, and `mean = loss if mean is None else 0.9 * mean + 0.1 * loss`."""
     if not ev.loops:
         return
+    if isinstance(target, s.Name) and isinstance(value, Op) and plain(value) in _JOINS:
+        _note_joined(ev, target, expr, value)
     for one in _sums(expr):
         made = [each for each in alternatives(value) if isinstance(each, Op) and each.at == ev.place(one.at)]
         if len(made) == 1 and len(made[0].inputs) == 2:
             _note_sum(ev, target, one, made[0])
+
+
+def _note_joined(ev: Evaluator, target: s.Name, expr: s.Expr, made: Op) -> None:
+    """`scores = torch.cat((scores, new))` of two pieces, in the loop that `scores` came into."""
+    pieces = made.inputs[0].items if made.inputs and isinstance(made.inputs[0], Items) else []
+    before = ev.store.get((ev.env.uid, target.name))
+    if (
+        len(pieces) == 2
+        and isinstance(before, Carried)
+        and before.loop == ev.loops[-1]
+        and _lives_on(ev, before)
+    ):
+        added = [one for one in pieces if one is not before]
+        if len(added) == 1:
+            ev.emit(Joined, expr.at, total=target.name, before=before, value=added[0], result=made)
 
 
 def _sums(expr: s.Expr) -> Iterator[s.Operation]:

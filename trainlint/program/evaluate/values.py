@@ -112,7 +112,7 @@ class Bound(Value):
 
 @dataclass(eq=False, repr=False)
 class ModeBefore(Constant):
-    """`model.training`, as a program reads it: training mode, as far as it decides anything."""
+    """`model.training`, as a program reads it: training mode, as far as it decides anything, unless `eval()` comes right before."""
 
 
 @dataclass(eq=False, repr=False)

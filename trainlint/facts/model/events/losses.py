@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from trainlint.facts.api.losses import LOSS_SETTINGS
 from trainlint.facts.model.events.event import Event
-from trainlint.facts.model.values import Constant, Op, Value
+from trainlint.facts.model.values import Carried, Constant, Op, Value
 from trainlint.finding import Because, Place
 
 
@@ -29,6 +29,20 @@ class Collected(Event):
     """`losses.append(value)` in a loop, with a list that was made before the loop."""
 
     value: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
+class Joined(Event):
+    """`scores = torch.cat((scores, value))` in a loop that `scores` came into: it grows with each iteration.
+
+    Args:
+        before: what it was at the head of the loop.
+    """
+
+    total: str = ""
+    before: Carried = field(default_factory=Carried)
+    value: Value = field(default_factory=Value)
+    result: Op = field(default_factory=Op)
 
 
 @dataclass(eq=False)
