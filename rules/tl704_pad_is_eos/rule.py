@@ -14,6 +14,8 @@ from trainlint.facts.seen.targets import Padding
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
+from .collators import only_evaluates
+
 COLLATOR = "transformers.DataCollatorForLanguageModeling"
 HARM = "the model never learns to emit the end token, and generation does not stop"
 _WITHOUT_PADDING = re.compile(
@@ -77,7 +79,11 @@ def _masked(training: Training) -> Iterator[tuple[Place, Value, str]]:
         if owner is not None and loss.output.records is not False:
             yield loss.at, owner, "this loss ignores it"
     for call in [] if _makes_own_labels(training) else training.events(Called):
-        if call.name == COLLATOR and constant(call.argument(1, "mlm")) is False:
+        if (
+            call.name == COLLATOR
+            and constant(call.argument(1, "mlm")) is False
+            and not only_evaluates(training, call.at)
+        ):
             tokenizer = call.argument(0, "tokenizer")
             if tokenizer is not None:
                 yield call.at, tokenizer, "this collator sets every padding token in the labels to -100"

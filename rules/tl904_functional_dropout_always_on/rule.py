@@ -76,7 +76,7 @@ def _in_a_new_layer(training: Training, built: Built) -> Iterator[Finding]:
     switched = any(
         one is layer for event in training.events(ModeChange) for one in alternatives(event.module)
     )
-    is_lasting = ask_if_missing(built.under) or is_kept(training, layer)
+    is_lasting = built.is_once or ask_if_missing(built.under) or is_kept(training, layer)
     if switched or is_lasting or _may_be_zero(layer.argument(0, "p") or Constant(value=0.5)):
         return
     yield Finding(

@@ -27,7 +27,8 @@ def check(training: Training) -> Iterator[Finding]:
         if module is None or not layer.is_a(MODULE) or has_parameters(layer) is not True:
             continue
         if (
-            ask_if_missing(built.under)
+            built.is_once
+            or ask_if_missing(built.under)
             or is_kept(training, layer)
             or _is_plain(layer)
             or _is_set(training, layer)

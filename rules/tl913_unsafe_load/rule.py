@@ -16,6 +16,11 @@ _WITHOUT_SAFE_DEFAULT = Versions(since=(1, 13), before=(2, 6))
 """Versions that know `weights_only` and unpickle anything without it."""
 
 _FROM_WEB = frozenset(("torch.hub.load_state_dict_from_url", "torch.utils.model_zoo.load_url"))
+_HANDS_ON = frozenset(
+    "getitem getattr iterate items values state_dict to cuda cpu float double half bfloat16 train eval".split()
+)
+"""Operations that give a module that they are given, moved or switched to a mode, a part of it, or its state."""
+
 _EXECUTES = (
     "`weights_only=False` executes any code in the file: a checkpoint from someone else can do anything with your "
     "rights."
@@ -80,15 +85,21 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _used_as_modules(training: Training) -> set[Place]:
-    """Where whole modules are loaded: what the file holds is switched to a mode, or gives its state."""
+    """Where whole modules are loaded: what the file holds is switched to a mode, or gives its state. A trainer that is given
+    a dataset is made of it, and is no part of the file."""
     used = [made_as(one.module) for one in training.events(ModeChange)]
     used += [one.output for one in training.events(StateTaken)]
     return {
         one.at
         for value in used
-        for one in made_of(value)
+        for one in made_of(value, _makes_another)
         if isinstance(one, Op) and one.name == "load" and one.at is not None
     }
+
+
+def _makes_another(op: Op) -> bool:
+    """Whether an operation gives something else than what it is given, or than a part of that."""
+    return op.name not in _HANDS_ON
 
 
 def _is_unsafe(load: Called) -> bool:

@@ -152,7 +152,7 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
         return _of_hung(op, op.hung_on, at_first)
     if op.name in (PARAMETER, "parameters"):
         return _ATTACHED
-    if op.name.startswith(_NUMBERS):
+    if op.name.startswith(_NUMBERS) or _is_text(op):
         return _NOTHING
     if op.name in CREATES or op.name.removeprefix("builtins.") in NO_GRADIENT or is_index(op):
         return Attachment(attached=wants_gradient(op))
@@ -165,6 +165,16 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
 
 _NUMBERS = ("sklearn.metrics.",)
 """Libraries whose functions give numbers of Python, and refuse what has a graph."""
+
+_QUOTES = ("'", '"')
+
+
+def _is_text(op: Op) -> bool:
+    """Whether a method of a text that stands in the program gives it, or one of what that gives: `" ".join(words).lower()`."""
+    return any(
+        isinstance(one, Op) and one.name == "call" and one.owner is None and one.text.startswith(_QUOTES)
+        for one in ((op, *op.inputs[:1]) if op.name == "call" else ())
+    )
 
 
 def _of_seen(op: Op, at_first: bool) -> Attachment:
@@ -212,9 +222,18 @@ def _of_output(op: Op, owner: Object, at_first: bool) -> Attachment:
     trainable = has_parameters(owner)
     if op.records is False:
         return Attachment(unrecorded=(op,) if trainable else (), uncertain=trainable is None)
-    if not inside.is_nothing or not inside.uncertain:
+    if not inside.is_nothing or not inside.uncertain or _is_of_library(op.inputs[0], at_first):
         return inside
     return Attachment(attached=trainable is True, uncertain=trainable is not True)
+
+
+def _is_of_library(value: Value, at_first: bool) -> bool:
+    """Whether a function of a library, which has no parameters of its own, makes something of what certainly has no graph:
+    the error rate of two texts, which is no loss, though a module gives it."""
+    if not isinstance(value, Op) or value.owner is not None or "." not in value.name:
+        return False
+    given = _of_inputs(value, at_first)
+    return given.is_nothing and not given.uncertain
 
 
 def _by_inputs(op: Op, at_first: bool) -> Attachment:

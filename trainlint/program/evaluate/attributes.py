@@ -65,11 +65,17 @@ def value_attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: st
     return made
 
 
+_PACKS = ("rnn.pack_padded_sequence", "rnn.pack_sequence", "rnn.PackedSequence")
+"""How the functions of torch end that give a packed sequence."""
+
+
 def _is_packed(value: Value, depth: int = 0) -> bool:
     """Whether a value is a packed sequence, whose `data` are its tensor, graph and all."""
     match value:
-        case Op(name=name) if name.endswith(("rnn.pack_padded_sequence", "rnn.pack_sequence")):
+        case Op(name=name) if name.endswith(_PACKS):
             return True
+        case Op(name="getitem") if "index" not in value.options:
+            return False  # its tensor
         case Op(inputs=(first, *_)) if value.name == "getitem" or value.owner is not None:
             return depth < 4 and _is_packed(first, depth + 1)
     return False

@@ -14,6 +14,7 @@ from trainlint.program.evaluate import conditions, names, narrowing
 from trainlint.program.evaluate.blocks import Signal, block, decided
 from trainlint.program.evaluate.forking import Ways, fork
 from trainlint.program.evaluate.managers import trying
+from trainlint.program.evaluate.once import taken
 from trainlint.program.evaluate.store import Layer
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
@@ -47,7 +48,7 @@ def _give_back(ev: Evaluator, node: s.If) -> Signal:
 
 def _decide(ev: Evaluator, node: s.If, test: Value, outcome: bool | None, is_elif: bool) -> Signal:
     if outcome is not None:
-        return decided(ev, node.body if outcome else node.orelse)
+        return taken(ev, node) if outcome else decided(ev, node.orelse)
     if not shape.names_version(node.test):
         return _fork(ev, node, test, is_elif)
     with ev.inside(asking=ev.here.asking + 1):
@@ -62,7 +63,7 @@ def _fork(ev: Evaluator, node: s.If, test: Value, is_elif: bool) -> Signal:
             case (False, (s.If() as chained,)):
                 ev.spend()
                 return if_statement(ev, chained, is_elif=True)
-        return decided(ev, node.body if outcome else node.orelse)
+        return taken(ev, node) if outcome else decided(ev, node.orelse)
 
     def assume(outcome: bool) -> None:
         ev.assume(conditions.implied(test, outcome, guard))

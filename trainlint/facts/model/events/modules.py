@@ -44,6 +44,8 @@ class Built(Event):
     """The module in whose forward it is made, where it is."""
     under: Guards = ()
     """The undecided conditions inside that forward under which it is made."""
+    is_once: bool = False
+    """Whether it is made there where a flag says that it has not been made, which the same branch then sets."""
     is_raw: bool = False
     """Whether it is a module whose constructor has ended without that of `nn.Module`."""
 
