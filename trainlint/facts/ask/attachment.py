@@ -152,7 +152,7 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
         return _of_hung(op, op.hung_on, at_first)
     if op.name in (PARAMETER, "parameters"):
         return _ATTACHED
-    if op.name.startswith(_NUMBERS) or _is_text(op):
+    if op.name.startswith(_NUMBERS) or (op.name == "call" and _is_text(op)):
         return _NOTHING
     if op.name in CREATES or op.name.removeprefix("builtins.") in NO_GRADIENT or is_index(op):
         return Attachment(attached=wants_gradient(op))
@@ -170,10 +170,10 @@ _QUOTES = ("'", '"')
 
 
 def _is_text(op: Op) -> bool:
-    """Whether a method of a text that stands in the program gives it, or one of what that gives: `" ".join(words).lower()`."""
+    """Whether a call is a method of a text that stands in the program, or of what such a one gives: `" ".join(words).lower()`."""
     return any(
         isinstance(one, Op) and one.name == "call" and one.owner is None and one.text.startswith(_QUOTES)
-        for one in ((op, *op.inputs[:1]) if op.name == "call" else ())
+        for one in (op, *op.inputs[:1])
     )
 
 

@@ -80,10 +80,16 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
         frame = ev.frames[-1]
         if frame.owner is not None and frame.receiver is not None:
             return Super(owner=frame.owner, receiver=frame.receiver)
-    func = ev.expr(_plain(node.func))
+    called_as = node.func
+    restores = False
+    match called_as:
+        case s.Attribute(name="__call__", value=value) if not isinstance(value, s.Call):
+            called_as = value  # of a call it may be `super()`, which is asked for how its class is called
+        case s.Attribute(name="load_from_checkpoint"):
+            restores = True
+    func = ev.expr(called_as)
     given = _arguments(ev, node.args)
-    restored = restoring.restored(ev, node, given)
-    if restored is not None:
+    if restores and (restored := restoring.restored(ev, node, given)) is not None:
         return restored
     wrapped_names.note_handed(ev, node, given)
     result = ev.call(func, given, node.at, shape.compared(node) or f"{ev.label(node.func)}(…)")
@@ -91,13 +97,6 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
     if isinstance(result, Object):
         called.note_dataset(result, node)
     return result
-
-
-def _plain(func: s.Expr) -> s.Expr:
-    """What is called: of `model.__call__(x)` the model, as long as no class is asked for how its base is called."""
-    if isinstance(func, s.Attribute) and func.name == "__call__" and not isinstance(func.value, s.Call):
-        return func.value
-    return func
 
 
 def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def restored(ev: Evaluator, node: s.Call, given: Arguments) -> Value | None:
-    """`Net.load_from_checkpoint(path)`: an instance of the class; None for any other call. It is in training mode (Lightning
-    2.6)."""
-    if not isinstance(node.func, s.Attribute) or node.func.name != "load_from_checkpoint":
+    """`Net.load_from_checkpoint(path)`: an instance of the class, in training mode (Lightning 2.6); None where it is not one of
+    the program's own, or has a method of its own of that name."""
+    if not isinstance(node.func, s.Attribute):
         return None
     cls = ev.expr(node.func.value)
     if not isinstance(cls, ClassValue) or owners.LIGHTNING not in cls.library_bases:

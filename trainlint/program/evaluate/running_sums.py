@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from trainlint.facts.ask.tensors import is_tensor
-from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.losses import Accumulated, Collected, Joined
 from trainlint.facts.model.values import (
     Carried,
@@ -31,7 +30,7 @@ def note_assigned(ev: Evaluator, target: s.Expr, expr: s.Expr, value: Value) -> 
     """`total = total + loss` in a loop, and `mean = loss if mean is None else 0.9 * mean + 0.1 * loss`."""
     if not ev.loops:
         return
-    if isinstance(target, s.Name) and isinstance(value, Op) and plain(value) in _JOINS:
+    if isinstance(target, s.Name) and isinstance(value, Op) and value.name in _JOINS:
         _note_joined(ev, target, expr, value)
     for one in _sums(expr):
         made = [each for each in alternatives(value) if isinstance(each, Op) and each.at == ev.place(one.at)]
