@@ -8,11 +8,10 @@ from typing import NamedTuple
 from trainlint.facts.api.gradients import NO_GRADIENT
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import cuts
-from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.escapes import given_away
 from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.holding import has_parameters, is_part_of
 from trainlint.facts.ask.stepped import numbers_held
-from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import StateLoaded
 from trainlint.facts.model.events.parameters import ParametersRead
@@ -65,13 +64,7 @@ def _may_learn(training: Training, module: Object) -> bool:
         isinstance(one, Object) and not one.is_open and module.uid not in numbers_held(training, one)
         for one in steps
     )
-    handed = (
-        one
-        for escape in training.events(Escape)
-        for value in escape.values
-        for one in handed_over(value)
-        if isinstance(one, Object)
-    )
+    handed = (one for one in given_away(training) if isinstance(one, Object))
     return (
         not steps
         or left_out

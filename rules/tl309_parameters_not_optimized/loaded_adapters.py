@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 from trainlint.facts.api.classes import MODULE, PARAMETER
 from trainlint.facts.api.noted import CHANGES_ADAPTERS
-from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.escapes import given_away
 from trainlint.facts.ask.freezing import may_belong
 from trainlint.facts.ask.holding import contained, has_parameters, is_part_of
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events.calls import Called
-from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import OptimizerStep
@@ -92,9 +91,7 @@ def _has_more(whole: Value, model: Object, called: list[Value]) -> bool:
 
 def _may_be_thawed(training: Training, model: Object) -> bool:
     """Whether something may make its adapters trainable: a method of peft's, the program, or code that is not in sight."""
-    given = [
-        one for escape in training.events(Escape) for value in escape.values for one in handed_over(value)
-    ]
+    given = [*given_away(training)]
     given += [one.args[0] for one in training.events(Called) if one.name in CHANGES_ADAPTERS and one.args]
     return any(isinstance(one, Object) and is_part_of(model, one) for one in given) or any(
         constant(one.wanted) is not False and may_belong(one.target, (model,))

@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.escapes import given_away
 from trainlint.facts.ask.helpers import is_in_sight
 from trainlint.facts.ask.interference import may_set_gradients
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.calls import Called
-from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives
@@ -154,9 +153,4 @@ def _holds(value: Value) -> Iterable[Value]:
 
 def _is_handed_on(training: Training, optimizer: Object) -> bool:
     """Whether code that is not seen is given an optimizer: it may give it other parameters."""
-    return any(
-        one is optimizer
-        for escape in training.events(Escape)
-        for value in escape.values
-        for one in handed_over(value)
-    )
+    return any(one is optimizer for one in given_away(training))

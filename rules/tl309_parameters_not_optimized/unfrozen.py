@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from trainlint.facts.api.classes import OPTIMIZER
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.escapes import given_away
 from trainlint.facts.ask.holding import is_part_of
-from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
@@ -79,9 +78,7 @@ def _with_holders(module: Value) -> Iterator[Value]:
 
 def _may_hold(training: Training, optimizer: Object, part: Value) -> bool:
     """Whether an optimizer may have a part of a model among its parameters, though that was frozen when it was made."""
-    handed = (
-        one for escape in training.events(Escape) for value in escape.values for one in handed_over(value)
-    )
+    handed = given_away(training)
     made_of = list(reached(_given(optimizer), _taken))
     lists = [one for one in made_of if isinstance(one, Op) and one.name == "parameters"]
     is_known = lists and all(isinstance(one, (Items, Table, Constant)) or _is_taken(one) for one in made_of)

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.classes import SCALER
-from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.escapes import given_away
 from trainlint.facts.ask.precision import may_be_disabled
-from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import StateLoaded
 from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
@@ -69,9 +68,4 @@ def _has_position(scheduler: Object) -> bool:
 
 
 def _escapes(training: Training, helper: Object) -> bool:
-    return any(
-        one is helper
-        for escape in training.events(Escape)
-        for value in escape.values
-        for one in handed_over(value)
-    )
+    return any(one is helper for one in given_away(training))

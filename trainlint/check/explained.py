@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
+from trainlint.check.statements import Commented, commented
 from trainlint.finding import Because, Finding, Place
 from trainlint.rules import entries, of_the_rules
-
-_BETWEEN = {tokenize.ENCODING, tokenize.NL, tokenize.INDENT, tokenize.DEDENT}
-
-
-class _Explained(NamedTuple):
-    """A statement's first and last line, and the comments in it and right above it."""
-
-    first: int
-    last: int
-    comments: tuple[tokenize.TokenInfo, ...]
 
 
 def explained(findings: Sequence[Finding], raw: bytes) -> list[Finding]:
@@ -30,14 +19,14 @@ def explained(findings: Sequence[Finding], raw: bytes) -> list[Finding]:
     text = raw.decode("utf-8", "replace")
     if not any(words[code].search(text) for code in asked):
         return list(findings)
-    statements = list(_statements(raw))
+    statements = [one for one in commented(raw) if one.first]
     return [_informed(one, statements, words[one.code]) if one.code in asked else one for one in findings]
 
 
-def _informed(finding: Finding, statements: Sequence[_Explained], words: re.Pattern[str]) -> Finding:
+def _informed(finding: Finding, statements: Sequence[Commented], words: re.Pattern[str]) -> Finding:
     for one in statements:
         if one.first <= finding.at.line <= one.last:
-            for comment in one.comments:
+            for comment in _beside(one.comments, one.first):
                 if words.search(comment.string):
                     return replace(
                         finding, level="info", because=(*finding.because, _reason(finding, comment))
@@ -50,25 +39,6 @@ def _reason(finding: Finding, comment: tokenize.TokenInfo) -> Because:
     return Because(
         Place(finding.at.path, line, column + 1, end_line, end_column + 1), "this comment explains it"
     )
-
-
-def _statements(raw: bytes) -> Iterator[_Explained]:
-    """The statements of a text with a comment; those before the error, if Python cannot read it."""
-    waiting: list[tokenize.TokenInfo] = []
-    first = 0
-    try:
-        for token in tokenize.tokenize(io.BytesIO(raw).readline):
-            if token.type == tokenize.COMMENT:
-                waiting.append(token)
-            elif token.type in (tokenize.NEWLINE, tokenize.ENDMARKER):
-                beside = tuple(_beside(waiting, first)) if first else ()
-                if beside:
-                    yield _Explained(first, token.start[0], beside)
-                waiting, first = [], 0
-            elif token.type not in _BETWEEN and not first:
-                first = token.start[0]
-    except (tokenize.TokenError, SyntaxError):
-        return
 
 
 def _beside(comments: Sequence[tokenize.TokenInfo], first: int) -> Iterator[tokenize.TokenInfo]:

@@ -6,7 +6,6 @@ ends; `# trainlint: ignore-file[TL101]` in the whole file. Without brackets eith
 
 from __future__ import annotations
 
-import io
 import re
 import tokenize
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -15,13 +14,13 @@ from itertools import groupby
 
 from trainlint.check.explained import explained
 from trainlint.check.select import code_prefix, nearest_rule
+from trainlint.check.statements import commented
 from trainlint.finding import Finding, Place
 from trainlint.project.suggestion import did_you_mean
 
 UNUSED_CODE, UNUSED_NAME = "TL000", "unused-ignore"
 
 _COMMENT = re.compile(r"#\s*trainlint:\s*(?P<verb>[\w-]+)\s*(?:\[(?P<rules>[^\]]*)\])?(?P<rest>[^#]*)")
-_BETWEEN_STATEMENTS = {tokenize.ENCODING, tokenize.NL, tokenize.INDENT, tokenize.DEDENT}
 _BARE_CODE = re.compile(r"[\s:=(]*([a-z]+\d+)", re.IGNORECASE)
 
 
@@ -103,20 +102,9 @@ def silence(
 
 def comments(path: str, raw: bytes) -> Iterator[Comment]:
     """The comments of a source file that speak to trainlint; those before the error, if Python cannot read it."""
-    waiting: list[tokenize.TokenInfo] = []
-    first = 0
-    try:
-        for token in tokenize.tokenize(io.BytesIO(raw).readline):
-            if token.type == tokenize.COMMENT:
-                waiting.append(token)
-            elif token.type in (tokenize.NEWLINE, tokenize.ENDMARKER):
-                for comment in waiting:
-                    yield from _read(path, comment, first, token.start[0])
-                waiting, first = [], 0
-            elif token.type not in _BETWEEN_STATEMENTS and not first:
-                first = token.start[0]
-    except (tokenize.TokenError, SyntaxError):
-        return
+    for statement in commented(raw):
+        for comment in statement.comments:
+            yield from _read(path, comment, statement.first, statement.last)
 
 
 def _read(path: str, token: tokenize.TokenInfo, first: int, last: int) -> Iterator[Comment]:
