@@ -24,7 +24,7 @@ from trainlint.facts.model.values import (
 from trainlint.program.api import counted, filling, host
 from trainlint.program.api.elements import element, held, listed
 from trainlint.program.api.lists import is_counter, is_unrolled, unrolled
-from trainlint.program.evaluate import classes, conditions, keys, picked_by_name
+from trainlint.program.evaluate import classes, conditions, keys, namespaces, picked_by_name
 from trainlint.program.evaluate.values import (
     Arguments,
     ClassValue,
@@ -255,9 +255,9 @@ def _eval(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> 
 def _namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     match given.args:
         case ():
-            return picked_by_name.namespace(ev, ev.env.path) if name == "globals" else None
-        case (FileModule(path=path),) if name == "vars":
-            return picked_by_name.namespace(ev, path)
+            return namespaces.of_file(ev, ev.env.path) if name == "globals" else namespaces.of_scope(ev)
+        case (FileModule() | Object() | Library() as holder,) if name == "vars":
+            return ev.attribute(holder, "__dict__", at)
     return None
 
 
@@ -317,8 +317,7 @@ _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value |
     "next": _next,
     "eval": _eval,
     "getattr": _getattr,
-    "globals": _namespace,
-    "vars": _namespace,
+    **dict.fromkeys(("globals", "locals", "vars"), _namespace),
     "setattr": _setattr,
     "float": _number,
     "int": _number,
@@ -328,6 +327,8 @@ _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value |
     "hasattr": _hasattr,
     "bool": _bool,
     "len": _len,
+    "object.__setattr__": _setattr,
+    "object.__getattribute__": _getattr,
     "super": _super,
 }
 """Functions that give something of their own; a result of None is that of any other call."""

@@ -35,7 +35,7 @@ from trainlint.program.api.container_methods import container_method
 from trainlint.program.api.elements import held
 from trainlint.program.api.module_methods import module_method, state_loaded
 from trainlint.program.api.value_methods import value_method
-from trainlint.program.evaluate import calling, containers, keys
+from trainlint.program.evaluate import calling, containers, keys, own_attributes
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Partial
 from trainlint.program.source import syntax as s
 
@@ -118,6 +118,8 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         if losses:
             return noting.loss_of(ev, LOSSES[losses[0]], given, at, text, receiver)
         return ev.op("call", given.args, at, text, given.options, owner=receiver)
+    if (answered := own_attributes.asked_of_base(ev, receiver, name, given, at)) is not None:
+        return answered
     handled = frameworks.call_method(ev, receiver, name, given, at)
     if handled is not None:
         return handled

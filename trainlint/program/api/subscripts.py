@@ -25,7 +25,7 @@ from trainlint.facts.model.values import (
 from trainlint.program.api import defaults, host, noting, same_keys
 from trainlint.program.api.elements import held, value_of
 from trainlint.program.api.filling import is_hashable, put
-from trainlint.program.evaluate import attributes, classes, conditions, containers, keys
+from trainlint.program.evaluate import attributes, classes, conditions, containers, keys, namespaces
 from trainlint.program.evaluate.values import (
     Arguments,
     Bound,
@@ -110,6 +110,8 @@ def _item_of_dict(ev: Evaluator, value: Table, index: Value, at: s.Span) -> Valu
             return value.entries[key]
     if (made := defaults.entry(ev, value, index, at)) is not None:
         return made
+    if (found := namespaces.named(ev, value, index, at)) is not None:
+        return found
     match index:
         case Constant() if value.entries and not value.others:
             return None

@@ -13,7 +13,7 @@ from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import Built, SetEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, constant, ways
-from trainlint.program.evaluate import attributes, blocks, containers, names
+from trainlint.program.evaluate import attributes, blocks, containers, names, own_attributes
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.parallel_classes import wrapper_of
 from trainlint.program.evaluate.signatures import raises_at_once
@@ -66,9 +66,12 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
             case s.Assign(targets=(s.Name(name=name),), annotation=declared) if declared is not None:
                 fields.append(name)
     made.fields = tuple(dict.fromkeys(fields))
+    made.answers = own_attributes.answered(ev, made)
     for value in ev.store.owned(env.uid).values():
         while isinstance(value, FunctionValue) and value.owner is None:
             value.owner = made
+            if value.setter is not None:
+                value.setter.owner = made
             if value.code.name == "update" and any(base.startswith(METRICS) for base in known):
                 value.records = False
             value = value.wraps  # type: ignore[assignment]
@@ -170,6 +173,10 @@ def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Val
             return _bound(ev, value, found, at)
         if found is not None:
             return found
+        if own_attributes.LOOKS_UP in value.definition.answers:
+            found = own_attributes.given(ev, value, value.definition, name, at)
+            if found is not None:
+                return found
     return attributes.object_attribute(ev, value, name, at)
 
 
