@@ -62,6 +62,9 @@ LAST_OF_HEADS = {
 
 
 DEFAULTDICT = "collections.defaultdict"
+DICTS = frozenset((DEFAULTDICT, "builtins.dict", "collections.OrderedDict", "collections.UserDict"))
+LISTS = frozenset(("builtins.list", "collections.UserList", "collections.deque"))
+"""Containers of Python's own that classes inherit from."""
 
 
 SAMPLER = "torch.utils.data.Sampler"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import LOADER, MODULE, PARAMETER
@@ -21,14 +22,15 @@ from trainlint.facts.model.values import (
     Written,
     one_of,
 )
-from trainlint.program.api import counted, filling, host
-from trainlint.program.api.elements import element, held, listed
+from trainlint.program.api import counted, dicts, filling, host
+from trainlint.program.api.elements import element, held, items_of, listed, next_of
 from trainlint.program.api.lists import is_counter, is_unrolled, unrolled
 from trainlint.program.evaluate import classes, conditions, keys, namespaces, picked_by_name
 from trainlint.program.evaluate.values import (
     Arguments,
     ClassValue,
     FileModule,
+    FunctionValue,
     Library,
     Super,
 )
@@ -77,30 +79,6 @@ def call(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> V
     return ev.op(f"builtins.{name}", given.args, at, text, given.options)
 
 
-def new_dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    first = given.args[0] if given.args else None
-    if isinstance(first, Table):
-        entries = {**first.entries, **given.options}
-        return Table(entries=entries, others=list(first.others), loops=ev.loops)
-    if isinstance(first, Items) and (table := of_pairs(first)) is not None:
-        table.entries.update(given.options)
-        return table
-    others = [first] if first is not None else []
-    return Table(entries=dict(given.options), others=others, loops=ev.loops)
-
-
-def of_pairs(value: Items) -> Table | None:
-    """The dict of a list of keys and what they stand for; None where it may hold anything else."""
-    if not value.exact or not all(map(_is_pair, value.items)):
-        return None
-    pairs = [one.items for one in value.items if isinstance(one, Items)]
-    return filling.tabled([key for key, _ in pairs], [one for _, one in pairs])
-
-
-def _is_pair(value: Value) -> bool:
-    return isinstance(value, Items) and value.exact and len(value.items) == 2
-
-
 def _map(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     if len(given.args) < 2:
         return None
@@ -119,7 +97,18 @@ def _filter(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -
 
 
 def _next(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
-    return element(ev, given.args[0], at) if given.args else None
+    match given.args:
+        case (Items(exact=True) as iterator, *rest) if ev.certainly_once(iterator):
+            if not iterator.items:
+                return rest[0] if rest else None
+            found = iterator.items[0]
+            filling.take(ev, iterator, Constant(value=0))
+            return found
+        case (Object() as iterator, *_) if (drawn := next_of(ev, iterator, at)) is not None:
+            return drawn
+        case (iterator, *_):
+            return element(ev, iterator, at)
+    return None
 
 
 def _setattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
@@ -157,6 +146,27 @@ def _len(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> V
     return Constant(value=len(first.items)) if isinstance(first, Items) and first.exact else None
 
 
+_KINDS = {"staticmethod": "static", "classmethod": "class", "property": "property"}
+
+
+def _of_class(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`staticmethod(function)`, `property(getter, setter)`."""
+    getter, setter = given.get(0, "fget"), given.get(1, "fset")
+    if not isinstance(getter, FunctionValue):
+        return getter if name == "staticmethod" else None
+    return replace(
+        getter, kind=_KINDS[name], setter=setter if isinstance(setter, FunctionValue) else None
+    )
+
+
+def _class_made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`type(model)`, where the program defines the class."""
+    match given.args:
+        case (Object(definition=ClassValue() as cls),):
+            return cls
+    return None
+
+
 def _super(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     match given.args:
         case (ClassValue() as owner, receiver):
@@ -179,6 +189,8 @@ def _collected(ev: Evaluator, name: str, first: Value | None, at: s.Span) -> Val
             return Items(kind=name, items=list(inside.items), exact=inside.exact)
         case Object() if name == "iter" and first.is_a(LOADER):
             ev.emit(Begun, at, loader=first)
+        case Object() if (inside := items_of(ev, first, at)) is not None:
+            return Items(kind=name, items=list(inside.items), exact=inside.exact)
         case Op() if name == "reversed" and (turned := counted.backwards(first)) is not None:
             return ev.op("range", turned, at)
     return first
@@ -309,7 +321,7 @@ def _hasattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
 
 
 _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value | None]] = {
-    "dict": new_dict,
+    "dict": dicts.new_dict,
     "enumerate": _paired,
     "zip": _paired,
     "map": _map,
@@ -327,6 +339,8 @@ _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value |
     "hasattr": _hasattr,
     "bool": _bool,
     "len": _len,
+    **dict.fromkeys(("staticmethod", "classmethod", "property"), _of_class),
+    "type": _class_made,
     "object.__setattr__": _setattr,
     "object.__getattribute__": _getattr,
     "super": _super,

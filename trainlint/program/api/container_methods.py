@@ -150,6 +150,17 @@ def _dict_copied(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> V
     return Table(entries=dict(value.entries), others=list(value.others))
 
 
+def _item_got(ev: Evaluator, value: Items | Table, given: Arguments, at: s.Span) -> Value | None:
+    return subscripts.item(ev, value, given.args[0], at) if len(given.args) == 1 else None
+
+
+def _item_set(ev: Evaluator, value: Items | Table, given: Arguments, at: s.Span) -> Value | None:
+    if len(given.args) != 2:
+        return None
+    subscripts.store_item(ev, value, *given.args, at)
+    return Constant(value=None)
+
+
 _OF_LISTS: dict[str, Callable[[Evaluator, Items, Arguments, s.Span], Value | None]] = {
     **dict.fromkeys(("append", "add", "appendleft"), _append),
     "extend": _extend,
@@ -159,6 +170,8 @@ _OF_LISTS: dict[str, Callable[[Evaluator, Items, Arguments, s.Span], Value | Non
     "popleft": _first_taken,
     "copy": _list_copied,
     "index": _place_in,
+    "__getitem__": _item_got,
+    "__setitem__": _item_set,
 }
 _OF_DICTS: dict[str, Callable[[Evaluator, Table, Arguments, s.Span], Value | None]] = {
     "get": _get,
@@ -167,4 +180,6 @@ _OF_DICTS: dict[str, Callable[[Evaluator, Table, Arguments, s.Span], Value | Non
     "pop": _entry_taken,
     "setdefault": _set_if_absent,
     "copy": _dict_copied,
+    "__getitem__": _item_got,
+    "__setitem__": _item_set,
 }

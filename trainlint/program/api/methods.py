@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_names
-from trainlint.facts.api.classes import DEFAULTDICT, LOADER, MODULE, OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.api.classes import DICTS, LISTS, LOADER, MODULE, OPTIMIZER, SCALER, SCHEDULER
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.api.losses import LOSSES
 from trainlint.facts.api.noted import NOTED_METHODS
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
 
+OF_PYTHON = DICTS | LISTS
+
+
 def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """`receiver.name(...)` where the program itself does not define the method."""
     if isinstance(receiver, Choice):
@@ -62,7 +65,7 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         old_ways.note_method(ev, receiver, name, given, at, text)
     elif receiver.is_a(SCHEDULER):
         old_ways.note_scheduler(ev, receiver, name, given, at, text)
-    inside = held(ev, receiver) if isinstance(receiver, Object) and receiver.is_a(DEFAULTDICT) else receiver
+    inside = held(ev, receiver) if isinstance(receiver, Object) and receiver.is_a(*OF_PYTHON) else receiver
     if isinstance(inside, (Items, Table)):
         found = container_method(ev, inside, name, given, at)
         if found is not None:
@@ -104,7 +107,7 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         ev.store.set((receiver.uid, keys.INITIALISED), Constant(value=True))
         if isinstance(receiver, Object):
             old_ways.note_constructor(ev, receiver, given, at, text)
-            if receiver.is_a(*CONTAINERS, DEFAULTDICT):
+            if receiver.is_a(*CONTAINERS, *OF_PYTHON):
                 containers.fill_container(ev, receiver, given)
             elif receiver.bases & {LOADER, *LOSSES}:
                 receiver.args, receiver.options = given.args, given.options
@@ -118,6 +121,11 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         if losses:
             return noting.loss_of(ev, LOSSES[losses[0]], given, at, text, receiver)
         return ev.op("call", given.args, at, text, given.options, owner=receiver)
+    inside = held(ev, receiver)
+    if inside is not None and receiver.is_a(*OF_PYTHON):
+        found = container_method(ev, inside, name, given, at)
+        if found is not None:
+            return found
     if (answered := own_attributes.asked_of_base(ev, receiver, name, given, at)) is not None:
         return answered
     handled = frameworks.call_method(ev, receiver, name, given, at)

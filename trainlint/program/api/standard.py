@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value
-from trainlint.program.api import builtin, defaults, methods, subscripts
+from trainlint.program.api import defaults, dicts, methods, subscripts
 from trainlint.program.api.elements import held
 from trainlint.program.evaluate import keys
-from trainlint.program.evaluate.values import Arguments, Library, Partial
+from trainlint.program.evaluate.values import Arguments, Bound, FunctionValue, Library, Partial
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -27,13 +27,29 @@ def _partial(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
     return Partial(function=given.args[0], args=given.args[1:], options=given.options)
 
 
+def _partial_method(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """A method some of whose arguments a class has given."""
+    made = _partial(ev, name, given, at, text)
+    if isinstance(made, Partial):
+        made.is_method = True
+    return made
+
+
+def _bound(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`MethodType(function, holder)`."""
+    match given.args:
+        case (FunctionValue() as function, holder):
+            return Bound(receiver=holder, name=function.origin.code.name, function=function)
+    return None
+
+
 def _ordered(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     first = given.args[0] if given.args else None
-    if isinstance(first, Items) and builtin.of_pairs(first) is None:
+    if isinstance(first, Items) and dicts.of_pairs(first) is None:
         return first
     if isinstance(first, Op) and first.name != "state_dict":
         return Table(loops=ev.loops)
-    return builtin.new_dict(ev, name, given, at, text)
+    return dicts.new_dict(ev, name, given, at, text)
 
 
 def _empty_dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -141,6 +157,8 @@ _RECORD = "collections.namedtuple()"
 
 STANDARD: dict[str, _Call] = {
     "functools.partial": _partial,
+    "functools.partialmethod": _partial_method,
+    "types.MethodType": _bound,
     "functools.reduce": _reduced,
     "collections.OrderedDict": _ordered,
     "collections.defaultdict": _empty_dict,

@@ -148,7 +148,8 @@ def _item_of_object(ev: Evaluator, value: Object, index: Value, at: s.Span) -> V
         part = ev.object(value.type, value.bases, at, Arguments())  # a container of the same kind
         ev.store.set((part.uid, containers.CONTENTS), _sliced(inside, index))
         return part
-    if inside is not None:
+    own = _own_method(ev, value, "__getitem__")
+    if inside is not None and (own is None or ev.is_method_of(value)):
         return item(ev, inside, index, at)
     cls = value.definition
     if not isinstance(cls, ClassValue):
@@ -156,10 +157,7 @@ def _item_of_object(ev: Evaluator, value: Object, index: Value, at: s.Span) -> V
     match index:
         case Constant(value=int(number)) if 0 <= number < len(cls.fields):
             return ev.attribute(value, cls.fields[number], at)
-    method = classes.class_attribute(ev, cls, "__getitem__")
-    if isinstance(method, FunctionValue):
-        return ev.call_function(method, Arguments((value, index)), at, value)
-    return None
+    return ev.call_function(own, Arguments((value, index)), at, value) if own is not None else None
 
 
 def _class_of(ev: Evaluator, value: ClassValue, index: Value, at: s.Span) -> Value | None:
@@ -211,6 +209,8 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
         case ((Op() | Unknown()), (Op() | Items())):
             noting.note_ignored(ev, container, index, value, at)
             _written(ev, container, index, value, at)
+        case Object(), _ if (own := _own_method(ev, container, "__setitem__")) is not None:
+            ev.call_function(own, Arguments((container, index, value)), at, container)
         case Object(), _ if (inside := held(ev, container)) is not None:
             store_item(ev, inside, index, value, at)
         case Choice(), _:
@@ -221,6 +221,13 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
             _written(ev, container, index, value, at)
         case _:
             _written(ev, container, index, value, at)
+
+
+def _own_method(ev: Evaluator, value: Object, name: str) -> FunctionValue | None:
+    """A method of a class of the program's own; None where that has none."""
+    cls = value.definition
+    found = classes.class_attribute(ev, cls, name) if isinstance(cls, ClassValue) else None
+    return found if isinstance(found, FunctionValue) else None
 
 
 def _written(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from trainlint import limits
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.api.classes import DEFAULTDICT, METRICS, MODULE, OPTIMIZER, PARAMETER, RECORDS, SETTINGS
+from trainlint.facts.api.classes import DICTS, LISTS, METRICS, MODULE, OPTIMIZER, PARAMETER, RECORDS, SETTINGS
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.event import Escape
@@ -17,7 +18,7 @@ from trainlint.program.evaluate import attributes, blocks, containers, names, ow
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.parallel_classes import wrapper_of
 from trainlint.program.evaluate.signatures import raises_at_once
-from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
+from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial, Super
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -75,11 +76,21 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
             if value.code.name == "update" and any(base.startswith(METRICS) for base in known):
                 value.records = False
             value = value.wraps  # type: ignore[assignment]
+    _tell_base(ev, made)
     for expr, decorator in zip(code.decorators, decorators, strict=True):
         if isinstance(decorator, FunctionValue):
             with ev.at_most("DECORATOR_STEPS"):
                 ev.call_function(decorator, Arguments((made,)), expr.at)
     return made
+
+
+def _tell_base(ev: Evaluator, made: ClassValue) -> None:
+    """What a class that this one inherits from does with each class of its kind: it may enter it under its name."""
+    told = _inherited(ev, made.bases, "__init_subclass__") if made.bases else None
+    if isinstance(told, FunctionValue):
+        options = {one.keyword: ev.expr(one.value) for one in made.code.bases if one.keyword is not None}
+        with ev.at_most("DECORATOR_STEPS"):
+            ev.call_function(told, Arguments((made,), options), made.code.at, made)
 
 
 def _meant(base: Value) -> list[Value]:
@@ -171,6 +182,8 @@ def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Val
         found = class_attribute(ev, value.definition, name)
         if isinstance(found, FunctionValue):
             return _bound(ev, value, found, at)
+        if isinstance(found, Partial) and found.is_method:
+            return replace(found, args=(value, *found.args), is_method=False)
         if found is not None:
             return found
         if own_attributes.LOOKS_UP in value.definition.answers:
@@ -231,7 +244,7 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
         ev.store.set((made.uid, INITIALISED), Constant(value=True))
         if cls.is_dataclass:
             _fill_fields(ev, made, cls, given, at)
-        elif made.is_a("torch.nn.Sequential", DEFAULTDICT):
+        elif made.is_a("torch.nn.Sequential", *DICTS, *LISTS):
             containers.fill_container(ev, made, given)
     ev.emit(Built, at, object=made, **ev.building(), is_raw=_is_raw(ev, made, cls))
     return made

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 LOOKS_UP = "__getattr__"
 """The method that Python asks for an attribute that an object does not have."""
 
+SETS = "__setattr__"
+"""The method that Python calls for each attribute that is set."""
+
 MISSING = "super.__getattr__"
 """An attribute that the base class does not have either: there the program goes on in its `except`."""
 
@@ -28,7 +31,7 @@ def answered(ev: Evaluator, cls: ClassValue) -> frozenset[str]:
         if isinstance(base, ClassValue):
             found |= base.answers
     for name, value in ev.store.owned(cls.env.uid).items():
-        if isinstance(value, FunctionValue) and (value.setter is not None or name == LOOKS_UP):
+        if name in (LOOKS_UP, SETS) or (isinstance(value, FunctionValue) and value.setter is not None):
             found.add(name)
     return frozenset(found)
 

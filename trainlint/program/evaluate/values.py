@@ -122,11 +122,12 @@ class ModeBefore(Constant):
 
 @dataclass(eq=False, repr=False)
 class Partial(Value):
-    """`functools.partial`."""
+    """`functools.partial`, and `functools.partialmethod` in a class."""
 
     function: Value = field(default_factory=Value)
     args: tuple[Value, ...] = ()
     options: dict[str, Value] = field(default_factory=dict)
+    is_method: bool = False
 
 
 @dataclass(eq=False, repr=False)
