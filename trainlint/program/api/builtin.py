@@ -93,6 +93,16 @@ def _map(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> V
 
 
 def _filter(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    match given.args:
+        case (FunctionValue() as asks, Items(items=[_, *_]) as over) if is_unrolled(ev, over):
+            with unrolled(ev, over):
+                kept = [(one, ev.call(asks, Arguments((one,)), at, text)) for one in tuple(over.items)]
+            outcomes = [conditions.truth(outcome, ev.known) for _, outcome in kept]
+            if None not in outcomes:
+                return Items(
+                    kind="generator",
+                    items=[one for (one, _), is_kept in zip(kept, outcomes, strict=True) if is_kept],
+                )
     return ev.op("filter", (given.args[1],), at, text) if len(given.args) > 1 else None
 
 
@@ -249,15 +259,16 @@ def _getattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
             return Library(name=f"{args[0].name}.?")
         case _ if isinstance(args[0], FileModule):
             return picked_by_name.picked(ev, args[0], args[1], at)
-        case Written() if isinstance(args[0], Object) and (several := _tensors_named(ev, args[0])):
+        case Written() if isinstance(args[0], Object) and (several := _held_by_names(ev, args[0])):
             return one_of(((), one) for one in several)
     return ev.op("call", args, at, text)
 
 
-def _tensors_named(ev: Evaluator, holder: Object) -> list[Value]:
-    """What an object holds under names that the program computes, as `f"mask_{size}"`, where these are tensors."""
+def _held_by_names(ev: Evaluator, holder: Object) -> list[Value]:
+    """What an object holds under names that the program computes, as `f"mask_{size}"`, where these are tensors, or where one
+    place alone sets such names."""
     held = [one for key, one in ev.store.owned(holder.uid).items() if key.startswith(keys.BY_A_NAME)]
-    return held if all(isinstance(one, Op) for one in held) else []
+    return held if len(held) == 1 or all(isinstance(one, Op) for one in held) else []
 
 
 def _eval(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
@@ -320,6 +331,15 @@ def _hasattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
     return None
 
 
+def _dict_of_keys(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`dict.fromkeys(names, value)`."""
+    match given.args:
+        case (Items(exact=True, items=names), *value):
+            held = value[0] if value else Constant(value=None)
+            return filling.tabled(list(names), [held] * len(names))
+    return None
+
+
 _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value | None]] = {
     "dict": dicts.new_dict,
     "enumerate": _paired,
@@ -339,6 +359,7 @@ _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value |
     "hasattr": _hasattr,
     "bool": _bool,
     "len": _len,
+    "dict.fromkeys": _dict_of_keys,
     **dict.fromkeys(("staticmethod", "classmethod", "property"), _of_class),
     "type": _class_made,
     "object.__setattr__": _setattr,

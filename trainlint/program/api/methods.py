@@ -30,12 +30,12 @@ from trainlint.facts.model.values import (
     alternatives,
     one_of,
 )
-from trainlint.program.api import frameworks, noting, old_ways
+from trainlint.program.api import frameworks, noting, old_ways, records, waiting
 from trainlint.program.api.container_methods import container_method
 from trainlint.program.api.elements import held
 from trainlint.program.api.module_methods import module_method, state_loaded
 from trainlint.program.api.value_methods import value_method
-from trainlint.program.evaluate import calling, containers, keys, own_attributes
+from trainlint.program.evaluate import calling, containers, contexts, keys, own_attributes
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Partial
 from trainlint.program.source import syntax as s
 
@@ -149,11 +149,20 @@ def _object_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         ev.emit(SchedulerStep, at, scheduler=value, optimizer=optimizer, told=told)
         return ev.op("call", given.args, at, text, given.options, owner=value)
     if isinstance(value.definition, ClassValue):
-        return value_method(ev, value, name, given, at, text)
+        of_record = records.method(ev, value, name, given, at, text) if name.startswith("_") else None
+        return of_record or value_method(ev, value, name, given, at, text)
     if value.is_a(LOADER) and name == "__iter__":
         return value
     if name == "load_state_dict":
         return state_loaded(ev, value, given, at, text)
+    if (awaited := waiting.method(ev, value, name, given, at, text)) is not None:
+        return awaited
+    if value.type == contexts.STACK and given.args:
+        entered = contexts.enter_in(ev, value, name, given.args[0], at)
+        if entered is not None:
+            return entered
+    if value.type == "collections.namedtuple" and (made := records.method(ev, value, name, given, at, text)):
+        return made
     if not value.is_a(SCHEDULER) and any(isinstance(one, (Object, FunctionValue)) for one in given.all()):
         ev.emit(Escape, at, values=(value, *given.all()))
     return ev.op("call", given.args, at, text, given.options, owner=value)

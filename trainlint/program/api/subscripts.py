@@ -30,6 +30,7 @@ from trainlint.program.evaluate.values import (
     Arguments,
     Bound,
     ClassValue,
+    FileModule,
     FunctionValue,
     Library,
     Partial,
@@ -165,6 +166,19 @@ def _class_of(ev: Evaluator, value: ClassValue, index: Value, at: s.Span) -> Val
     return None if isinstance(index, Constant) else value
 
 
+def _item_of_library(ev: Evaluator, value: Library, index: Value, at: s.Span) -> Value | None:
+    """`torch.optim.__dict__[name]`, and the file itself as `sys.modules[__name__]`."""
+    holder, _, last = value.name.rpartition(".")
+    if value.name == "sys.modules" and isinstance(index, Library) and index.name == "builtins.__name__":
+        return FileModule(path=ev.env.path)
+    if last != "__dict__":
+        return None
+    match index:
+        case Constant(value=str(name)):
+            return ev.attribute(Library(name=holder), name, at)
+    return Library(name=f"{holder}.?")
+
+
 _ITEMS: dict[type, Callable[[Evaluator, Any, Value, s.Span], Value | None]] = {
     Items: _item_of_list,
     Table: _item_of_dict,
@@ -173,6 +187,7 @@ _ITEMS: dict[type, Callable[[Evaluator, Any, Value, s.Span], Value | None]] = {
     Op: _item_of_output,
     Object: _item_of_object,
     ClassValue: _class_of,
+    Library: _item_of_library,
 }
 """What stands at an index of each kind of value; None where that is not known."""
 

@@ -17,7 +17,7 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import ModeChange, Moved
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Object, Op, Table, Unknown, Value, alternatives
-from trainlint.program.api import harmless, host, library, noting
+from trainlint.program.api import harmless, hooks, host, library, noting
 from trainlint.program.api.module_methods import state_loaded
 from trainlint.program.evaluate import attributes
 from trainlint.program.evaluate.values import Arguments, Bound, FunctionValue
@@ -243,6 +243,7 @@ METHODS: dict[str, Callable[[Evaluator, Value, str, Arguments, s.Span, str], Val
     "fit": _fitted,
     "update": _updated,
     "__get__": _bound,
+    "remove": hooks.removed,
     **dict.fromkeys(("add_", "sub_", "copy_", "mul_", "lerp_", "addcdiv_", "set_"), _written),
 }
 """Methods that are more than an operation on a tensor; a result of None is that of the operation."""

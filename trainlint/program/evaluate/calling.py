@@ -17,7 +17,7 @@ from trainlint.facts.model.events.forwards import Forward, Normalised
 from trainlint.facts.model.events.operations import AttentionCall
 from trainlint.facts.model.nodes import Branch, Node
 from trainlint.facts.model.values import Choice, Constant, Guards, Items, Object, Op, Table, Value, one_of
-from trainlint.program.api import elements, noting
+from trainlint.program.api import elements, hooks, noting
 from trainlint.program.evaluate import classes, decorating, menus, names
 from trainlint.program.evaluate.signatures import lacks_arguments, raises_at_once
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue
@@ -214,6 +214,8 @@ def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.S
         return work()  # type: ignore[no-any-return]
     with ev.inside(forwards=ev.here.forwards + 1):
         result = work()
+        if ev.has_hooks:
+            result = hooks.run(ev, module, given, result, at)
     marked = _Marking(ev, module, at, text).of(result)
     if ev.here.forwards == 0:
         ev.emit(Forward, at, module=module, inputs=given.args, output=marked, records=ev.records, text=text)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from trainlint import limits
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.api.classes import DICTS, LISTS, METRICS, MODULE, OPTIMIZER, PARAMETER, RECORDS, SETTINGS
+from trainlint.facts.api.classes import DICTS, LISTS, METRICS, MODULE, OPTIMIZER, PARAMETER, RECORD_MAKERS, RECORDS, SETTINGS
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.event import Escape
@@ -66,6 +66,9 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
         match node:
             case s.Assign(targets=(s.Name(name=name),), annotation=declared) if declared is not None:
                 fields.append(name)
+            case s.Assign(targets=(s.Name(name=name),)) if made.is_dataclass:
+                if _is_field(ev.store.get((env.uid, name))):
+                    fields.append(name)
     made.fields = tuple(dict.fromkeys(fields))
     made.answers = own_attributes.answered(ev, made)
     for value in ev.store.owned(env.uid).values():
@@ -101,10 +104,14 @@ def _meant(base: Value) -> list[Value]:
 
 def _is_dataclass(decorator: Value) -> bool:
     return any(
-        (isinstance(one, Library) and one.name.endswith("dataclass"))
-        or (isinstance(one, Op) and one.name.endswith("dataclass"))
+        isinstance(one, (Library, Op)) and (one.name.endswith("dataclass") or one.name in RECORD_MAKERS)
         for one in alternatives(decorator)
     )
+
+
+def _is_field(value: Value | None) -> TypeGuard[Op]:
+    """Whether a class attribute is `field(...)`, or what other libraries call that."""
+    return isinstance(value, Op) and value.name.endswith(("field", ".Field", "attr.ib", "attr.attrib"))
 
 
 def ancestry(cls: ClassValue) -> Iterable[ClassValue]:
@@ -333,7 +340,7 @@ def _fill_fields(ev: Evaluator, made: Object, cls: ClassValue, given: Arguments,
         value = given.get(position, name)
         if value is None:
             value = class_attribute(ev, cls, name)
-            if isinstance(value, Op) and value.name.endswith(("field", ".Field")):
+            if _is_field(value):
                 value = _field_default(ev, value, at)
                 if is_open and isinstance(value, Constant):
                     value = overridable(ev, value, name)
@@ -342,7 +349,9 @@ def _fill_fields(ev: Evaluator, made: Object, cls: ClassValue, given: Arguments,
         ev.store.set((made.uid, name), value or ev.unknown(name))
     after = class_attribute(ev, cls, "__post_init__")
     if isinstance(after, FunctionValue):
-        ev.call_function(after, Arguments((made,)), at, made)
+        wanted = [one.name for one in after.origin.code.parameters[1:] if one.name in cls.fields]
+        options = {name: held for name in wanted if (held := ev.store.get((made.uid, name))) is not None}
+        ev.call_function(after, Arguments((made,), options), at, made)
 
 
 def _field_default(ev: Evaluator, field: Op, at: s.Span) -> Value | None:
@@ -350,8 +359,9 @@ def _field_default(ev: Evaluator, field: Op, at: s.Span) -> Value | None:
     if default is not None:
         return None if constant(default) is ... else default
     ev.spend(limits.CALL_STEPS)
-    if "default_factory" in field.options and ev.follows():
-        return ev.call(field.options["default_factory"], Arguments(), at, "default_factory(…)")
+    factory = field.options.get("default_factory") or field.options.get("factory")
+    if factory is not None and ev.follows():
+        return ev.call(factory, Arguments(), at, "default_factory(…)")
     return None
 
 

@@ -8,7 +8,7 @@ from trainlint.facts.api.classes import MODULE
 from trainlint.facts.model.values import Constant, Op, Table, Value, Written
 from trainlint.program.api import subscripts
 from trainlint.program.evaluate import names
-from trainlint.program.evaluate.values import Arguments, ClassValue, FileModule, FunctionValue
+from trainlint.program.evaluate.values import Arguments, ClassValue, FileModule, FunctionValue, Library
 from trainlint.program.source import syntax as s
 from trainlint.program.source.annotations import written_out
 
@@ -73,6 +73,8 @@ def _named(ev: Evaluator, text: Value, at: s.Span) -> Value | None:
             return None
         case Op(name="+", inputs=(Constant(value=str(holder)), key)) if holder.endswith("."):
             module = _spelt(ev, holder[:-1], at)
+            if isinstance(module, Library):
+                return Library(name=f"{module.name}.?")
             return picked(ev, module, key, at) if isinstance(module, FileModule) else None
     return subscripts.item(ev, namespace(ev, ev.env.path), text, at)
 
