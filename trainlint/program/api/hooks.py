@@ -21,16 +21,17 @@ def registered(
     if not isinstance(function, (FunctionValue, Bound, Partial)) or given.options or ev.guards:
         return None
     ev.has_hooks = True
-    handle = ev.op("hook", (function,), at, text, owner=module)
+    handle = ev.op("call", (function,), at, text, owner=module)
     ev.store.set((module.uid, keys.HOOKS), Items(items=[*_handles(ev, module), handle]))
     return handle
 
 
 def removed(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     """`handle.remove()`."""
-    if not (isinstance(value, Op) and value.name == "hook" and value.owner is not None):
+    handles = _handles(ev, value.owner) if isinstance(value, Op) and value.owner is not None else []
+    if not isinstance(value, Op) or value.owner is None or value not in handles:
         return None
-    left = [one for one in _handles(ev, value.owner) if one is not value]
+    left = [one for one in handles if one is not value]
     ev.store.set((value.owner.uid, keys.HOOKS), Items(items=left))
     return Constant(value=None)
 

@@ -125,7 +125,7 @@ def _made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> 
     if operation in LOSS_FUNCTIONS and name != operation:
         return noting.loss_of(ev, operation, given, at, text)
     bases = torch_names.library_bases(name)
-    if len(bases) == 1 and name not in (LOADER, SCALER):
+    if len(bases) == 1 and name not in (LOADER, SCALER, MODULE):
         return None
     made = ev.object(name, bases, at, given)
     if not bases.isdisjoint(CONTAINERS):
