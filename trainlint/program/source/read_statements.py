@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.api.operations import OUT_OF_PLACE
-from trainlint.program.source import matching, rebinding, shape
+from trainlint.program.source import captured, matching, rebinding, shape
 from trainlint.program.source import syntax as s
 from trainlint.program.source.displayed import displayed
 from trainlint.program.source.handing_out import hands_out
@@ -194,10 +194,12 @@ class Reader(ExpressionReader):
                 self._pass(case.pattern)
             names = tuple(self._bound_names(case.pattern))
             self._tokens.close()
-            if case.guard is not None:
-                self._expr(case.guard)
+            guard = self._expr(case.guard) if case.guard is not None else None
             is_any = case.guard is None and matching.fits_anything(case.pattern)
-            read.append(s.Case(names, self._suite(case.body), is_any))
+            found = captured.read(case.pattern, subject.at)
+            body, binds, asks = self._suite(case.body), tuple(found.binds), tuple(found.asks)
+            names = tuple(dict.fromkeys((*names, *(one.name for one in binds))))
+            read.append(s.Case(names, body, is_any, binds, asks, found.told, guard))
             cases.append((test, read[-1].body))
         chain = matching.chain(cases) if is_plain else None
         if chain is not None:
