@@ -164,9 +164,7 @@ def _of_class(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
     getter, setter = given.get(0, "fget"), given.get(1, "fset")
     if not isinstance(getter, FunctionValue):
         return getter if name == "staticmethod" else None
-    return replace(
-        getter, kind=_KINDS[name], setter=setter if isinstance(setter, FunctionValue) else None
-    )
+    return replace(getter, kind=_KINDS[name], setter=setter if isinstance(setter, FunctionValue) else None)
 
 
 def _class_made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
@@ -199,7 +197,7 @@ def _collected(ev: Evaluator, name: str, first: Value | None, at: s.Span) -> Val
             return Items(kind=name, items=list(inside.items), exact=inside.exact)
         case Object() if name == "iter" and first.is_a(LOADER):
             ev.emit(Begun, at, loader=first)
-        case Object() if (inside := items_of(ev, first, at)) is not None:
+        case Object() if name != "iter" and (inside := items_of(ev, first, at)) is not None:
             return Items(kind=name, items=list(inside.items), exact=inside.exact)
         case Op() if name == "reversed" and (turned := counted.backwards(first)) is not None:
             return ev.op("range", turned, at)

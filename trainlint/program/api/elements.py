@@ -139,7 +139,11 @@ def next_of(ev: Evaluator, value: Object, at: s.Span) -> Value | None:
     """What `next` of an object of the program's own gives; None where its class does not say."""
     cls = value.definition
     method = classes.class_attribute(ev, cls, "__next__") if isinstance(cls, ClassValue) else None
-    return ev.call_function(method, Arguments((value,)), at, value) if isinstance(method, FunctionValue) else None
+    return (
+        ev.call_function(method, Arguments((value,)), at, value)
+        if isinstance(method, FunctionValue)
+        else None
+    )
 
 
 def value_of(ev: Evaluator, table: Value, at: s.Span) -> Value:

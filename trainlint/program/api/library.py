@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint import limits
 from trainlint.facts.api import torch_names
 from trainlint.facts.api.attention import SDPA
 from trainlint.facts.api.classes import LOADER, MODULE, SCALER, SOME_OPTIMIZER
@@ -41,7 +40,15 @@ from trainlint.program.api.indexing import looks_at_index
 from trainlint.program.api.standard import STANDARD, namespace
 from trainlint.program.evaluate import attributes, batch_making, classes, containers
 from trainlint.program.evaluate.keys import INITIALISED, WRAPPED
-from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FileModule, FunctionValue, Library, Partial
+from trainlint.program.evaluate.values import (
+    Arguments,
+    Bound,
+    ClassValue,
+    FileModule,
+    FunctionValue,
+    Library,
+    Partial,
+)
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -324,8 +331,12 @@ def _some_optimizer(ev: Evaluator, given: Arguments, at: s.Span) -> Object | Non
     parameters = given.first("params")
     if not (isinstance(parameters, Op) and parameters.name == "parameters" and len(given.args) <= 1):
         return None
-    made = ev.object(SOME_OPTIMIZER, torch_names.library_bases(SOME_OPTIMIZER), at, Arguments((parameters,), open=True))
-    made.told_by = "a config says which class it is of: that it is an optimizer follows from the parameters it is given"
+    made = ev.object(
+        SOME_OPTIMIZER, torch_names.library_bases(SOME_OPTIMIZER), at, Arguments((parameters,), open=True)
+    )
+    made.told_by = (
+        "a config says which class it is of: that it is an optimizer follows from the parameters it is given"
+    )
     return made
 
 
@@ -361,7 +372,9 @@ _FUNCTIONS: dict[str, _Call] = {
     **dict.fromkeys(("torch.autograd.backward", "torch.distributed.autograd.backward"), _backward),
     "torch.autograd.grad": _gradients,
     "torch.device": _device,
-    **dict.fromkeys(("torch.func.functional_call", "torch.nn.utils.stateless.functional_call"), _with_parameters),
+    **dict.fromkeys(
+        ("torch.func.functional_call", "torch.nn.utils.stateless.functional_call"), _with_parameters
+    ),
     "importlib.import_module": _imported,
     **dict.fromkeys(("hydra.utils.instantiate", "hydra.utils.call"), _instantiated),
 }

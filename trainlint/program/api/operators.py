@@ -20,7 +20,9 @@ def made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> V
     """`itemgetter("logits")`: a function of what it is given later."""
     if not given.args:
         return None
-    return Partial(function=Library(name=f"{name}()"), args=(Items(items=list(given.args)),), options=given.options)
+    return Partial(
+        function=Library(name=f"{name}()"), args=(Items(items=list(given.args)),), options=given.options
+    )
 
 
 def _each(given: Arguments, take: Callable[[Value, Value], Value | None]) -> Value | None:

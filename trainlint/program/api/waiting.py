@@ -36,7 +36,9 @@ def method(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span
         return builtin.call(ev, "map", Arguments(given.args[:2]), at, text)
     if name == "submit":
         made = ev.call(given.args[0], Arguments(given.args[1:], given.options, given.open), at, text)
-        return Table(entries={"result": Partial(function=Library(name=_GIVEN_BACK), args=(made,))}, loops=ev.loops)
+        return Table(
+            entries={"result": Partial(function=Library(name=_GIVEN_BACK), args=(made,))}, loops=ev.loops
+        )
     return None
 
 

@@ -139,6 +139,11 @@ def set_attribute(
         containers.note_part(ev, target, name, value)
     elif isinstance(target, Library):
         ev.emit(SettingChanged, at, name=f"{target.name}.{name}", value=value)
+    _keep(ev, target, name, value)
+
+
+def _keep(ev: Evaluator, target: Value, name: str, value: Value) -> None:
+    """From here on `target.name` is this value."""
     if isinstance(target, FileModule):
         names.bind(ev, name, value, ev.module(target.path))
     elif isinstance(target, ClassValue):

@@ -154,7 +154,9 @@ def _refuses(ev: Evaluator, value: Value, given: Arguments) -> bool:
             return isinstance(init, FunctionValue) and (
                 lacks_arguments(init, made) or raises_at_once(init, made)
             )
-        case Op(name="getattr", inputs=(Constant(value=None | bool() | int() | float(), is_default=False), *_)):
+        case Op(
+            name="getattr", inputs=(Constant(value=None | bool() | int() | float(), is_default=False), *_)
+        ):
             return True  # `None` has no method that anyone calls
     return False
 

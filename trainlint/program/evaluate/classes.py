@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from trainlint import limits
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.api.classes import DICTS, LISTS, METRICS, MODULE, OPTIMIZER, PARAMETER, RECORD_MAKERS, RECORDS, SETTINGS
+from trainlint.facts.api.classes import (
+    DICTS,
+    LISTS,
+    METRICS,
+    MODULE,
+    OPTIMIZER,
+    PARAMETER,
+    RECORD_MAKERS,
+    RECORDS,
+    SETTINGS,
+)
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.event import Escape
@@ -18,7 +28,15 @@ from trainlint.program.evaluate import attributes, blocks, containers, names, ow
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.parallel_classes import wrapper_of
 from trainlint.program.evaluate.signatures import raises_at_once
-from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial, Super
+from trainlint.program.evaluate.values import (
+    Arguments,
+    Bound,
+    ClassValue,
+    FunctionValue,
+    Library,
+    Partial,
+    Super,
+)
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -62,14 +80,7 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
         blocks.block(ev, code.body)
     finally:
         frame.env = outer
-    for node in code.body:
-        match node:
-            case s.Assign(targets=(s.Name(name=name),), annotation=declared) if declared is not None:
-                fields.append(name)
-            case s.Assign(targets=(s.Name(name=name),)) if made.is_dataclass:
-                if _is_field(ev.store.get((env.uid, name))):
-                    fields.append(name)
-    made.fields = tuple(dict.fromkeys(fields))
+    made.fields = tuple(dict.fromkeys((*fields, *_own_fields(ev, made))))
     made.answers = own_attributes.answered(ev, made)
     for value in ev.store.owned(env.uid).values():
         while isinstance(value, FunctionValue) and value.owner is None:
@@ -85,6 +96,17 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
             with ev.at_most("DECORATOR_STEPS"):
                 ev.call_function(decorator, Arguments((made,)), expr.at)
     return made
+
+
+def _own_fields(ev: Evaluator, cls: ClassValue) -> Iterator[str]:
+    """The names that the body of a class annotates, or sets to `attr.ib()`."""
+    for node in cls.code.body:
+        match node:
+            case s.Assign(targets=(s.Name(name=name),), annotation=declared):
+                if declared is not None or (
+                    cls.is_dataclass and _is_field(ev.store.get((cls.env.uid, name)))
+                ):
+                    yield name
 
 
 def _tell_base(ev: Evaluator, made: ClassValue) -> None:

@@ -192,7 +192,10 @@ def _operation(ev: Evaluator, node: s.Operation) -> Value:
         return _boolean(ev, node)
     if node.operator in ("in", "not in"):  # what a dict holds is not looked at
         operands: tuple[Value, ...] = (ev.expr(node.operands[0]), unseen(ev, node.operands[1]))
-        if isinstance(operands[1], Table) and (held := namespaces.holds(ev, operands[1], operands[0])) is not None:
+        if (
+            isinstance(operands[1], Table)
+            and (held := namespaces.holds(ev, operands[1], operands[0])) is not None
+        ):
             return Constant(value=held == (node.operator == "in"))
     else:
         operands = tuple(ev.expr(one) for one in node.operands)

@@ -12,7 +12,7 @@ from trainlint.facts.model.events.parameters import GradSwitch
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
-from trainlint.facts.model.values import Choice, Items, Object, Op, Value, alternatives
+from trainlint.facts.model.values import Choice, Items, Op, Value, alternatives
 from trainlint.program.api import elements, frameworks, grad_modes
 from trainlint.program.evaluate import around, assigning, contexts
 from trainlint.program.evaluate.blocks import Signal, block

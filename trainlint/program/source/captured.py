@@ -129,4 +129,6 @@ def _read_sequence(found: Pattern, patterns: Any, steps: s.Steps, at: s.Span) ->
         if not isinstance(one, cst.MatchStar):
             _read(found, one.value, (*steps, ("place", number)), at)
         elif one.name is not None:
-            found.binds.append(s.Binding(one.name.value, (*steps, ("between", (place, len(patterns) - place - 1)))))
+            found.binds.append(
+                s.Binding(one.name.value, (*steps, ("between", (place, len(patterns) - place - 1))))
+            )
