@@ -55,6 +55,8 @@ def element(ev: Evaluator, iterable: Value, at: s.Span, depth: int = 0) -> Value
             return element(ev, iterable.start, at, depth + 1)
         case Object():
             return _element_of_object(ev, iterable, at, depth)
+        case Op(name="output", inputs=(Items() as inner,)):  # a module's list of outputs
+            return element(ev, inner, at, depth + 1)
         case Op(name="enumerate" | "zip" | "items" | "values"):
             return _element_of_iterator(ev, iterable, at, depth)
     return ev.op("iterate", (iterable,), at)

@@ -174,7 +174,7 @@ def _item_of_library(ev: Evaluator, value: Library, index: Value, at: s.Span) ->
     if last != "__dict__":
         return None
     match index:
-        case Constant(value=str(name)):
+        case Constant(value=str(name), is_default=False):
             return ev.attribute(Library(name=holder), name, at)
     return Library(name=f"{holder}.?")
 
