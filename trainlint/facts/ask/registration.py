@@ -10,6 +10,7 @@ from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.conversions import CONVERSIONS, gives_itself
 from trainlint.facts.ask.holding import has_parameters
+from trainlint.facts.ask.leaf_tensors import kept_as_tensors
 from trainlint.facts.ask.trained_by import may_train_something
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import Built
@@ -32,7 +33,8 @@ _LISTS_PARTS = frozenset(("children", "modules", "named_children", "named_module
 
 
 def unregistered(training: Training) -> Iterator[Unregistered]:
-    """The plain containers of modules whose layers torch will not see."""
+    """The plain containers of modules whose layers torch will not see, and the tensors that are no parameters."""
+    yield from kept_as_tensors(training)
     for module in training.objects:
         if module.is_a(MODULE) and module.definition is not None and not module.bases & CONTAINERS:
             yield from _lost(training, module)
