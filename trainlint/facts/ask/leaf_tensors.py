@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.classes import MODULE, OPTIMIZER
 from trainlint.facts.api.operations import FRESH
-from trainlint.facts.ask.asking import question
-from trainlint.facts.ask.contents import handed_over, leaves
+from trainlint.facts.ask.asking import question, reached
+from trainlint.facts.ask.contents import handed_over, taken_apart
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import wants_gradient
 from trainlint.facts.ask.stepped import numbers_held
@@ -50,5 +50,5 @@ def _used(training: Training) -> frozenset[int]:
     given = [value for one in training.objects if one.is_a(OPTIMIZER) for value in (*one.args, *one.options.values())]
     seen = [value for one in training.events(Escape) for value in one.values]
     seen += [one.target for one in training.events(ParametersRead)]
-    found = {one.uid for value in given for one in leaves(value)}
+    found = {one.uid for one in reached(given, taken_apart, 20_000)}
     return frozenset(found | {one.uid for value in seen for one in handed_over(value)})
