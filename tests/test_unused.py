@@ -110,7 +110,28 @@ def test_class_is_judged_by_its_own_file_too(nets: str) -> None:
 def test_what_only_unused_code_names_is_unused(more: str) -> None:
     assert level_in({"nets.py": f"{NETS}\n\n{more}"}) == "info"
     assert level_in({"nets.py": f"{NETS}\n\n{more}", "train.py": "# from nets import Left"}) == "info"
-    assert level_in({"nets.py": NETS, "train.py": "from nets import Left"}) == "error"
+    assert level_in({"nets.py": NETS, "train.py": "from nets import Left\nLeft()"}) == "error"
+
+
+@pytest.mark.parametrize(
+    ("files", "level"),
+    [
+        ({"train.py": "from nets import Left"}, "info"),
+        ({"train.py": "def main():\n    from nets import (\n        Left,\n        Used,\n    )\n    Used()"}, "info"),
+        ({"train.py": "from nets import Left\n__all__ = ['Left']"}, "error"),
+        ({"train.py": "from nets import Left", "run.py": "from train import Left\nLeft()"}, "error"),
+        ({"all.py": "from nets import *", "run.py": "from all import Left\nLeft()"}, "error"),
+        ({"all.py": "from nets import *", "run.py": "from all import Left"}, "info"),
+        ({"pack/__init__.py": "from nets import Left"}, "error"),
+        ({"train.py": "from nets import Left\nif True:\n    Left()\n  print()"}, "info"),
+        ({"train.py": "from nets import Left\nLeft(\n"}, "error"),
+        ({"train.py": "from nets import Left\nprint Left()"}, "error"),
+    ],
+    ids=lambda given: " ".join(given.values()) if isinstance(given, dict) else "",
+)
+def test_import_alone_and_code_that_no_python_runs_use_nothing(files: Mapping[str, str], level: str) -> None:
+    assert level_in({"nets.py": NETS, **files}) == level
+
 
 
 WHOLE = NETS.replace("print(Used)", 'SIZES = [1, 2]\n"""Sizes."""')

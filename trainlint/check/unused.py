@@ -11,13 +11,13 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 from trainlint import limits
-from trainlint.check.naming import WORD, imports, names, stem
+from trainlint.check.naming import WORD, imports, names, stem, what_runs, without_imports
 from trainlint.check.whole_files import hangs_together, is_apart
 from trainlint.finding import Because, Finding, Place
 from trainlint.project.small_files import MOST_BYTES
@@ -59,7 +59,7 @@ def informed(
         project: gives the files of the whole project, or None where these are too many to look through.
     """
     paths = {one.at.path for one in findings if one.at.path.endswith(".py")}
-    files = {path: _without_comments(read(path)) for path in paths}
+    files = {path: what_runs(read(path)) for path in paths}
     candidates = {path: _suspects(text, _lines(findings, path)) for path, text in files.items()}
     if not any(candidates.values()):
         return list(findings)
@@ -97,11 +97,6 @@ def _left(text: bytes, suspects: Sequence[_Definition]) -> list[_Definition]:
         suspects = left
 
 
-def _without_comments(text: bytes) -> bytes:
-    """Code of which what is commented out names nothing."""
-    return re.sub(rb"^[ \t]*#[^\n]*", b"", text, flags=re.MULTILINE)
-
-
 def _definitions(text: bytes) -> Iterator[_Definition]:
     for node in tree(text).body:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -130,7 +125,7 @@ def _unused(
     naming = [path for path in project if path.endswith(_CODE) or _is_written(path)]
     if len(naming) > limits.PROJECT_FILES:
         return
-    texts = {path: _without_comments(read(path)) if path.endswith(".py") else read(path) for path in naming}
+    texts = {path: what_runs(read(path)) if path.endswith(".py") else read(path) for path in naming}
     looked_up = {name for path, text in texts.items() if path.endswith(".py") for name in _looked_up(text)}
     for path, suspects in candidates.items():
         modules = _modules(path)
@@ -139,7 +134,7 @@ def _unused(
         others = {
             other: one for other, one in texts.items() if other != path and _may_name(other, one, modules)
         }
-        free = [one for one in suspects if not any(names(other, one.name) for other in others.values())]
+        free = [one for one in suspects if not _is_named(one.name, path, texts)]
         left = _left(files[path], free)
         is_only = sum(stem(one) == stem(path) for one in texts) == 1
         users = [one for other, one in others.items() if imports(other, one, path, is_only)]
@@ -151,6 +146,28 @@ def _unused(
             and hangs_together(texts)
         ):
             yield path, (suspects, True)
+
+
+def _is_named(name: bytes, path: str, texts: Mapping[str, bytes]) -> bool:
+    """Whether another file may mean a definition of a file by its name: one that imports it, or that imports one which hands
+    it on. To import it alone is no use of it, but in a package, whose `__init__` says what it is made of."""
+    pending, seen = [path], {path}
+    while pending:
+        modules = _modules(pending.pop())
+        for other, text in texts.items():
+            if other in seen or not _may_name(other, text, modules) or not _brings(text, name):
+                continue
+            seen.add(other)
+            is_all = not other.endswith(".py") or stem(other) == "__init__"
+            if names(text if is_all else without_imports(text), name):
+                return True
+            pending.append(other)
+    return False
+
+
+def _brings(text: bytes, name: bytes) -> bool:
+    """Whether a word stands in a text, or it takes all that another file has."""
+    return names(text, name) or re.search(rb"\bimport\s*\*", text) is not None
 
 
 def _stands_in(definitions: Sequence[_Definition], line: int) -> bool:
@@ -171,10 +188,13 @@ def _may_name(path: str, text: bytes, modules: set[bytes]) -> bool:
 
 
 def _is_used(text: bytes, users: Sequence[bytes], unused: Sequence[_Definition]) -> bool:
-    """Whether something else of a file is used: by others, or by what the file does when it is run."""
-    others = [one for one in _definitions(text) if one not in unused]
+    """Whether something else of a file is used: by what the file does when it is run, or by others, which may only import it."""
+    every = list(_definitions(text))
+    others = [one for one in every if one not in unused]
     run = _beside(text, *unused, *others)
-    return any(names(user, one.name) for one in others for user in (run, *users))
+    return any(names(run, one.name) for one in others) or any(
+        names(user, one.name) for one in every for user in users
+    )
 
 
 def _looked_up(text: bytes) -> set[bytes]:
