@@ -225,3 +225,46 @@ def test_check_looks_at_the_whole_project(project: Project, trainlint: Trainlint
     assert "unused code" not in trainlint("check", "nets.py", "--ignore", "TL3").output
     project({"sub/train.py": "from nets import left\nleft(1)\n"})
     assert "error[TL301]" in trainlint("check", "nets.py").output
+
+
+METHODS = """\
+import torch
+
+
+class Kept:
+    def save(self):
+        return 1
+
+    def bring_back(self, path):
+        return torch.load(path)
+
+    def fit(self, loss):
+        return self.save()
+
+
+Kept().fit(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "level"),
+    [
+        ({}, "info"),
+        ({"train.py": "kept.bring_back(1)"}, "error"),
+        ({"train.py": "# kept.bring_back(1)"}, "info"),
+        ({"run.sh": "bring_back"}, "error"),
+        ({"train.py": "getattr(kept, name)()"}, "error"),
+        ({"train.py": "import fire\nfire.Fire(Kept)"}, "error"),
+        ({"train.py": "from torch import optim\ngetattr(optim, name)(), getattr(kept, 'fit')"}, "info"),
+        ({"setup.py": ""}, "error"),
+        ({"nets.py": METHODS.replace("Kept:", "Kept(Callback):")}, "error"),
+        ({"nets.py": METHODS.replace("Kept:", "Kept(torch.nn.Module):")}, "info"),
+        ({"nets.py": METHODS.replace("    def bring", "    @property\n    def bring")}, "error"),
+        ({"nets.py": METHODS.replace("bring_back", "state_dict")}, "error"),
+        ({"nets.py": METHODS.replace("return torch.load", "loss.backward(); return torch.load")}, "error"),
+        ({"nets.py": METHODS.replace("return self.save()", "return self.bring_back(1)")}, "error"),
+    ],
+    ids=lambda given: " ".join(given.values())[:60] if isinstance(given, dict) else "",
+)
+def test_method_whose_name_stands_nowhere_else_is_unused(files: Mapping[str, str], level: str) -> None:
+    assert level_in({"nets.py": METHODS, **files}, line=9) == level

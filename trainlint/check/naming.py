@@ -6,6 +6,7 @@ import ast
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from trainlint.project.soundness import complaint, tree
 
@@ -31,6 +32,7 @@ def what_runs(text: bytes) -> bytes:
     return re.sub(rb"^[ \t]*#[^\n]*", b"", text, flags=re.MULTILINE)
 
 
+@lru_cache(maxsize=128)
 def without_imports(text: bytes) -> bytes:
     """Code without the statements that only bring names from elsewhere: on their own they use nothing."""
     lines = text.splitlines()

@@ -38,7 +38,7 @@ def _does_nothing(statement: ast.stmt) -> bool:
 def hangs_together(texts: Mapping[str, bytes]) -> bool:
     """Whether files are one program, which is complete: two in three of those that are no scripts are imported. In a folder of
     separate programs few are. Of a package that others install, those may import any file."""
-    if any(map(_is_of_a_package, texts.items())):
+    if is_of_a_package(texts):
         return False
     codes = {path: text for path, text in texts.items() if path.endswith(".py")}
     words = {word for text in codes.values() for one in imported(text) for word in one.split(".")}
@@ -47,8 +47,12 @@ def hangs_together(texts: Mapping[str, bytes]) -> bool:
     return sum(one in words for one in modules) * 3 >= len(modules) * 2
 
 
-def _is_of_a_package(file: tuple[str, bytes]) -> bool:
+def is_of_a_package(texts: Mapping[str, bytes]) -> bool:
     """Whether a file says that the project is one that others install."""
+    return any(map(_packs, texts.items()))
+
+
+def _packs(file: tuple[str, bytes]) -> bool:
     name = os.path.basename(file[0])
     return name in ("setup.py", "setup.cfg") or (
         name == "pyproject.toml"
