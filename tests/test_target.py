@@ -84,7 +84,12 @@ if TYPE_CHECKING:
         ("README.md", "Needs:\n- torch=1.7\n- numpy", (1, 7), (1, 7)),
         ("README.md", "pip install torch-scatter==2.0 # for pytorch 1.9", NEWEST, NEWEST),
         ("README.md", "PyTorch 1.9 was slower.", NEWEST, NEWEST),
-        ("README.md", "- Python 3.6\n* PyTorch 0.3.0 - see [here](https://pytorch.org)", (0, 3, 0), (0, 3, 0)),
+        (
+            "README.md",
+            "- Python 3.6\n* PyTorch 0.3.0 - see [here](https://pytorch.org)",
+            (0, 3, 0),
+            (0, 3, 0),
+        ),
         ("README.md", "1. [PyTorch](https://pytorch.org) version 1.5 or higher", (1, 5), NEWEST),
         ("README.md", "- **PyTorch** (>= 1.7)", (1, 7), NEWEST),
         ("README.md", "- PyTorch 1.13 introduced this.\n- PyTorch Lightning 1.5", NEWEST, NEWEST),

@@ -117,7 +117,12 @@ def test_what_only_unused_code_names_is_unused(more: str) -> None:
     ("files", "level"),
     [
         ({"train.py": "from nets import Left"}, "info"),
-        ({"train.py": "def main():\n    from nets import (\n        Left,\n        Used,\n    )\n    Used()"}, "info"),
+        (
+            {
+                "train.py": "def main():\n    from nets import (\n        Left,\n        Used,\n    )\n    Used()"
+            },
+            "info",
+        ),
         ({"train.py": "from nets import Left\n__all__ = ['Left']"}, "error"),
         ({"train.py": "from nets import Left", "run.py": "from train import Left\nLeft()"}, "error"),
         ({"all.py": "from nets import *", "run.py": "from all import Left\nLeft()"}, "error"),
@@ -131,7 +136,6 @@ def test_what_only_unused_code_names_is_unused(more: str) -> None:
 )
 def test_import_alone_and_code_that_no_python_runs_use_nothing(files: Mapping[str, str], level: str) -> None:
     assert level_in({"nets.py": NETS, **files}) == level
-
 
 
 WHOLE = NETS.replace("print(Used)", 'SIZES = [1, 2]\n"""Sizes."""')

@@ -152,9 +152,7 @@ def _scaler(training: Training, built: Built, loop: int) -> Iterator[Finding]:
 
 def _is_lowered(training: Training, loop: int) -> bool:
     """Whether something is computed in a region of autocast: gradients of float32 overflow at no scale that is in use."""
-    losses = (
-        one for backward in training.inside(loop, Backward) for one in made_of(backward.loss)
-    )
+    losses = (one for backward in training.inside(loop, Backward) for one in made_of(backward.loss))
     return any(one.autocast for one in training.events(Forward)) or any(
         isinstance(one, Op) and one.autocast for one in losses
     )

@@ -21,9 +21,9 @@ EARLY = "before `backward()` has computed any, so there is nothing to clip"
 
 @rule(Training, level="error", confidence="likely", absence=True)
 def check(training: Training) -> Iterator[Finding]:
-    for clip, optimizer, number in clips_one_group(training):
+    for of_one, optimizer, number in clips_one_group(training):
         yield Finding(
-            clip.at,
+            of_one.at,
             f"Only one param group is clipped here, and this optimizer has {number}: the gradients of the others are used as they "
             'are. Clip all: `[p for group in optimizer.param_groups for p in group["params"]]`.',
             (Because(optimizer.at, "the optimizer and its groups"),) if optimizer.at is not None else (),

@@ -37,6 +37,8 @@ def _whole(part: Value) -> Value | None:
     match part:
         case Op(name="torch.utils.data.Subset"):
             return part.option(0, "dataset")
-        case Op(name="getitem" | "iterate", inputs=(Op(name=split) as made, *_)) if split == _SPLIT and made.inputs:
+        case Op(name="getitem" | "iterate", inputs=(Op(name=split) as made, *_)) if (
+            split == _SPLIT and made.inputs
+        ):
             return made.inputs[0]
     return None

@@ -68,7 +68,14 @@ def _model_with_body(target: Value) -> Object | None:
             inputs=(
                 Op(
                     name="parameters",
-                    inputs=(Op(name="getattr", inputs=(Object() as model, *_), options={"name": Constant(value=part)}), *_),
+                    inputs=(
+                        Op(
+                            name="getattr",
+                            inputs=(Object() as model, *_),
+                            options={"name": Constant(value=part)},
+                        ),
+                        *_,
+                    ),
                 ),
             ),
         ) if _NORMALISED.match(model.type) and model.definition is None and part in _BODIES:

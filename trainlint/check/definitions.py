@@ -89,7 +89,9 @@ def _methods(text: bytes) -> Iterator[Definition]:
         if not all(ast.unparse(one) in _PLAIN for one in cls.bases):
             continue
         for node in cls.body:
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith(("__", "test", "on_", "visit_")):
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith(
+                ("__", "test", "on_", "visit_")
+            ):
                 is_plain = all(ast.unparse(one) in _SINGLE for one in node.decorator_list)
                 if is_plain and node.name not in _ASKED_FOR:
                     yield _defined(node, is_found=False)

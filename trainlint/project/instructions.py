@@ -16,11 +16,13 @@ _EXACT = re.compile(r"(?<![\w./-])(?:py)?torch\s*==?\s*(?P<version>\d[\w.]*)")
 _LISTED = re.compile(
     r"^\s*(?:[-*+]|\d+[.)])\s*[*`\[]*(?:Py)?Torch[*`\]]*(?:\([^()\s]*\))?\s*(?:version|v|:|\(|=)?\s*"
     r"(?P<sign>>=|>|≥|~=|<=|<)?\s*v?"
-    r"(?P<version>\d+\.\d+(?:\.\d+)*)(?P<after>\s*(?:$|(?:[-+,;.()\[|<–]|(?:or|and)\b).*$))",
+    r"(?P<version>\d+\.\d+(?:\.\d+)*)(?P<after>\s*(?:$|(?:[-+,;.()\[|<\u2013]|(?:or|and)\b).*$))",
     re.IGNORECASE | re.MULTILINE,
 )
 """`- PyTorch 1.2`, `* PyTorch (>= 1.7)`: an entry of a list of what is needed."""
-_OR_LATER = re.compile(r"\s*(?:\+|\(?,?\s*(?:or|and)\s+(?:above|greater|higher|later|newer|up\b))", re.IGNORECASE)
+_OR_LATER = re.compile(
+    r"\s*(?:\+|\(?,?\s*(?:or|and)\s+(?:above|greater|higher|later|newer|up\b))", re.IGNORECASE
+)
 _MATRIX = re.compile(
     r"^\s*-?\s*[\"']?(?:py)?torch(?:[-_]?version)?[\"']?\s*:\s*(?P<versions>.*\d.*)$", re.IGNORECASE
 )

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.classes import MODULE
-from trainlint.facts.api.layers import CONTAINERS, MEASURES, OF_GRAPHS_ALONE, WITH_PARAMETERS, WITHOUT_PARAMETERS_IF
+from trainlint.facts.api.layers import (
+    CONTAINERS,
+    MEASURES,
+    OF_GRAPHS_ALONE,
+    WITH_PARAMETERS,
+    WITHOUT_PARAMETERS_IF,
+)
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import contents, put_in_place, taken_apart
 from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, constant

@@ -28,16 +28,16 @@ def kept_as_tensors(training: Training) -> Iterator[Unregistered]:
     for module in training.objects if steps else ():
         if not module.is_a(MODULE) or module.definition is None:
             continue
-        found = [(name, one) for name, one in module.attributes.items() if _wants_to_learn(one)]
+        found = [
+            (name, one)
+            for name, one in module.attributes.items()
+            if isinstance(one, Op) and one.name in _MAKES and wants_gradient(one)
+        ]
         if not found or not any(module.uid in numbers_held(training, one.optimizer) for one in steps):
             continue
         for name, tensor in found:
             if tensor.at is not None and tensor.uid not in _used(training) and _teaches(training, tensor):
                 yield Unregistered(tensor.at, module.type, name, "leaf", "Parameter", ())
-
-
-def _wants_to_learn(value: Value) -> bool:
-    return isinstance(value, Op) and value.name in _MAKES and wants_gradient(value)
 
 
 def _teaches(training: Training, tensor: Value) -> bool:
@@ -47,7 +47,12 @@ def _teaches(training: Training, tensor: Value) -> bool:
 @question(start=frozenset(), unknown=frozenset())
 def _used(training: Training) -> frozenset[int]:
     """The numbers of all that optimizers are given, that code out of sight may get at, and whose gradients are read."""
-    given = [value for one in training.objects if one.is_a(OPTIMIZER) for value in (*one.args, *one.options.values())]
+    given = [
+        value
+        for one in training.objects
+        if one.is_a(OPTIMIZER)
+        for value in (*one.args, *one.options.values())
+    ]
     seen = [value for one in training.events(Escape) for value in one.values]
     seen += [one.target for one in training.events(ParametersRead)]
     found = {one.uid for one in reached(given, taken_apart, 20_000)}
