@@ -128,6 +128,11 @@ def test_what_only_unused_code_names_is_unused(more: str) -> None:
         ({"all.py": "from nets import *", "run.py": "from all import Left\nLeft()"}, "error"),
         ({"all.py": "from nets import *", "run.py": "from all import Left"}, "info"),
         ({"pack/__init__.py": "from nets import Left"}, "error"),
+        ({"nets.py": NETS.replace("return 1", "loss.backward()")}, "info"),
+        (
+            {"nets.py": NETS.replace("return 1", "loss.backward()"), "train.py": "from nets import Left"},
+            "error",
+        ),
         ({"train.py": "from nets import Left\nif True:\n    Left()\n  print()"}, "info"),
         ({"train.py": "from nets import Left\nLeft(\n"}, "error"),
         ({"train.py": "from nets import Left\nprint Left()"}, "error"),

@@ -65,11 +65,21 @@ def beside(text: bytes, *defined: Definition) -> bytes:
     return b"\n".join(lines)
 
 
+def within(text: bytes, one: Definition) -> bytes:
+    """What of a file stands in a definition."""
+    return b"\n".join(text.splitlines()[one.first - 1 : one.last])
+
+
+def trains(text: bytes) -> bool:
+    """Whether code trains something itself: somebody has run it to do so, or will."""
+    return _TRAINS.search(text) is not None
+
+
 def uncalled_methods(path: str, text: bytes, lines: set[int], texts: Mapping[str, bytes]) -> list[Definition]:
     """The methods around some lines whose name stands nowhere in a project but in themselves, where no code looks up what an
     object has by a name that it computes. One that trains has been run by somebody."""
     found = [one for one in _methods(text) if any(one.has(line) for line in lines)]
-    found = [one for one in found if not _TRAINS.search(_own(text, one))]
+    found = [one for one in found if not trains(within(text, one))]
     left = [
         one
         for one in found
@@ -95,10 +105,6 @@ def _methods(text: bytes) -> Iterator[Definition]:
                 is_plain = all(ast.unparse(one) in _SINGLE for one in node.decorator_list)
                 if is_plain and node.name not in _ASKED_FOR:
                     yield _defined(node, is_found=False)
-
-
-def _own(text: bytes, method: Definition) -> bytes:
-    return b"\n".join(text.splitlines()[method.first - 1 : method.last])
 
 
 def _looks_up(text: bytes) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 
 from trainlint import limits
-from trainlint.check.definitions import Definition, beside, definitions, uncalled_methods
+from trainlint.check.definitions import Definition, beside, definitions, trains, uncalled_methods, within
 from trainlint.check.naming import WORD, imports, names, stem, what_runs, without_imports
 from trainlint.check.whole_files import hangs_together, is_apart, is_of_a_package
 from trainlint.finding import Because, Finding, Place
@@ -110,7 +110,7 @@ def _unused(
         others = {
             other: one for other, one in texts.items() if other != path and _may_name(other, one, modules)
         }
-        free = [one for one in suspects if not _is_named(one.name, path, texts)]
+        free = [one for one in suspects if not _is_named(one, path, texts)]
         left = _left(files[path], free)
         is_only = sum(stem(one) == stem(path) for one in texts) == 1
         users = [one for other, one in others.items() if imports(other, one, path, is_only)]
@@ -124,17 +124,19 @@ def _unused(
             yield path, (suspects, True)
 
 
-def _is_named(name: bytes, path: str, texts: Mapping[str, bytes]) -> bool:
+def _is_named(one: Definition, path: str, texts: Mapping[str, bytes]) -> bool:
     """Whether another file may mean a definition of a file by its name: one that imports it, or that imports one which hands
-    it on. To import it alone is no use of it, but in a package, whose `__init__` says what it is made of."""
-    pending, seen = [path], {path}
+    it on. To import it alone is no use of it, but in a package, whose `__init__` says what it is made of; and what trains has
+    been run by somebody who imports it, or will be."""
+    name, pending, seen = one.name, [path], {path}
+    is_enough = trains(within(texts.get(path, b""), one))
     while pending:
         modules = _modules(pending.pop())
         for other, text in texts.items():
             if other in seen or not _may_name(other, text, modules) or not _brings(text, name):
                 continue
             seen.add(other)
-            is_all = not other.endswith(".py") or stem(other) == "__init__"
+            is_all = is_enough or not other.endswith(".py") or stem(other) == "__init__"
             if names(text if is_all else without_imports(text), name):
                 return True
             pending.append(other)

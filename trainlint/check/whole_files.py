@@ -7,10 +7,9 @@ import os
 import re
 from collections.abc import Callable, Mapping
 
+from trainlint.check.definitions import trains
 from trainlint.check.naming import imported, names, stem
 from trainlint.project.soundness import tree
-
-_TRAINS = re.compile(rb"\b(?:backward|manual_backward|training_step)\(")
 
 
 def is_apart(path: str, text: bytes, texts: Mapping[str, bytes], is_defined: Callable[[int], bool]) -> bool:
@@ -19,7 +18,7 @@ def is_apart(path: str, text: bytes, texts: Mapping[str, bytes], is_defined: Cal
     Args:
         is_defined: whether a line stands in a definition that nobody finds without naming it.
     """
-    if _TRAINS.search(text):  # somebody has run it to train, or will
+    if trains(text):
         return False
     lines = [one.lineno for one in tree(text).body if not _does_nothing(one)]
     return all(map(is_defined, lines)) and not any(
