@@ -21,6 +21,7 @@ def check(found: Unregistered) -> Iterator[Finding]:
             found.at,
             f"`self.{found.attribute}` gets gradients, but is a tensor and no parameter: it is not in `parameters()`, so the "
             "optimizer never changes it, and no checkpoint holds it. Use `nn.Parameter(...)`.",
+            is_shown_by_runs=False,
         )
         return
     yield Finding(
