@@ -10,7 +10,7 @@ from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -22,6 +22,9 @@ _NORMALISED = re.compile(
 )
 """Models of torchvision's that have batch norms."""
 
+_BODIES = frozenset("features layer1 layer2 layer3 layer4 trunk_output stem stages".split())
+"""Parts of them that have batch norms."""
+
 
 @rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
@@ -32,7 +35,7 @@ def check(training: Training) -> Iterator[Finding]:
         return
     frozen: dict[int, tuple[Object, RequiresGrad]] = {}
     for event in training.events(RequiresGrad):
-        module = module_of(event.target)
+        module = module_of(event.target) or _model_with_body(event.target)
         if module is None:
             continue
         if constant(event.wanted) is False and not event.guards:
@@ -55,6 +58,29 @@ def check(training: Training) -> Iterator[Finding]:
             (Because(forward.at, "it is called in training mode here"),),
             level="info" if _has_new_head(module) else None,
         )
+
+
+def _model_with_body(target: Value) -> Object | None:
+    """The model of torchvision's whose body the parameters are of that a loop goes through: `net.features.parameters()`."""
+    match target:
+        case Op(
+            name="iterate",
+            inputs=(
+                Op(
+                    name="parameters",
+                    inputs=(
+                        Op(
+                            name="getattr",
+                            inputs=(Object() as model, *_),
+                            options={"name": Constant(value=part)},
+                        ),
+                        *_,
+                    ),
+                ),
+            ),
+        ) if _NORMALISED.match(model.type) and model.definition is None and part in _BODIES:
+            return model
+    return None
 
 
 def _followers(training: Training) -> frozenset[int]:

@@ -12,7 +12,7 @@ from trainlint.facts.model.nodes import Branch, Exit
 from trainlint.facts.model.values import Unknown, Value
 from trainlint.program.evaluate import conditions, names, narrowing, patterns
 from trainlint.program.evaluate.blocks import Signal, block, decided
-from trainlint.program.evaluate.forking import Ways, fork
+from trainlint.program.evaluate.forking import Ways, fork, keep
 from trainlint.program.evaluate.managers import trying
 from trainlint.program.evaluate.once import taken
 from trainlint.program.evaluate.store import Layer
@@ -76,6 +76,7 @@ def _fork(ev: Evaluator, node: s.If, test: Value, is_elif: bool) -> Signal:
 
 
 def try_statement(ev: Evaluator, node: s.Try) -> Signal:
+    made = len(ev.objects)
     ev.store.push()
     with trying(ev, 1):
         signal = block(ev, node.body)
@@ -105,6 +106,8 @@ def try_statement(ev: Evaluator, node: s.Try) -> Signal:
             ev.store.push()
             ev.merge(guard, layer, outcome)
             outcome = ev.store.pop()
+        else:
+            keep(ev, made, layer)
     ev.store.write(outcome)
     left_by = ev.nodes.pop() if ev.nodes and isinstance(ev.nodes[-1], Exit) else None
     last = decided(ev, node.final)
