@@ -10,7 +10,7 @@ from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Object, Op, Value, alternatives, compatible, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -35,7 +35,7 @@ def check(training: Training) -> Iterator[Finding]:
         module = module_of(event.target)
         if module is None:
             continue
-        if constant(event.wanted) is False and not event.guards:
+        if constant(event.wanted) is False and all(training.is_setting(one) for one, _ in event.guards):
             frozen.setdefault(module.uid, (module, event))
         elif constant(event.wanted) is not False:
             return  # some of it is trained after all
@@ -90,6 +90,8 @@ def _trained(training: Training, module: Object, frozen: RequiresGrad) -> Forwar
     for forward in training.events(Forward):
         called = forward.module
         if not isinstance(called, Object) or not loops & set(forward.loops) or forward.records is False:
+            continue
+        if not compatible(frozen.guards, forward.guards):
             continue
         if is_part_of(module, called) and not _is_before(training, forward, frozen):
             return forward
