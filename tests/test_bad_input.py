@@ -103,6 +103,7 @@ def test_files_that_are_not_python(tmp_path: Path) -> None:
     }
     assert set(said) == {path.name for path in tmp_path.glob("*.py")} - {"known_bad.py"}
     assert said["nul.py"][1] == "cannot be decoded: it contains a NUL byte"
+    assert said["utf16.py"][1] == "cannot be decoded: it is UTF-16, and Python reads UTF-8"
     assert "klingon" in said["unknown_cookie.py"][1]
 
 

@@ -16,9 +16,9 @@ pytest.importorskip(
     "resource", reason="a check that runs away is ended by limits that this system does not have"
 )
 
-SIZES = (5, 10, 20, 40)
+SIZES = (5, 15, 30)
 MOST = 2_000_000
-"""Calls of functions; a program of the largest size takes about 50,000."""
+"""Calls of functions; most programs of the largest size take a few 10,000."""
 
 PATTERNS = """
     appended_to_itself axes_multiplied batches_of_pairs best_copies big_numbers clamped class_diamonds closures compositions dataclasses dicts_of_dicts

@@ -191,13 +191,15 @@ def test_a_program_that_is_killed_while_it_trains(tmp_path: Path) -> None:
     assert "waited for the first optimizer step" in ran.stderr
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_ctrl_c_reports_what_was_seen(tmp_path: Path) -> None:
-    write(tmp_path, {"train.py": TRAINS + "import time\nprint('ready', flush=True)\ntime.sleep(100)\n"})
+def _started(folder: Path, *options: str) -> subprocess.Popen[str]:
+    """A recording of a program that has trained, and now sleeps; it is told what Ctrl-C is."""
+    write(folder, {"train.py": TRAINS + "import time\nprint('ready', flush=True)\ntime.sleep(100)\n"})
+    temporary = folder / "temporary"
+    temporary.mkdir()
     started = subprocess.Popen(
-        [sys.executable, *_command("--steps", "50", "train.py")],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        [sys.executable, *_command(*options, "train.py")],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -207,6 +209,22 @@ def test_ctrl_c_reports_what_was_seen(tmp_path: Path) -> None:
     assert started.stdout is not None
     while started.stdout.readline() != "ready\n":
         pass
+    return started
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP"])
+def test_a_signal_ends_the_program_too(tmp_path: Path, number: str) -> None:
+    started = _started(tmp_path, "--steps", "50")
+    started.send_signal(getattr(signal, number))
+    _, stderr = started.communicate(timeout=60)
+    assert f"killed by {number}" in stderr
+    assert not [*(tmp_path / "temporary").glob("trainlint-*")]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_reports_what_was_seen(tmp_path: Path) -> None:
+    started = _started(tmp_path, "--steps", "50")
     os.killpg(started.pid, signal.SIGINT)
     _, stderr = started.communicate(timeout=60)
     assert started.returncode == INTERRUPTED

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
@@ -23,7 +24,9 @@ SECONDS = 300.0
 
 Ran = subprocess.CompletedProcess[str]
 
-_IS_POSSIBLE = sys.platform == "linux" and not os.environ.get("TRAINLINT_COLD")
+_IS_POSSIBLE = (
+    sys.platform == "linux" and not os.environ.get("TRAINLINT_COLD") and find_spec("torch") is not None
+)
 _START = f"exec(compile(open({str(ROOT / 'tests/warm_process.py')!r}).read(), '<warm>', 'exec'))"
 
 

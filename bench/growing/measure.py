@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from .patterns import PATTERNS
 from .program import script
-from .work import TooMuchWork, work_of
+from .work import TooMuchWork, check, work_of
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SECONDS = 30
@@ -80,7 +80,7 @@ def _last_words(told: str) -> str:
 def main() -> None:
     name, most, *sizes = sys.argv[1:]
     _limit()
-    work_of(script(), sys.maxsize)  # what is read once is read here
+    check(script())  # what is read once is read here
     for size in map(int, sizes):
         program = PATTERNS[name](size)
         work, said = None, ""

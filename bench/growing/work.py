@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from types import CodeType, FrameType
 
 from trainlint.check.analysis import Source, analyse
+from trainlint.finding import Problem
 
 from .program import Program
 
@@ -43,12 +45,8 @@ def _named(code: CodeType) -> str:
     return f"{Path(code.co_filename).stem}.{code.co_name}"
 
 
-def work_of(program: Program, most: int) -> int:
-    """How many functions are called to check a program, none of it known before.
-
-    Raises TooMuchWork beyond `most`, with the functions that are called most, and ValueError for a program that
-    cannot be followed.
-    """
+def check(program: Program) -> Sequence[Problem]:
+    """Check a program, none of it known before. What could not be followed."""
     with tempfile.TemporaryDirectory() as folder:
         sources = []
         for path, text in program.files.items():
@@ -56,13 +54,22 @@ def work_of(program: Program, most: int) -> int:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
             sources.append(Source(str(file)))
-        calls = _Calls(most)
-        sys.settrace(calls)  # a function that watches calls alone, and no lines
-        try:
-            analysis = analyse(sources, jobs=1)
-        finally:
-            sys.settrace(None)
+        return analyse(sources, jobs=1).problems
+
+
+def work_of(program: Program, most: int) -> int:
+    """How many functions are called to check a program.
+
+    Raises TooMuchWork beyond `most`, with the functions that are called most, and ValueError for a program that
+    cannot be followed.
+    """
+    calls = _Calls(most)
+    sys.settrace(calls)  # a function that watches calls alone, and no lines
+    try:
+        problems = check(program)
+    finally:
+        sys.settrace(None)
     calls.check()  # Python drops an exception where nobody can catch it, in a finalizer, say
-    if analysis.problems:
-        raise ValueError(analysis.problems[0].message)
+    if problems:
+        raise ValueError(problems[0].message)
     return calls.made

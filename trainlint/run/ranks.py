@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -40,7 +41,7 @@ def world() -> Rank | None:
 def hand_in(recorded: Recorded | None, rank: Rank) -> None:
     """Leave a recording where the first process finds it."""
     folder = _folder()
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     file = folder / f"{rank.number}.trace"
     temporary = file.with_suffix(".part")
     temporary.write_text(dumped(recorded) if recorded is not None else "", encoding="utf-8")
@@ -61,13 +62,14 @@ def collected(rank: Rank) -> dict[int, Recorded | None]:
             found[number] = load(file)
         except (OSError, NotATrace):
             found[number] = None
-        file.unlink(missing_ok=True)
+    shutil.rmtree(_folder(), ignore_errors=True)
     return found
 
 
 def _folder() -> Path:
-    """One for each `torchrun`, which is the parent of all its processes."""
-    return Path(tempfile.gettempdir(), f"trainlint-torchrun-{os.getuid()}-{os.getppid()}")
+    """One for each start of the processes: `torchrun` is the parent of all, and may start them again."""
+    start = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    return Path(tempfile.gettempdir(), f"trainlint-torchrun-{os.getuid()}-{os.getppid()}-{start}")
 
 
 def compared(

@@ -22,6 +22,7 @@ from trainlint.trace.launch.stop import ENDS
 _CHILD = Path(__file__).parents[1] / "trace" / "launch" / "child.py"
 _POLL = 0.05
 _GRACE = 10.0
+_PASSED_ON = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """Seconds that a program has to end after it was told to by a signal."""
 _PATIENCE = 60.0
 """Seconds that a program has to tidy up once enough is recorded."""
@@ -150,10 +151,10 @@ def _end(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
 def _signals_go_to(child: subprocess.Popen[bytes]) -> Iterator[list[int]]:
     """Ctrl-C reaches the program by itself, from the terminal, and is only noted here; others are passed on."""
     interrupts: list[int] = []
-    kept = {
-        signal.SIGINT: signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number)),
-        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda number, _: child.send_signal(number)),
-    }
+    kept = {signal.SIGINT: signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))}
+    for one in _PASSED_ON:
+        if signal.getsignal(one) is not signal.SIG_IGN:  # nohup
+            kept[one] = signal.signal(one, lambda number, _: child.send_signal(number))
     try:
         yield interrupts
     finally:

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from trainlint import limits
 from trainlint.covered import without_covered
 from trainlint.facts.model.training import Training
 from trainlint.finding import Finding, Problem
@@ -17,6 +11,7 @@ from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.incremental.cache import Checked
 from trainlint.program.incremental.project_files import Project
 from trainlint.program.incremental.results import Ledger
+from trainlint.program.source.room import deep, uncollected
 from trainlint.reached import Reached
 from trainlint.superseded import is_still_wanted
 
@@ -44,7 +39,7 @@ def check_group(
         return list(found.findings)
 
     roots = Roots(evaluator, sorted(project.outlines), known, judge, problems, copies, entered)
-    with _room():
+    with deep(), uncollected():  # values only grow until the group is done
         for one in roots.findings():
             first = found.setdefault((one.code, one.at), one)
             found[one.code, one.at] = first.agreed(one)
@@ -61,16 +56,3 @@ def check_group(
         entry_points=len(roots.ledger.outcomes),
     )
     return checked, roots.ledger if is_whole else None
-
-
-@contextmanager
-def _room() -> Iterator[None]:
-    collecting, depth = gc.isenabled(), sys.getrecursionlimit()
-    gc.disable()  # values only grow until the group is done
-    sys.setrecursionlimit(max(depth, limits.FRAMES))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(depth)
-        if collecting:
-            gc.enable()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from trainlint.program.incremental.project_files import Files
 from trainlint.program.incremental.shards import Shard
 from trainlint.program.source import prefilter, reading
 from trainlint.program.source import syntax as s
+from trainlint.program.source.room import uncollected
 from trainlint.program.source.storage import compact
 from trainlint.project.bytes_on_disk import Contents
 from trainlint.reached import Reached
@@ -53,13 +53,8 @@ def check_program(
         shard: the part of it that is judged now; None for all.
         enters_imported: whether classes and functions are entered that only imported files have, and that nothing calls.
     """
-    collecting = gc.isenabled()
-    gc.disable()  # what is made lives until the end
-    try:
+    with uncollected():  # what is made lives until the end
         return _Program(paths, beside, contents, cache, jobs, progress, shard, enters_imported).check()
-    finally:
-        if collecting:
-            gc.enable()
 
 
 class _Program:

@@ -24,10 +24,10 @@ from trainlint.fix import (
 )
 from trainlint.program.rewrite import changes, statements
 from trainlint.program.rewrite.changes import CannotBeMade, Replacement
-from trainlint.program.rewrite.depth import deep, uncollected
 from trainlint.program.rewrite.imports import imported
 from trainlint.program.rewrite.names import Names
 from trainlint.program.rewrite.tree import NotAsRead, Tree
+from trainlint.program.source.room import deep, uncollected
 
 _MAKE: dict[type, Callable[[Any, Tree, Names], Replacement]] = {
     Rewrite: changes.rewritten,

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from trainlint.program.source import syntax as s
 from trainlint.program.source.relevance import needs_instance
 from trainlint.program.source.returned import returned
+from trainlint.program.source.room import deep
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,9 @@ class Edited:
 def edited(old: s.Module, new: s.Module) -> Edited | None:
     """What an edit has left of a file; None if it has changed more than the bodies of functions, or what one returns."""
     comparison = _Comparison(old.lines, new.lines)
-    return comparison.result() if comparison.statements(old.body, new.body) else None
+    with suppress(RecursionError), deep():
+        return comparison.result() if comparison.statements(old.body, new.body) else None
+    return None
 
 
 class _Piece:

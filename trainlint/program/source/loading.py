@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+
 from trainlint import limits
 from trainlint.finding import Problem
 from trainlint.program.source import syntax as s
@@ -32,6 +34,8 @@ def load(path: str, data: bytes) -> s.Module | Problem:
 
 def decode(data: bytes) -> str:
     """The text of a source file, by its byte order mark or declared encoding. Line ends stay as they are."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ValueError("it is UTF-16, and Python reads UTF-8")
     text = data.decode(encoding_of(data))
     if "\0" in text:
         raise ValueError("it contains a NUL byte")

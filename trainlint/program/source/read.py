@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import re
-import sys
 import warnings
 from typing import TYPE_CHECKING
 
@@ -13,6 +11,7 @@ from trainlint.program.source.nesting import too_deep
 from trainlint.program.source.parser import nodes as cst
 from trainlint.program.source.parser import parse
 from trainlint.program.source.read_statements import Reader
+from trainlint.program.source.room import deep, uncollected
 from trainlint.program.source.unreadable import Unreadable
 from trainlint.project.soundness import complaint, parses
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 _PREFIX = re.compile(r"^parser error: error at \d+:\d+: ")
 _TABS = re.compile(r"^ *\t[ \t]*", re.MULTILINE)
 """Indentations with a tab."""
-_FRAMES = 8_000
-"""Python frames that reading may nest: a few for each level that `too_deep` lets through."""
 
 
 def read(text: str) -> s.Module:
@@ -31,22 +28,14 @@ def read(text: str) -> s.Module:
     line = too_deep(text)
     if line is not None:
         raise Unreadable("nested too deeply to be read", line)
-    collecting, depth = gc.isenabled(), sys.getrecursionlimit()
-    gc.disable()  # a parse only makes objects: collecting in between costs a fifth of the time
-    sys.setrecursionlimit(max(depth, _FRAMES))
     try:
-        tree = _tree(text)
-        with warnings.catch_warnings():
+        with deep(), uncollected(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's own, about escapes in the strings of the file
-            return Reader(text).module(tree)
+            return Reader(text).module(_tree(text))
     except cst.ParserSyntaxError as error:
         raise _rejected(text, error) from None
     except RecursionError:
         raise Unreadable("nested too deeply to be read", None) from None
-    finally:
-        sys.setrecursionlimit(depth)
-        if collecting:
-            gc.enable()
 
 
 def _tree(text: str) -> cst.Module:
