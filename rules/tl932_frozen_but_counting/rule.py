@@ -5,7 +5,7 @@ from trainlint.facts.api.layers import BATCH_NORMS
 from trainlint.facts.ask.holding import has_parameters, inside, is_part_of, module_of, numbers_inside
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.forwards import Forward
-from trainlint.facts.model.events.modules import ModeChange, StateLoaded
+from trainlint.facts.model.events.modules import ModeChange, ModuleChanged, StateLoaded
 from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.recorded import Recorded
@@ -104,6 +104,11 @@ def _is_kept_still(training: Training, frozen: RequiresGrad, forward: Forward) -
     modes = [training.mode_at(run, forward) for run in training.runs(ModeChange, Forward) if forward in run]
     if any(one is not None and one.training is not True for one in modes):
         return True
+    if any(
+        one.what == "apply" and not _is_before(training, one, frozen)
+        for one in training.events(ModuleChanged)
+    ):
+        return True  # `model.apply(still)`, which may switch each batch norm to evaluation mode
     is_switched_on = bool(modes) and not any(
         one is None or _is_before(training, one, frozen) for one in modes
     )
