@@ -21,6 +21,7 @@ from trainlint.facts.model.values import (
     Value,
     Written,
     one_of,
+    ways,
 )
 from trainlint.program.api import counted, dicts, filling, host
 from trainlint.program.api.elements import element, held, items_of, listed, next_of
@@ -282,10 +283,30 @@ def _namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str
     return None
 
 
+_SCHEDULERS = "torch.optim.lr_scheduler."
+_BASES_OF_SCHEDULERS = (f"{_SCHEDULERS}LRScheduler", f"{_SCHEDULERS}_LRScheduler")
+
+
+def _is_scheduler(value: Value, wanted: str) -> bool | None:
+    """Whether a value is one of torch's schedulers, of a class without subclasses: `isinstance(x, ReduceLROnPlateau)`."""
+    match value:
+        case Constant(value=None, is_default=False):
+            return False
+        case Object() if value.is_a(wanted):
+            return True
+        case Object() if value.type.startswith(_SCHEDULERS) and "?" not in value.type:
+            return None if wanted in _BASES_OF_SCHEDULERS else False
+    return None
+
+
 def _isinstance(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     if len(given.args) != 2:
         return None
     value, wanted = given.args
+    if isinstance(wanted, Library) and wanted.name.startswith(_SCHEDULERS):
+        found = [(guards, _is_scheduler(one, wanted.name)) for guards, one in ways(value)]
+        if all(outcome is not None for _, outcome in found):
+            return one_of((guards, Constant(value=outcome)) for guards, outcome in found)
     if (
         isinstance(value, Object)
         and isinstance(wanted, ClassValue)

@@ -38,7 +38,7 @@ from trainlint.program.api.grad_modes import GRAD_MODES, SWITCHES, is_recording,
 from trainlint.program.api.harmless import is_harmless
 from trainlint.program.api.indexing import looks_at_index
 from trainlint.program.api.standard import STANDARD, namespace
-from trainlint.program.evaluate import attributes, batch_making, classes, containers
+from trainlint.program.evaluate import attributes, batch_making, classes, containers, ordering
 from trainlint.program.evaluate.keys import INITIALISED, WRAPPED
 from trainlint.program.evaluate.values import (
     Arguments,
@@ -246,6 +246,14 @@ def _is_tensor(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str
     return builtin.is_instance_of_tensor(ev, name, given, at, text)
 
 
+def _collated(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`default_collate(list(zip(inputs, targets)))` puts the columns together again that `zip` has made rows of."""
+    match given.args:
+        case (Op(name="zip", inputs=(_, _, *_) as columns),):
+            return Items(items=list(columns), at=ev.place(at))
+    return None
+
+
 def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
     """What the dataset does for each item, and each worker process before it begins."""
     dataset = loader.argument(0, "dataset")
@@ -256,6 +264,7 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
             names = batch_making.names_of_items(ev, dataset, method)
             held = batch_making.held_by(ev, dataset)
             ev.emit(ItemsMade, at, loader=loader, names=names, by_index=by_index, held=held)
+    ordering.note_order(ev, loader, at)
     streams.note_stream(ev, loader, at)
     batches.note_batch(ev, loader, at)
     function = loader.argument(10, "worker_init_fn")
@@ -360,6 +369,7 @@ _FUNCTIONS: dict[str, _Call] = {
     "torch.set_autocast_enabled": autocast_switched,
     ASKS_AUTOCAST: is_autocast_on,
     "torch.is_tensor": _is_tensor,
+    "torch.utils.data.default_collate": _collated,
     "torch.utils.checkpoint.checkpoint": checkpointing.checkpointed,
     "torch.utils.checkpoint.checkpoint_sequential": checkpointing.in_segments,
     **dict.fromkeys(_WRAPPERS, _passed_through),

@@ -337,7 +337,7 @@ def _text(ev: Evaluator, node: s.Text) -> Value:
     fields = tuple(ev.expr(part) for part in node.parts)
     for one in fields:
         host.note_reading(ev, "format", one, node.at)
-    return Written(text="text", loops=ev.loops, fields=fields)
+    return Written(text="text", loops=ev.loops, fields=fields, head=node.head, tail=node.tail)
 
 
 def _yield(ev: Evaluator, node: s.Yield) -> Value:

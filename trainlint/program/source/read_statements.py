@@ -59,7 +59,15 @@ class Reader(ExpressionReader):
     def _assign(self, node: cst.Assign) -> s.Statement:
         targets = tuple(self._target(target.target) for target in node.targets)
         value = self._expr(node.value)
-        return s.Assign(targets, value, None, (targets[0].at[0], value.at[1]))
+        at = (targets[0].at[0], value.at[1])
+        match targets, value:
+            case (
+                (s.Name(name=name),),
+                s.Call(func=function, args=(s.Argument(value=s.Constant(value=str(module))),)),
+            ) if _imports(function, module):
+                self._imports.append((0, module, ()))
+                return s.Import(((module, name),), at)
+        return s.Assign(targets, value, None, at)
 
     def _ann_assign(self, node: cst.AnnAssign) -> s.Statement:
         target = self._target(node.target)
@@ -321,6 +329,14 @@ _STATEMENTS: dict[type, Any] = {
     cst.Global: Reader._global,
     cst.Nonlocal: Reader._global,
 }
+
+
+def _imports(function: s.Expr, module: str) -> bool:
+    """Whether a call imports a module by its name: `importlib.import_module("models.nets")`."""
+    match function:
+        case s.Name(name="import_module") | s.Attribute(value=s.Name(name="importlib"), name="import_module"):
+            return all(map(str.isidentifier, module.split(".")))
+    return False
 
 
 def _is_plain(subject: s.Expr) -> bool:

@@ -124,10 +124,13 @@ class Walrus:
 
 @dataclass(slots=True)
 class Text:
-    """An f-string: its value is unknown, but what stands in it is evaluated."""
+    """An f-string: its value is unknown, but what stands in it is evaluated. `head` and `tail` are what it begins and ends
+    with."""
 
     parts: tuple[Expr, ...]
     at: Span
+    head: str = ""
+    tail: str = ""
 
 
 @dataclass(slots=True)
