@@ -44,6 +44,24 @@ for i in range(4):
     optimizer.zero_grad(); loss.backward(); optimizer.step()
 """
 
+CLIPPED_TO_NOTHING = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Wind(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.fc = nn.LSTM(1, 16, batch_first=True), nn.Linear(16, 8)
+    def forward(self, x):
+        return self.fc(self.lstm(x)[0][:, -1])
+model = Wind()
+optimizer = torch.optim.SGD(model.parameters(), 0.05)
+for i in range(4):
+    loss = (model(torch.randn(16, 9, 1)) - torch.randn(16, 8)).square().mean()
+    optimizer.zero_grad(); loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1e-7); optimizer.step()
+"""
+
 LOOSE = """\
 import torch
 from torch import nn
@@ -285,6 +303,7 @@ thread.start(); thread.join()
         pytest.param(CLASS_BY_CLASS, "TL502", {None}, id="one class after the other"),
         pytest.param(MODE_BY_ATTRIBUTE, "TL310", {None}, id="a mode that is set by attribute"),
         pytest.param(IN_A_THREAD, "TL301", {None}, id="in a thread"),
+        pytest.param(CLIPPED_TO_NOTHING, "TL316", {"fc.weight"}, id="gradients clipped to almost nothing"),
     ],
 )
 def test_a_bug_that_only_a_run_shows(
@@ -367,6 +386,7 @@ def test_a_bug_that_only_a_run_shows(
             "TL301",
             id="in a thread that clears",
         ),
+        pytest.param(CLIPPED_TO_NOTHING.replace("1e-7", "1.0"), "TL316", id="gradients that are clipped"),
     ],
 )
 def test_its_sound_twin(program: str, code: str, tmp_path: Path) -> None:

@@ -18,6 +18,10 @@ _LAYERS = (
     "torch.nn.Conv",
     "torch.nn.modules.linear",
     "torch.nn.modules.conv",
+    "torch.nn.LSTM",
+    "torch.nn.GRU",
+    "torch.nn.RNN",
+    "torch.nn.MultiheadAttention",
 )
 _ELEMENTS = 64
 

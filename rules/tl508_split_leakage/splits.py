@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.api.meanings import KEEPS
+from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.values import Constant, Items, Op, Value, Written, alternatives, constant
@@ -20,6 +21,7 @@ SCALERS = frozenset(
     "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler QuantileTransformer PowerTransformer PCA TruncatedSVD "
     "SimpleImputer KNNImputer SelectKBest TfidfVectorizer".split()
 )
+_PIPELINES = frozenset("make_pipeline Pipeline make_column_transformer ColumnTransformer".split())
 SAME_ROWS = (KEEPS | REBUILDS | {"astype", "array", "asarray", "DataFrame", "*", "+"}) - {
     "getitem",
     "narrow",
@@ -85,7 +87,7 @@ def _is_name(value: Value) -> bool:
 
 def _is_fitted(op: Op, fitted: list[Called]) -> bool:
     """`scaler.fit_transform(x)`, or `scaler.transform(x)` after `scaler.fit(x)`."""
-    if len(op.inputs) < 2 or not isinstance(op.inputs[0], Op) or last(op.inputs[0]) not in SCALERS:
+    if len(op.inputs) < 2 or not isinstance(op.inputs[0], Op) or not _scales(op.inputs[0]):
         return False
     if op.name == "fit_transform":
         return True
@@ -96,6 +98,13 @@ def _is_fitted(op: Op, fitted: list[Called]) -> bool:
         and call.args[1] is op.inputs[1]
         for call in fitted
     )
+
+
+def _scales(op: Op) -> bool:
+    """Whether something learns from all samples that it is fitted to: a scaler, or a pipeline with one in it."""
+    if last(op) not in _PIPELINES:
+        return last(op) in SCALERS
+    return any(isinstance(one, Op) and last(one) in SCALERS for one in reached([op]))
 
 
 def _is_centred(op: Op) -> bool:
