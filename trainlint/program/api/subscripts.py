@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -184,10 +185,26 @@ def _sliced(value: Items, index: Op) -> Items:
     return Items(kind=value.kind, items=value.items[bounds[0] : bounds[1] : bounds[2] or 1], at=value.at)
 
 
+def _told(ev: Evaluator, index: Value) -> tuple[Value, bool]:
+    """A key, and whether what holds here tells it: below `if name == "head":`, `layers[name]` is `layers["head"]`."""
+    if isinstance(index, Constant):
+        return index, False
+    asked = conditions.key(index)
+    for condition, outcome in ev.guards:
+        match condition:
+            case ("==", same, ("constant", text)) if outcome and same == asked:
+                return Constant(value=literal_eval(text)), True
+    return index, False
+
+
 def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
     """`container[index] = value`."""
     attributes.note_entrusted(ev, container, value, at)
+    index, is_told = _told(ev, index)
     match container, index:
+        case Table(), Constant(value=key) if is_told and is_hashable(key) and key not in container.entries:
+            ev.store.touch(container)
+            container.entries[key] = value  # where that does not hold, there is none to read
         case Table(), Constant(value=key) if is_hashable(key):
             put(ev, container, key, value)
         case Table(), _:
