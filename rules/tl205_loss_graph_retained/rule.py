@@ -18,7 +18,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 from .joined import joined
-from .rounds import goes_on, learns_again
+from .rounds import begins_with_steps, goes_on, learns_again
 
 _OF_BATCHES = (Backward, Drawn, LossCall, OptimizerStep)
 _OF_STEPS = (Backward, Drawn, OptimizerStep)
@@ -55,7 +55,7 @@ def check(training: Training) -> Iterator[Finding]:
         is_spent = all(_holds_spent(one, spent) for one in alternatives(event.value))
         has_one = found.attached and not found.uncertain and has_graph(event.value) and not _is_weighed(event)
         has_one = has_one and not training.is_test  # which leaves open what a program trains on
-        if is_recurrence(event) or not (is_spent or has_one):
+        if is_recurrence(event) or not (is_spent or has_one) or begins_with_steps(training, event):
             continue
         if any(isinstance(one, Op) and one.name == "torch.autograd.grad" for one in made_of(event.value)):
             continue  # a term of a loss: else nobody asks for its graph
