@@ -25,6 +25,7 @@ _OF_STEPS = (Backward, Drawn, OptimizerStep)
 _OF_DICTS = frozenset(("items", "values", "keys"))
 _ENTRIES = tuple(f".{one}(…)" for one in sorted(_OF_DICTS))
 _WEIGHS = frozenset("* /".split())
+_REDUCES = frozenset(("mean", "sum"))
 _ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
 
@@ -81,12 +82,12 @@ def _collected(training: Training, spent: frozenset[int]) -> Iterator[Finding]:
     """Losses in a list: those that `backward` was called on, if nothing is trained on them by way of the list."""
     for event in training.events(Collected):
         kept = {one.uid for one in alternatives(event.value)}
-        if not kept <= spent:
+        if not all(_holds_spent(one, spent) for one in alternatives(event.value)):
             continue
         others = (
             one.loss
             for one in training.events(Backward)
-            if not kept.issuperset(each.uid for each in alternatives(one.loss))
+            if not all(_comes_down_to(each, kept) for each in alternatives(one.loss))
         )
         if not any(is_made_of(loss, event.value, with_graph=True) for loss in others):
             yield Finding(
@@ -98,24 +99,37 @@ def _collected(training: Training, spent: frozenset[int]) -> Iterator[Finding]:
 
 
 def _spent(training: Training) -> frozenset[int]:
-    """The numbers of the losses that `backward` was called on: they have a graph, and nothing trains on it again."""
+    """The numbers of the losses that `backward` was called on, or on the mean or sum of which: they have a graph, and nothing
+    trains on it again."""
     return frozenset(
-        one.uid
+        each.uid
         for backward in training.events(Backward)
         if not backward.by_framework and backward.retains is None and not _is_any_entry(backward.loss)
         for one in alternatives(backward.loss)
+        for each in reached([one], _reduced)
     )
 
 
+def _comes_down_to(loss: Value, kept: set[int]) -> bool:
+    """Whether a loss is one of some values, or the mean or the sum of one."""
+    return any(one.uid in kept for one in reached([loss], _reduced))
+
+
+def _reduced(value: Value) -> tuple[Value, ...]:
+    """What a value is the mean or the sum of all elements of."""
+    is_whole = isinstance(value, Op) and value.name in _REDUCES and len(value.inputs) == 1 and not value.options
+    return value.inputs if is_whole and isinstance(value, Op) and isinstance(value.inputs[0], Op) else ()
+
+
 def _holds_spent(value: Value, spent: frozenset[int]) -> bool:
-    """Whether a value is one of these losses, or one of them times a number, as of samples in a batch."""
+    """Whether a value is one of these losses, or one of them times a number, as of samples in a batch, or its mean or sum."""
     inside = reached([value], lambda one: one.inputs if _is_product(one) and one.uid not in spent else ())
     found = [one for one in inside if not _is_product(one) or one.uid in spent]
     return any(all(each.uid in spent for each in alternatives(one)) for one in found)
 
 
 def _is_product(value: Value) -> TypeGuard[Op]:
-    return isinstance(value, Op) and value.name in _WEIGHS and bool(value.records)
+    return isinstance(value, Op) and value.name in _WEIGHS | _REDUCES and bool(value.records)
 
 
 def _is_weighed(event: Accumulated) -> bool:
