@@ -67,7 +67,7 @@ def _step(training: Training, clip: Clip, events: Iterable[Event]) -> OptimizerS
 
 
 def _follows_backward(after: list[Event]) -> bool:
-    """Whether the gradients of the step behind a clip are computed behind it too."""
+    """Whether a backward is next, before any step: of what comes after an event, or of what was before, from there back."""
     following = next((one for one in after if isinstance(one, (Backward, OptimizerStep))), None)
     return isinstance(following, Backward)
 
@@ -75,11 +75,12 @@ def _follows_backward(after: list[Event]) -> bool:
 def _why_nothing_is_clipped(
     before: list[Event], step: OptimizerStep, models: Clipped, follows_backward: bool
 ) -> str | None:
-    """None where there may be gradients that have not been used or cleared yet. Unknown code that prepares a batch before the
-    model gets it has none to compute, where `backward()` is in sight behind the clip."""
+    """None where there may be gradients that have not been used or cleared yet, or where they were cleared too soon, which
+    is another bug. Unknown code that prepares a batch before the model gets it has none to compute, where `backward()` is
+    in sight behind the clip."""
     is_before_forward = may_be_helped = False
-    for event in reversed(before):
-        match event:
+    for position in reversed(range(len(before))):
+        match event := before[position]:
             case Backward() | ParametersRead() | Escape() if models.come_after(event):
                 continue
             case Backward() | ParametersRead():
@@ -95,5 +96,5 @@ def _why_nothing_is_clipped(
             case OptimizerStep() if event.optimizer is step.optimizer:
                 return LATE
             case ZeroGrad() if certainly_clears(event.target, step.optimizer):
-                return EARLY
+                return None if _follows_backward(before[position::-1]) else EARLY
     return None if may_be_helped else EARLY

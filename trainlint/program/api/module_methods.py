@@ -21,7 +21,7 @@ from trainlint.facts.model.events.modules import (
 from trainlint.facts.model.events.parameters import ParametersListed
 from trainlint.facts.model.events.steps import Backward, Clip, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value
-from trainlint.program.api import elements, filling, noting
+from trainlint.program.api import elements, filling, noting, unseen_methods
 from trainlint.program.api.container_methods import container_method
 from trainlint.program.evaluate import attributes, calling, conditions, keys
 from trainlint.program.evaluate.values import Arguments
@@ -50,6 +50,8 @@ def module_method(ev: Evaluator, value: Object, name: str, given: Arguments, at:
     """What a method of `nn.Module` or its like does, where the program does not define it."""
     do = METHODS.get(name)
     made = do(ev, value, name, given, at, text) if do is not None else None
+    if made is None and do is None:
+        return unseen_methods.called(ev, value, name, given, at, text)
     return made if made is not None else ev.op("call", given.args, at, text, given.options, owner=value)
 
 

@@ -17,7 +17,7 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import ModeChange, Moved
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Object, Op, Table, Unknown, Value, alternatives
-from trainlint.program.api import harmless, host, library, noting
+from trainlint.program.api import harmless, host, library, noting, unseen_methods
 from trainlint.program.api.module_methods import state_loaded
 from trainlint.program.evaluate import attributes
 from trainlint.program.evaluate.values import Arguments, FunctionValue
@@ -70,6 +70,8 @@ def _backward(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Sp
         ev.emit(Escape, at, values=(value,))
     else:
         retains, inputs = given.get(1, "retain_graph"), given.get(3, "inputs")
+        if ev.unseen_calls:
+            unseen_methods.trained(ev, value)
         ev.emit(Backward, at, loss=value, retains=retains, inputs=inputs)
     return Constant(value=None)
 

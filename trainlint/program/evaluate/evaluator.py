@@ -18,6 +18,7 @@ from trainlint.facts.model.effort import OutOfSteps
 from trainlint.facts.model.values import Carried, Choice, Constant, Object, Op, Value
 from trainlint.finding import Place
 from trainlint.program.api import builtin, library, methods
+from trainlint.program.api.unseen_methods import UnseenCall
 from trainlint.program.evaluate import (
     around,
     attribute_access,
@@ -62,6 +63,8 @@ class Evaluator(Making):
         """The context managers that functions of the program have made, by their numbers."""
         self.batches: dict[int, Value] = {}
         """What the batches of loaders are made of, by the numbers of these."""
+        self.unseen_calls: dict[int, UnseenCall] = {}
+        """Calls of methods that are not in sight, of which it is not known yet that they compute with a model."""
         self.varying: dict[Any, frozenset[int]] = {}
         """The loops in which conditions may change from one iteration to the next."""
         self.last_wrapper: tuple[Place | None, Constant] | None = None
@@ -134,6 +137,7 @@ class Evaluator(Making):
         passing: tuple[dict[Any, Any], ...] = (
             self.contexts,
             self.batches,
+            self.unseen_calls,
             self.varying,
             self.uses.loops,
             self.uses.changed,

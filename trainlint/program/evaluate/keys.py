@@ -39,6 +39,11 @@ def prefix(name: str) -> str:
     return f"{_MARK}prefix {name}"
 
 
+def computes(name: str) -> str:
+    """That a method computes with the model whose it is."""
+    return f"{_MARK}computes {name}"
+
+
 _ASKED = f"{_MARK}get("
 
 
