@@ -117,7 +117,9 @@ def _comes_down_to(loss: Value, kept: set[int]) -> bool:
 
 def _reduced(value: Value) -> tuple[Value, ...]:
     """What a value is the mean or the sum of all elements of."""
-    is_whole = isinstance(value, Op) and value.name in _REDUCES and len(value.inputs) == 1 and not value.options
+    is_whole = (
+        isinstance(value, Op) and value.name in _REDUCES and len(value.inputs) == 1 and not value.options
+    )
     return value.inputs if is_whole and isinstance(value, Op) and isinstance(value.inputs[0], Op) else ()
 
 

@@ -25,7 +25,9 @@ def check(attribute: AttributeSet) -> Iterator[Finding]:
             else f"there is no attribute `{attribute.name}`: Python creates a new one that nothing reads"
         )
         wants = constant(attribute.value)
-        is_without = is_module and isinstance(attribute.target, Object) and has_parameters(attribute.target) is False
+        is_without = (
+            is_module and isinstance(attribute.target, Object) and has_parameters(attribute.target) is False
+        )
         is_so_anyway = wants is False and _is_fresh(attribute.target)
         is_unasked = wants is True and _is_of_batch(attribute.target)  # who asks for it gets an exception
         so = (

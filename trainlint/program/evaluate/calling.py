@@ -16,7 +16,18 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward, Normalised
 from trainlint.facts.model.events.operations import AttentionCall
 from trainlint.facts.model.nodes import Branch, Node
-from trainlint.facts.model.values import Choice, Constant, Guards, Items, Missing, Object, Op, Table, Value, one_of
+from trainlint.facts.model.values import (
+    Choice,
+    Constant,
+    Guards,
+    Items,
+    Missing,
+    Object,
+    Op,
+    Table,
+    Value,
+    one_of,
+)
 from trainlint.program.api import elements, noting
 from trainlint.program.evaluate import classes, decorating, menus, names
 from trainlint.program.evaluate.signatures import lacks_arguments, raises_at_once

@@ -36,7 +36,12 @@ def note(ev: Evaluator, node: s.Call, value: Op) -> None:
             )
         return
     owner = value.owner
-    if owner is not None and not is_trial and _makes_another(ev, owner, name) and not _fills(ev, owner, value):
+    if (
+        owner is not None
+        and not is_trial
+        and _makes_another(ev, owner, name)
+        and not _fills(ev, owner, value)
+    ):
         ev.emit(Discarded, node.at, name=name, tensor=owner, text=value.text)
     if _replaces_fields(node, name, value) and not is_trial:
         ev.emit(Discarded, node.at, name="replace", is_method=False, text=value.text)
