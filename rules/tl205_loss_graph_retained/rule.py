@@ -117,10 +117,18 @@ def _comes_down_to(loss: Value, kept: set[int]) -> bool:
 
 def _reduced(value: Value) -> tuple[Value, ...]:
     """What a value is the mean or the sum of all elements of."""
-    is_whole = (
-        isinstance(value, Op) and value.name in _REDUCES and len(value.inputs) == 1 and not value.options
+    return value.inputs if _is_reduction(value) and not value.options else ()
+
+
+def _is_reduction(value: Value) -> TypeGuard[Op]:
+    """Whether a value is a mean or a sum of one tensor: not what Python's own `sum` makes of several."""
+    return (
+        isinstance(value, Op)
+        and value.name in _REDUCES
+        and value.text.endswith(f".{value.name}(…)")
+        and len(value.inputs) == 1
+        and isinstance(value.inputs[0], Op)
     )
-    return value.inputs if is_whole and isinstance(value, Op) and isinstance(value.inputs[0], Op) else ()
 
 
 def _holds_spent(value: Value, spent: frozenset[int]) -> bool:
@@ -131,7 +139,8 @@ def _holds_spent(value: Value, spent: frozenset[int]) -> bool:
 
 
 def _is_product(value: Value) -> TypeGuard[Op]:
-    return isinstance(value, Op) and value.name in _WEIGHS | _REDUCES and bool(value.records)
+    is_one = isinstance(value, Op) and bool(value.records)
+    return is_one and (_is_reduction(value) or (isinstance(value, Op) and value.name in _WEIGHS))
 
 
 def _is_weighed(event: Accumulated) -> bool:
