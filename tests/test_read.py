@@ -113,8 +113,6 @@ def python_spans(text: str) -> Iterator[tuple[int, int]]:
                 node.msg = None
             case ast.Raise():
                 node.cause = None
-            case ast.match_case():
-                node.guard = None
             case ast.Call(end_lineno=int(), end_col_offset=int()):
                 yield (
                     offset(node.lineno, node.col_offset),

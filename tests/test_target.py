@@ -85,6 +85,15 @@ if TYPE_CHECKING:
         ("README.md", "pip install torch-scatter==2.0 # for pytorch 1.9", NEWEST, NEWEST),
         ("README.md", "PyTorch 1.9 was slower.", NEWEST, NEWEST),
         (
+            "README.md",
+            "- Python 3.6\n* PyTorch 0.3.0 - see [here](https://pytorch.org)",
+            (0, 3, 0),
+            (0, 3, 0),
+        ),
+        ("README.md", "1. [PyTorch](https://pytorch.org) version 1.5 or higher", (1, 5), NEWEST),
+        ("README.md", "- **PyTorch** (>= 1.7)", (1, 7), NEWEST),
+        ("README.md", "- PyTorch 1.13 introduced this.\n- PyTorch Lightning 1.5", NEWEST, NEWEST),
+        (
             ".github/workflows/test.yml",
             "matrix:\n  torch-version: ['1.13.1', '2.4']  # and 1.2",
             (1, 13, 1),

@@ -110,7 +110,37 @@ def test_class_is_judged_by_its_own_file_too(nets: str) -> None:
 def test_what_only_unused_code_names_is_unused(more: str) -> None:
     assert level_in({"nets.py": f"{NETS}\n\n{more}"}) == "info"
     assert level_in({"nets.py": f"{NETS}\n\n{more}", "train.py": "# from nets import Left"}) == "info"
-    assert level_in({"nets.py": NETS, "train.py": "from nets import Left"}) == "error"
+    assert level_in({"nets.py": NETS, "train.py": "from nets import Left\nLeft()"}) == "error"
+
+
+@pytest.mark.parametrize(
+    ("files", "level"),
+    [
+        ({"train.py": "from nets import Left"}, "info"),
+        (
+            {
+                "train.py": "def main():\n    from nets import (\n        Left,\n        Used,\n    )\n    Used()"
+            },
+            "info",
+        ),
+        ({"train.py": "from nets import Left\n__all__ = ['Left']"}, "error"),
+        ({"train.py": "from nets import Left", "run.py": "from train import Left\nLeft()"}, "error"),
+        ({"all.py": "from nets import *", "run.py": "from all import Left\nLeft()"}, "error"),
+        ({"all.py": "from nets import *", "run.py": "from all import Left"}, "info"),
+        ({"pack/__init__.py": "from nets import Left"}, "error"),
+        ({"nets.py": NETS.replace("return 1", "loss.backward()")}, "info"),
+        (
+            {"nets.py": NETS.replace("return 1", "loss.backward()"), "train.py": "from nets import Left"},
+            "error",
+        ),
+        ({"train.py": "from nets import Left\nif True:\n    Left()\n  print()"}, "info"),
+        ({"train.py": "from nets import Left\nLeft(\n"}, "error"),
+        ({"train.py": "from nets import Left\nprint Left()"}, "error"),
+    ],
+    ids=lambda given: " ".join(given.values()) if isinstance(given, dict) else "",
+)
+def test_import_alone_and_code_that_no_python_runs_use_nothing(files: Mapping[str, str], level: str) -> None:
+    assert level_in({"nets.py": NETS, **files}) == level
 
 
 WHOLE = NETS.replace("print(Used)", 'SIZES = [1, 2]\n"""Sizes."""')
@@ -204,3 +234,46 @@ def test_check_looks_at_the_whole_project(project: Project, trainlint: Trainlint
     assert "unused code" not in trainlint("check", "nets.py", "--ignore", "TL3").output
     project({"sub/train.py": "from nets import left\nleft(1)\n"})
     assert "error[TL301]" in trainlint("check", "nets.py").output
+
+
+METHODS = """\
+import torch
+
+
+class Kept:
+    def save(self):
+        return 1
+
+    def bring_back(self, path):
+        return torch.load(path)
+
+    def fit(self, loss):
+        return self.save()
+
+
+Kept().fit(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "level"),
+    [
+        ({}, "info"),
+        ({"train.py": "kept.bring_back(1)"}, "error"),
+        ({"train.py": "# kept.bring_back(1)"}, "info"),
+        ({"run.sh": "bring_back"}, "error"),
+        ({"train.py": "getattr(kept, name)()"}, "error"),
+        ({"train.py": "import fire\nfire.Fire(Kept)"}, "error"),
+        ({"train.py": "from torch import optim\ngetattr(optim, name)(), getattr(kept, 'fit')"}, "info"),
+        ({"setup.py": ""}, "error"),
+        ({"nets.py": METHODS.replace("Kept:", "Kept(Callback):")}, "error"),
+        ({"nets.py": METHODS.replace("Kept:", "Kept(torch.nn.Module):")}, "info"),
+        ({"nets.py": METHODS.replace("    def bring", "    @property\n    def bring")}, "error"),
+        ({"nets.py": METHODS.replace("bring_back", "state_dict")}, "error"),
+        ({"nets.py": METHODS.replace("return torch.load", "loss.backward(); return torch.load")}, "error"),
+        ({"nets.py": METHODS.replace("return self.save()", "return self.bring_back(1)")}, "error"),
+    ],
+    ids=lambda given: " ".join(given.values())[:60] if isinstance(given, dict) else "",
+)
+def test_method_whose_name_stands_nowhere_else_is_unused(files: Mapping[str, str], level: str) -> None:
+    assert level_in({"nets.py": METHODS, **files}, line=9) == level

@@ -14,6 +14,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 HALF = 0.5
+_SIGMOIDS = frozenset(("sigmoid", "expit"))
 _SAID = (
     "these are logits, not probabilities: a logit of 0.5 is a probability of 0.62, so this threshold finds too few "
     "positives. Compare with 0, or apply `torch.sigmoid` first."
@@ -29,6 +30,7 @@ def check(training: Training) -> Iterator[Finding]:
         for layer in _layers(loss.input)
     }
     unseen = {} if isinstance(training, Recorded) else _of_unseen_models(training)
+    yield from _always(training)
     for event in training.events(Operation) if trained or unseen else ():
         scores = _cut_at_half(event)
         model = unseen_model(scores)
@@ -54,6 +56,21 @@ def check(training: Training) -> Iterator[Finding]:
                 break
 
 
+def _always(training: Training) -> Iterator[Finding]:
+    """Probabilities that are compared with 0: none is below."""
+    for event in training.events(Operation):
+        scores = _cut_at(event, 0)
+        made = list(origins(scores)) if scores is not None else []
+        sigmoid = next((op for _, op in made), None)
+        if sigmoid is not None and all(op.name in _SIGMOIDS for _, op in made):
+            yield Finding(
+                event.at,
+                "These are probabilities, which are all above 0: every sample is on the same side of this threshold. Compare "
+                "them with 0.5, or the logits with 0.",
+                (Because(sigmoid.at, "they become probabilities here"),) if sigmoid.at is not None else (),
+            )
+
+
 def _of_unseen_models(training: Training) -> dict[int, LossCall]:
     """The models that are trained on logits, of which nothing says what they end in, by number."""
     return {
@@ -69,13 +86,24 @@ def _cut_at_half(event: Operation) -> Value | None:
     op = event.output
     if op.name == "round" and len(op.inputs) == 1 and not op.options:
         return op.inputs[0]
+    return _cut_at(event, HALF)
+
+
+def _cut_at(event: Operation, threshold: float) -> Value | None:
+    """What is compared with a number."""
+    op = event.output
     if op.name in COMPARISONS and len(op.inputs) == 2:
         first, second = op.inputs
-        if constant(second) == HALF:
+        if _is_number(second, threshold):
             return first
-        if constant(first) == HALF:
+        if _is_number(first, threshold):
             return second
     return None
+
+
+def _is_number(value: Value, number: float) -> bool:
+    found = constant(value)
+    return isinstance(found, (int, float)) and not isinstance(found, bool) and found == number
 
 
 def _layers(value: Value | None) -> list[int]:

@@ -82,7 +82,8 @@ def _collected(training: Training, spent: frozenset[int]) -> Iterator[Finding]:
     """Losses in a list: those that `backward` was called on, if nothing is trained on them by way of the list."""
     for event in training.events(Collected):
         kept = {one.uid for one in alternatives(event.value)}
-        if not all(_holds_spent(one, spent) for one in alternatives(event.value)):
+        is_spent = all(_holds_spent(one, spent) for one in alternatives(event.value))
+        if not is_spent or _is_trained_later(training, event, kept):
             continue
         others = (
             one.loss
@@ -96,6 +97,15 @@ def _collected(training: Training, spent: frozenset[int]) -> Iterator[Finding]:
                 "Append `.item()` or `.detach()`.",
                 is_shown_by_runs=False,
             )
+
+
+def _is_trained_later(training: Training, event: Collected, kept: set[int]) -> bool:
+    """Whether `backward` is called on them behind the loop that collects them: they are taken out of the list again."""
+    return any(
+        event.loops[-1:] and event.loops[-1] not in one.loops and training.is_after(one, event)
+        for one in training.events(Backward)
+        if not kept.isdisjoint(each.uid for each in alternatives(one.loss))
+    )
 
 
 def _spent(training: Training) -> frozenset[int]:

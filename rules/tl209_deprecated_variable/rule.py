@@ -4,8 +4,10 @@ from trainlint.facts.api.second_names import DEPRECATED_VARIABLE
 from trainlint.facts.ask.clues import has_no_graph
 from trainlint.facts.model.events.calls import LibraryCall
 from trainlint.facts.model.values import constant
-from trainlint.finding import Finding
+from trainlint.finding import Finding, Versions
 from trainlint.rule import rule
+
+_MERGED = Versions(since=(0, 4))
 
 
 @rule(LibraryCall, level="warning", refutable=False, by="S", words="Variable")
@@ -17,6 +19,7 @@ def check(call: LibraryCall) -> Iterator[Finding]:
             call.at,
             "`Variable` has been deprecated since torch 0.4, which merged it with `Tensor`: `volatile=True` "
             f"has no effect, and a tensor with a graph loses it here. Use {instead}.",
+            torch=_MERGED,
             clues={
                 "has_no_graph": bool(call.args) and has_no_graph(call.args[0]),
                 "wants_gradient": wants_gradient,

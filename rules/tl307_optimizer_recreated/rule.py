@@ -4,10 +4,12 @@ from trainlint.facts.api.classes import LOADER, OPTIMIZER, SCALER, SCHEDULER
 from trainlint.facts.api.operations import FRESH
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.evidence import of_rebuilding
+from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.holding import inside
 from trainlint.facts.ask.interference import is_replaced
 from trainlint.facts.ask.precision import may_be_disabled
 from trainlint.facts.ask.stepped import modules_held
+from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
@@ -141,10 +143,19 @@ def _scheduler(training: Training, built: Built, loop: int) -> Iterator[Finding 
 def _scaler(training: Training, built: Built, loop: int) -> Iterator[Finding]:
     scaler = built.object
     steps = [one for one in training.inside(loop, OptimizerStep) if one.scaler is scaler]
-    if steps and all(_lives_on(one.optimizer, loop) for one in steps) and not may_be_disabled(scaler):
+    is_needed = _is_lowered(training, loop) and not may_be_disabled(scaler)
+    if steps and all(_lives_on(one.optimizer, loop) for one in steps) and is_needed:
         level: Level = "error" if all(one.loops[-1] == loop for one in steps) else "warning"
         why = "so the scale that it has found is lost, and steps are skipped until it is found again"
         yield _finding(training, built, why, level)
+
+
+def _is_lowered(training: Training, loop: int) -> bool:
+    """Whether something is computed in a region of autocast: gradients of float32 overflow at no scale that is in use."""
+    losses = (one for backward in training.inside(loop, Backward) for one in made_of(backward.loss))
+    return any(one.autocast for one in training.events(Forward)) or any(
+        isinstance(one, Op) and one.autocast for one in losses
+    )
 
 
 def _finding(training: Training, built: Built, why: str, level: Level = "error") -> Finding:

@@ -13,6 +13,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .earlier import Clipped
+from .one_group import clips_one_group
 
 LATE = "after the optimizer has used them, so the step is not clipped"
 EARLY = "before `backward()` has computed any, so there is nothing to clip"
@@ -20,6 +21,15 @@ EARLY = "before `backward()` has computed any, so there is nothing to clip"
 
 @rule(Training, level="error", confidence="likely", absence=True)
 def check(training: Training) -> Iterator[Finding]:
+    for of_one, optimizer, number in clips_one_group(training):
+        yield Finding(
+            of_one.at,
+            f"Only one param group is clipped here, and this optimizer has {number}: the gradients of the others are used as they "
+            'are. Clip all: `[p for group in optimizer.param_groups for p in group["params"]]`.',
+            (Because(optimizer.at, "the optimizer and its groups"),) if optimizer.at is not None else (),
+            level="warning",
+            is_shown_by_runs=False,
+        )
     doubtful = {
         id(one)
         for one in training.events(Clip)

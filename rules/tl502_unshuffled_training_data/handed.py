@@ -17,16 +17,21 @@ from .reading import holds_windows, is_one_batch, reads_in_order, reads_in_order
 _OTHER_USES = re.compile(
     r"eval|test|val|infer|predict|extract|feature|embed|memory|bank|knn|label|plain|clean|order|noaug|stat|visual"
 )
+_OF_LIGHTNING = "train_dataloader"
+"""The method that Lightning asks for what it trains on."""
 
 
 def handed_to_trainers(training: Training) -> Iterator[Object]:
     """The loaders that are handed to callers out of sight, by names that only speak of training, and of which nothing says
-    that their order is meant: `shuffle` is left out, or stands beside a sampler that a setting may leave out."""
+    that their order is meant: `shuffle` is left out, or stands beside a sampler that a setting may leave out. Lightning trains
+    on what `train_dataloader` returns, whatever it is told."""
     given = {one.uid for one in reached(one.value for one in training.handed_out())}
     for loader in handed_out(training, "train") if given else ():
         is_for_training = not any(map(_OTHER_USES.search, (loader.called.lower(), loader.reads.lower())))
         by_setting = reads_in_order_by_setting(loader)
-        is_told = loader.argument(2, "shuffle") is not None and not by_setting
+        is_told = (
+            loader.argument(2, "shuffle") is not None and not by_setting and loader.called != _OF_LIGHTNING
+        )
         if not is_for_training or loader.uid not in given or is_told:
             continue
         if (

@@ -19,6 +19,7 @@ _ALIKE = frozenset("ones zeros full ones_like zeros_like full_like".split())
 _FOR_RANKS = ("torch.utils.data.DistributedSampler",)
 _AT_RANDOM = tuple(f"torch.utils.data.{one}Sampler" for one in ("WeightedRandom", "Random", "SubsetRandom"))
 _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
+_PERMUTES = frozenset(("randperm", "permutation"))
 _SHUFFLE_BY_DEFAULT = (
     "sklearn.datasets.make_",
     "sklearn.model_selection.train_test_split",
@@ -79,6 +80,12 @@ def is_one_batch(loader: Object) -> bool:
     while isinstance(size, Op) and size.name == "getitem":
         size = size.inputs[0]
     return isinstance(size, Op) and size.name.removeprefix("builtins.") in ("len", "shape", "size")
+
+
+def draws_order(training: Training, value: Value) -> bool:
+    """Whether a value is an order that has just been drawn: a permutation, or a list that has been shuffled."""
+    shuffled = {one.args[0].uid for one in training.events(Called) if one.name in _SHUFFLES and one.args}
+    return value.uid in shuffled or (isinstance(value, Op) and value.name.rpartition(".")[2] in _PERMUTES)
 
 
 def is_in_random_order(training: Training, value: Value) -> bool:

@@ -9,10 +9,11 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Value, alternatives
+from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
+from .drawn_once import drawn_once
 from .first_batches import are_the_first
 from .handed import handed_to_trainers
 from .reading import (
@@ -98,6 +99,19 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 ),
             )
     yield from _handed(training, asked)
+    for loader, name, order in drawn_once(training):
+        if loader.at is not None:
+            yield Finding(
+                loader.at,
+                f"The sampler of this loader draws `self.{name}` when it is made, and never again: every epoch has the same batches "
+                "in the same order. Draw it in `__iter__`.",
+                (Because(order.at, "drawn once, here"),)
+                if isinstance(order, Op) and order.at is not None
+                else (),
+                confidence="likely",
+                doubt="the same order in each epoch may be meant",
+                is_shown_by_runs=False,
+            )
 
 
 def _without_sampler(use: Use) -> Finding:

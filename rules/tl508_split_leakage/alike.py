@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trainlint.facts.ask.loaders import purpose_of
 from trainlint.facts.model.values import Constant, Object, Op, Value
 
 _READS = frozenset("load read_csv loadtxt genfromtxt len int_number round * / // + - getitem getattr".split())
@@ -50,8 +51,22 @@ def _gives_the_same(op: Op) -> bool:
 
 def _arguments(made: Op | Object) -> dict[object, Value]:
     given = made.inputs if isinstance(made, Op) else made.args
-    named: dict[object, Value] = {name: one for name, one in made.options.items() if "transform" not in name}
+    named: dict[object, Value] = {
+        name: one for name, one in made.options.items() if "transform" not in name and name != "download"
+    }
     return {**dict(enumerate(given)), **named}
+
+
+def names_a_part(made: Value) -> bool:
+    """Whether a dataset is told which part of the data it is: `split="test"`, or `train=True` of torchvision's."""
+    if not isinstance(made, (Op, Object)) or (isinstance(made, Op) and made.written):
+        return False
+    texts = (
+        one.value for one in _arguments(made).values() if isinstance(one, Constant) and not one.is_default
+    )
+    if any(isinstance(one, str) and one.isidentifier() and purpose_of(one) is not None for one in texts):
+        return True
+    return isinstance(made, Op) and made.name.startswith("torchvision.") and "train" in made.options
 
 
 def last(op: Op) -> str:

@@ -25,7 +25,7 @@ from trainlint.facts.model.values import (
     constant,
 )
 
-from .alike import last
+from .alike import is_same, last, names_a_part
 from .splits import SCALERS
 
 _ENCODERS = frozenset(
@@ -134,19 +134,22 @@ def measured_on_training_data(training: Training) -> Iterator[tuple[Object, Obje
     for learned, held_out in pairs(training):
         if purpose_of(held_out.called) != "evaluate" or not reads_all(held_out) or not reads_all(learned):
             continue
-        same = held_out.argument(0, "dataset")
-        if same is None or same is not learned.argument(0, "dataset") or isinstance(same, (Choice, Carried)):
+        data, taught = held_out.argument(0, "dataset"), learned.argument(0, "dataset")
+        if data is None or taught is None or isinstance(data, (Choice, Carried)):
             continue
-        if _measures_both(training, held_out, same):
+        is_one = data is taught
+        if not is_one and not (names_a_part(data) and is_same(data, taught)):
             continue
-        if purpose_of(held_out.reads) == "train" or _other_is_left(training, same):
+        if _measures_both(training, held_out, taught):
+            continue
+        if not is_one or purpose_of(held_out.reads) == "train" or _other_is_left(training, data):
             yield held_out, learned
 
 
-def _measures_both(training: Training, held_out: Object, same: Value) -> bool:
+def _measures_both(training: Training, held_out: Object, taught: Value) -> bool:
     """Whether an `eval_loader` may be there to measure on the training data too, beside one of other data."""
     return "eval" in held_out.called.lower() and any(
-        one.argument(0, "dataset") is not same for _, one in pairs(training)
+        not is_same(one.argument(0, "dataset"), taught) for _, one in pairs(training)
     )
 
 

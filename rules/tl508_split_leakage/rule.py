@@ -6,6 +6,7 @@ from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
+from .all_of_it import all_of_it
 from .both import fitted_twice, measured_on_training_data, numbers_classes
 from .folds import through_all_folds
 from .last_batch import of_training, targets_of_training
@@ -117,6 +118,16 @@ def _with_other_data(training: Training) -> Iterator[Finding]:
                 "These samples are held out, and the model is trained on all of the data that they are taken of, so its score "
                 "on them is too good. Train on the other part only.",
                 (Because(learned.at, "this loader trains on all of them"),),
+            )
+    for loader, learned in all_of_it(training):
+        if loader.at is not None and learned.at is not None:
+            yield Finding(
+                loader.at,
+                f"By its name, `{loader.called}` is for a test, but it reads all of the data, and the model is trained on a part "
+                "of that, so its score is too good. Give it the samples that are held out.",
+                (Because(learned.at, "this loader trains on a part of them"),),
+                confidence="likely",
+                doubt="what the loader is for is only known by its name",
             )
     for forward, model in through_all_folds(training):
         which = model.title if model is forward.module else f"A part of this model, {model.title},"

@@ -9,10 +9,11 @@ from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events.calls import Called
-from trainlint.facts.model.values import Constant, Items, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Items, Op, Value, Written, alternatives, constant
 from trainlint.finding import Place
 
 from .alike import called, is_same, last
+from .windows import windows_of
 
 _STATISTICS = frozenset("mean std var min max amin amax median nanmean nanstd".split())
 SCALERS = frozenset(
@@ -51,6 +52,7 @@ def scaled_by_itself(value: Value, fitted: Iterable[Called], split: Place) -> Op
         pending.extend(write.inputs[2] for write in one.written if _sets_columns(write, split))
         if last(one) in SAME_ROWS or one.name in ("-", "/") or _is_same_table(one):
             pending.extend(alternatives(one.inputs[0]) if one.inputs else ())
+        pending.extend(windows_of(one))
     return None
 
 
@@ -65,11 +67,19 @@ def _sets_columns(write: Op, split: Place) -> bool:
     if write.name != "setitem" or len(write.inputs) != 3 or write.at is None:
         return False
     names = write.inputs[1]
-    is_several = isinstance(names, Items) and len(names.items) > 1 and all(map(_is_name, names.items))
+    is_several = (
+        isinstance(names, Items)
+        and (len(names.items) > 1 or bool(names.items and not names.exact))
+        and all(map(_is_name, names.items))
+    )
     return is_several and write.at.path == split.path and write.at.line < split.line
 
 
 def _is_name(value: Value) -> bool:
+    """Whether a value is a text, or is put together of one and something else: `f"I{number}"`, `"I" + str(number)`."""
+    match value:
+        case Written() | Op(name="+", inputs=(Constant(value=str()), _)):
+            return True
     return isinstance(constant(value), str)
 
 

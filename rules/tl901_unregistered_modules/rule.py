@@ -16,6 +16,14 @@ def check(found: Unregistered) -> Iterator[Finding]:
             tuple(Because(place, "the parameter, which nothing holds") for place in found.layers),
         )
         return
+    if found.kind == "leaf":
+        yield Finding(
+            found.at,
+            f"`self.{found.attribute}` gets gradients, but is a tensor and no parameter: it is not in `parameters()`, so the "
+            "optimizer never changes it, and no checkpoint holds it. Use `nn.Parameter(...)`.",
+            is_shown_by_runs=False,
+        )
+        return
     yield Finding(
         found.at,
         f"`self.{found.attribute}` holds {_harm(found)}. Use `nn.{found.instead}`.",

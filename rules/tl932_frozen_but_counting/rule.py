@@ -5,12 +5,12 @@ from trainlint.facts.api.layers import BATCH_NORMS
 from trainlint.facts.ask.holding import has_parameters, inside, is_part_of, module_of, numbers_inside
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.forwards import Forward
-from trainlint.facts.model.events.modules import ModeChange, StateLoaded
+from trainlint.facts.model.events.modules import ModeChange, ModuleChanged, StateLoaded
 from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives, compatible, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -22,6 +22,9 @@ _NORMALISED = re.compile(
 )
 """Models of torchvision's that have batch norms."""
 
+_BODIES = frozenset("features layer1 layer2 layer3 layer4 trunk_output stem stages".split())
+"""Parts of them that have batch norms."""
+
 
 @rule(Training, level="warning", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
@@ -32,10 +35,10 @@ def check(training: Training) -> Iterator[Finding]:
         return
     frozen: dict[int, tuple[Object, RequiresGrad]] = {}
     for event in training.events(RequiresGrad):
-        module = module_of(event.target)
+        module = module_of(event.target) or _model_with_body(event.target)
         if module is None:
             continue
-        if constant(event.wanted) is False and not event.guards:
+        if constant(event.wanted) is False and all(training.is_setting(one) for one, _ in event.guards):
             frozen.setdefault(module.uid, (module, event))
         elif constant(event.wanted) is not False:
             return  # some of it is trained after all
@@ -55,6 +58,29 @@ def check(training: Training) -> Iterator[Finding]:
             (Because(forward.at, "it is called in training mode here"),),
             level="info" if _has_new_head(module) else None,
         )
+
+
+def _model_with_body(target: Value) -> Object | None:
+    """The model of torchvision's whose body the parameters are of that a loop goes through: `net.features.parameters()`."""
+    match target:
+        case Op(
+            name="iterate",
+            inputs=(
+                Op(
+                    name="parameters",
+                    inputs=(
+                        Op(
+                            name="getattr",
+                            inputs=(Object() as model, *_),
+                            options={"name": Constant(value=part)},
+                        ),
+                        *_,
+                    ),
+                ),
+            ),
+        ) if _NORMALISED.match(model.type) and model.definition is None and part in _BODIES:
+            return model
+    return None
 
 
 def _followers(training: Training) -> frozenset[int]:
@@ -91,6 +117,8 @@ def _trained(training: Training, module: Object, frozen: RequiresGrad) -> Forwar
         called = forward.module
         if not isinstance(called, Object) or not loops & set(forward.loops) or forward.records is False:
             continue
+        if not compatible(frozen.guards, forward.guards):
+            continue
         if is_part_of(module, called) and not _is_before(training, forward, frozen):
             return forward
     return None
@@ -102,6 +130,11 @@ def _is_kept_still(training: Training, frozen: RequiresGrad, forward: Forward) -
     modes = [training.mode_at(run, forward) for run in training.runs(ModeChange, Forward) if forward in run]
     if any(one is not None and one.training is not True for one in modes):
         return True
+    if any(
+        one.what == "apply" and not _is_before(training, one, frozen)
+        for one in training.events(ModuleChanged)
+    ):
+        return True  # `model.apply(still)`, which may switch each batch norm to evaluation mode
     is_switched_on = bool(modes) and not any(
         one is None or _is_before(training, one, frozen) for one in modes
     )

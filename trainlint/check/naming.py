@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+
+from trainlint.project.soundness import complaint, tree
 
 WORD = re.compile(rb"[^\W\d]\w*")
 _DOTTED = re.compile(rb"[^\W\d][\w.]*")
@@ -14,6 +18,29 @@ _IMPORTS = re.compile(rb"\bfrom\s+([\w.]+)\s+import\s+([\w\s,]*)|\bimport\s+([\w
 def names(text: bytes, name: bytes) -> bool:
     """Whether a word stands in a text. In a notebook, a tab or the end of a line is a letter behind a backslash."""
     return name in text and re.search(rb"(?:(?<!\w)|(?<=\\[tn]))" + name + rb"(?!\w)", text) is not None
+
+
+_NEVER_RUNS = ("unexpected indent", "unindent does not match", "expected an indented block")
+"""What Python says of code that no version of it has ever run. Of tabs and spaces they think differently."""
+
+
+def what_runs(text: bytes) -> bytes:
+    """Code of which what is commented out names nothing, nor does anything where it cannot run."""
+    said = complaint(text)
+    if said is not None and said.message.startswith(_NEVER_RUNS):
+        return b""
+    return re.sub(rb"^[ \t]*#[^\n]*", b"", text, flags=re.MULTILINE)
+
+
+@lru_cache(maxsize=128)
+def without_imports(text: bytes) -> bytes:
+    """Code without the statements that only bring names from elsewhere: on their own they use nothing."""
+    lines = text.splitlines()
+    for node in ast.walk(tree(text)):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            last = node.end_lineno or node.lineno
+            lines[node.lineno - 1 : last] = [b""] * (last - node.lineno + 1)
+    return b"\n".join(lines)
 
 
 def stem(path: str) -> str:

@@ -7,10 +7,9 @@ import os
 import re
 from collections.abc import Callable, Mapping
 
+from trainlint.check.definitions import trains
 from trainlint.check.naming import imported, names, stem
 from trainlint.project.soundness import tree
-
-_TRAINS = re.compile(rb"\b(?:backward|manual_backward|training_step)\(")
 
 
 def is_apart(path: str, text: bytes, texts: Mapping[str, bytes], is_defined: Callable[[int], bool]) -> bool:
@@ -19,7 +18,7 @@ def is_apart(path: str, text: bytes, texts: Mapping[str, bytes], is_defined: Cal
     Args:
         is_defined: whether a line stands in a definition that nobody finds without naming it.
     """
-    if _TRAINS.search(text):  # somebody has run it to train, or will
+    if trains(text):
         return False
     lines = [one.lineno for one in tree(text).body if not _does_nothing(one)]
     return all(map(is_defined, lines)) and not any(
@@ -38,7 +37,7 @@ def _does_nothing(statement: ast.stmt) -> bool:
 def hangs_together(texts: Mapping[str, bytes]) -> bool:
     """Whether files are one program, which is complete: two in three of those that are no scripts are imported. In a folder of
     separate programs few are. Of a package that others install, those may import any file."""
-    if any(map(_is_of_a_package, texts.items())):
+    if is_of_a_package(texts):
         return False
     codes = {path: text for path, text in texts.items() if path.endswith(".py")}
     words = {word for text in codes.values() for one in imported(text) for word in one.split(".")}
@@ -47,8 +46,12 @@ def hangs_together(texts: Mapping[str, bytes]) -> bool:
     return sum(one in words for one in modules) * 3 >= len(modules) * 2
 
 
-def _is_of_a_package(file: tuple[str, bytes]) -> bool:
+def is_of_a_package(texts: Mapping[str, bytes]) -> bool:
     """Whether a file says that the project is one that others install."""
+    return any(map(_packs, texts.items()))
+
+
+def _packs(file: tuple[str, bytes]) -> bool:
     name = os.path.basename(file[0])
     return name in ("setup.py", "setup.cfg") or (
         name == "pyproject.toml"

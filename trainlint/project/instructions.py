@@ -13,6 +13,16 @@ _PIN = re.compile(
     r"(?<![\w./-])(?:py)?torch(?:-[cg]pu)?\s*(?P<versions>(?:===|==|~=|>=|<=|=|<|>)\s*\d[\w.*+]*(?:\s*,\s*[<>=!~]+\s*\d[\w.*+]*)*)"
 )
 _EXACT = re.compile(r"(?<![\w./-])(?:py)?torch\s*==?\s*(?P<version>\d[\w.]*)")
+_LISTED = re.compile(
+    r"^\s*(?:[-*+]|\d+[.)])\s*[*`\[]*(?:Py)?Torch[*`\]]*(?:\([^()\s]*\))?\s*(?:version|v|:|\(|=)?\s*"
+    r"(?P<sign>>=|>|≥|~=|<=|<)?\s*v?"
+    r"(?P<version>\d+\.\d+(?:\.\d+)*)(?P<after>\s*(?:$|(?:[-+,;.()\[|<\u2013]|(?:or|and)\b).*$))",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""`- PyTorch 1.2`, `* PyTorch (>= 1.7)`: an entry of a list of what is needed."""
+_OR_LATER = re.compile(
+    r"\s*(?:\+|\(?,?\s*(?:or|and)\s+(?:above|greater|higher|later|newer|up\b))", re.IGNORECASE
+)
 _MATRIX = re.compile(
     r"^\s*-?\s*[\"']?(?:py)?torch(?:[-_]?version)?[\"']?\s*:\s*(?P<versions>.*\d.*)$", re.IGNORECASE
 )
@@ -29,10 +39,13 @@ def requirements_of_commands(text: str) -> Iterator[str]:
 
 
 def requirements_of_readme(text: str) -> Iterator[str]:
-    """Its commands, and exact pins in its lists."""
+    """Its commands, exact pins, and what its lists name in words."""
     yield from requirements_of_commands(text)
     for pin in _EXACT.finditer(text):
         yield f"torch=={pin['version']}"
+    for entry in _LISTED.finditer(text):
+        sign = ">=" if _OR_LATER.match(entry["after"]) else (entry["sign"] or "==").replace("≥", ">=")
+        yield f"torch{sign}{entry['version']}"
 
 
 def requirements_of_workflow(text: str) -> Iterator[str]:

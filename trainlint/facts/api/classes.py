@@ -14,6 +14,12 @@ RECORDS = SETTINGS | {"typing.NamedTuple", "pydantic.BaseModel", "sqlmodel.SQLMo
 """Bases that make a class take its annotated attributes as arguments, as dataclasses do."""
 
 
+RECORD_MAKERS = frozenset(
+    "attr.s attr.attrs attr.define attr.frozen attr.mutable attrs.define attrs.frozen attrs.mutable".split()
+)
+"""Decorators that do the same for a class."""
+
+
 SOME_MODULE = "torch.nn.Module?"
 
 
@@ -62,6 +68,9 @@ LAST_OF_HEADS = {
 
 
 DEFAULTDICT = "collections.defaultdict"
+DICTS = frozenset((DEFAULTDICT, "builtins.dict", "collections.OrderedDict", "collections.UserDict"))
+LISTS = frozenset(("builtins.list", "collections.UserList", "collections.deque"))
+"""Containers of Python's own that classes inherit from."""
 
 
 SAMPLER = "torch.utils.data.Sampler"

@@ -55,6 +55,12 @@ OF_GRAPHS_ALONE = frozenset(
 """Classes of `torch_geometric.nn` that hold no parameters."""
 
 
+MEASURES = tuple(
+    f"segmentation_models_pytorch.{one}." for one in ("losses", "metrics", "utils.losses", "utils.metrics")
+)
+"""Where libraries keep modules that say how good outputs are, and have nothing to learn, by prefix."""
+
+
 MODE_DEPENDENT = frozenset(
     "Module? Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout BatchNorm1d BatchNorm2d BatchNorm3d "
     "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d "

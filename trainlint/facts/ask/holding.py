@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.classes import MODULE
-from trainlint.facts.api.layers import CONTAINERS, OF_GRAPHS_ALONE, WITH_PARAMETERS, WITHOUT_PARAMETERS_IF
+from trainlint.facts.api.layers import (
+    CONTAINERS,
+    MEASURES,
+    OF_GRAPHS_ALONE,
+    WITH_PARAMETERS,
+    WITHOUT_PARAMETERS_IF,
+)
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import contents, put_in_place, taken_apart
 from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, constant
@@ -82,7 +88,7 @@ def has_parameters(module: Object) -> bool | None:
     elif module.definition is None:
         is_without = (
             module.type.startswith("torch_geometric.nn.") and name.rpartition(".")[2] in OF_GRAPHS_ALONE
-        )
+        ) or module.type.startswith(MEASURES)
         return not is_without if module.is_a(MODULE) else None
     is_seen = True
     for one in (one for value in module.attributes.values() for one in contents(value)):

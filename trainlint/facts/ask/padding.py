@@ -15,6 +15,7 @@ _STAY_PADDED = frozenset(
 _MOST_STEPS = 60
 _NAMES = ("tokenizer", "tokeniser", "tok")
 _IDS = ("input_ids", "ids")
+_PADDING_TOKEN = re.compile(r"\W*_*(?:pad|padding)_*\W*", re.IGNORECASE)
 _CALLED = re.compile(r"\btokenizer\(…\)$|\btokenizer\.(batch_)?encode_plus\(…\)$")
 
 
@@ -170,6 +171,13 @@ def is_padding_id(value: Value | None) -> bool:
             name = constant(value.options.get("name"))
         case Op(name="getitem"):
             name = constant(index_of(value))
+        case Op(name="call" | "index" | "get", inputs=inputs):
+            return any(_is_padding_token(constant(one)) for one in inputs)
         case _:
             return False
     return isinstance(name, str) and "pad" in name.lower()
+
+
+def _is_padding_token(token: object) -> bool:
+    """Whether a text is the padding token itself, whose number a vocabulary gives: `vocab.token_to_id("[PAD]")`."""
+    return isinstance(token, str) and _PADDING_TOKEN.fullmatch(token) is not None

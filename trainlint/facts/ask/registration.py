@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from trainlint.facts.api.classes import MODULE, OPTIMIZER, PARAMETER, SOME_MODULE
 from trainlint.facts.api.layers import CONTAINERS, MODE_DEPENDENT_UNLESS
 from trainlint.facts.ask.asking import question, reached
-from trainlint.facts.ask.contents import leaves
+from trainlint.facts.ask.contents import handed_over, leaves
 from trainlint.facts.ask.conversions import CONVERSIONS, gives_itself
 from trainlint.facts.ask.holding import has_parameters
+from trainlint.facts.ask.leaf_tensors import kept_as_tensors
 from trainlint.facts.ask.trained_by import may_train_something
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import Built
@@ -32,7 +33,8 @@ _LISTS_PARTS = frozenset(("children", "modules", "named_children", "named_module
 
 
 def unregistered(training: Training) -> Iterator[Unregistered]:
-    """The plain containers of modules whose layers torch will not see."""
+    """The plain containers of modules whose layers torch will not see, and the tensors that are no parameters."""
+    yield from kept_as_tensors(training)
     for module in training.objects:
         if module.is_a(MODULE) and module.definition is not None and not module.bases & CONTAINERS:
             yield from _lost(training, module)
@@ -123,8 +125,15 @@ def _handed_over(training: Training) -> frozenset[int]:
     """The numbers of all values that reach an optimizer, or code that is not known."""
     given = [value for one in training.objects if one.is_a(OPTIMIZER) for value in one.args[:1]]
     given += [value for escape in training.events(Escape) for value in escape.values]
-    given += [event.target for event in training.events(ParametersListed)]
-    return frozenset(one.uid for value in given for one in (value, *leaves(value)))
+    listed = [event.target for event in training.events(ParametersListed)]
+    found = {one.uid for value in (*given, *listed) for one in (value, *leaves(value))}
+    found.update(one.uid for value in listed for one in _containers_of(value))
+    return frozenset(found)
+
+
+def _containers_of(layer: Value) -> Iterator[Value]:
+    """The containers out of which a layer is taken: `for part in self.parts: part["layers"].parameters()` goes through all."""
+    return (one for one in handed_over(layer) if isinstance(one, (Items, Table)))
 
 
 @question(start=frozenset(), unknown=frozenset())

@@ -66,9 +66,11 @@ class Missing(Unknown):
 
 @dataclass(eq=False, repr=False)
 class Written(Unknown):
-    """A formatted text, of which only the values that stand in it are known."""
+    """A formatted text, of which only the values that stand in it are known, and what it begins and ends with."""
 
     fields: tuple[Value, ...] = ()
+    head: str = ""
+    tail: str = ""
 
 
 @dataclass(eq=False, repr=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import LOADER, MODULE, PARAMETER
@@ -20,15 +21,17 @@ from trainlint.facts.model.values import (
     Value,
     Written,
     one_of,
+    ways,
 )
-from trainlint.program.api import counted, filling, host
-from trainlint.program.api.elements import element, held, listed
+from trainlint.program.api import counted, dicts, filling, host
+from trainlint.program.api.elements import element, held, items_of, listed, next_of
 from trainlint.program.api.lists import is_counter, is_unrolled, unrolled
-from trainlint.program.evaluate import classes, conditions, keys, picked_by_name
+from trainlint.program.evaluate import classes, conditions, keys, namespaces, picked_by_name
 from trainlint.program.evaluate.values import (
     Arguments,
     ClassValue,
     FileModule,
+    FunctionValue,
     Library,
     Super,
 )
@@ -77,30 +80,6 @@ def call(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> V
     return ev.op(f"builtins.{name}", given.args, at, text, given.options)
 
 
-def new_dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    first = given.args[0] if given.args else None
-    if isinstance(first, Table):
-        entries = {**first.entries, **given.options}
-        return Table(entries=entries, others=list(first.others), loops=ev.loops)
-    if isinstance(first, Items) and (table := of_pairs(first)) is not None:
-        table.entries.update(given.options)
-        return table
-    others = [first] if first is not None else []
-    return Table(entries=dict(given.options), others=others, loops=ev.loops)
-
-
-def of_pairs(value: Items) -> Table | None:
-    """The dict of a list of keys and what they stand for; None where it may hold anything else."""
-    if not value.exact or not all(map(_is_pair, value.items)):
-        return None
-    pairs = [one.items for one in value.items if isinstance(one, Items)]
-    return filling.tabled([key for key, _ in pairs], [one for _, one in pairs])
-
-
-def _is_pair(value: Value) -> bool:
-    return isinstance(value, Items) and value.exact and len(value.items) == 2
-
-
 def _map(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     if len(given.args) < 2:
         return None
@@ -115,11 +94,32 @@ def _map(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> V
 
 
 def _filter(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    match given.args:
+        case (FunctionValue() as asks, Items(items=[_, *_]) as over) if is_unrolled(ev, over):
+            with unrolled(ev, over):
+                kept = [(one, ev.call(asks, Arguments((one,)), at, text)) for one in tuple(over.items)]
+            outcomes = [conditions.truth(outcome, ev.known) for _, outcome in kept]
+            if None not in outcomes:
+                return Items(
+                    kind="generator",
+                    items=[one for (one, _), is_kept in zip(kept, outcomes, strict=True) if is_kept],
+                )
     return ev.op("filter", (given.args[1],), at, text) if len(given.args) > 1 else None
 
 
 def _next(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
-    return element(ev, given.args[0], at) if given.args else None
+    match given.args:
+        case (Items(exact=True) as iterator, *rest) if ev.certainly_once(iterator):
+            if not iterator.items:
+                return rest[0] if rest else None
+            found = iterator.items[0]
+            filling.take(ev, iterator, Constant(value=0))
+            return found
+        case (Object() as iterator, *_) if (drawn := next_of(ev, iterator, at)) is not None:
+            return drawn
+        case (iterator, *_):
+            return element(ev, iterator, at)
+    return None
 
 
 def _setattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
@@ -157,6 +157,25 @@ def _len(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> V
     return Constant(value=len(first.items)) if isinstance(first, Items) and first.exact else None
 
 
+_KINDS = {"staticmethod": "static", "classmethod": "class", "property": "property"}
+
+
+def _of_class(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`staticmethod(function)`, `property(getter, setter)`."""
+    getter, setter = given.get(0, "fget"), given.get(1, "fset")
+    if not isinstance(getter, FunctionValue):
+        return getter if name == "staticmethod" else None
+    return replace(getter, kind=_KINDS[name], setter=setter if isinstance(setter, FunctionValue) else None)
+
+
+def _class_made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`type(model)`, where the program defines the class."""
+    match given.args:
+        case (Object(definition=ClassValue() as cls),):
+            return cls
+    return None
+
+
 def _super(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     match given.args:
         case (ClassValue() as owner, receiver):
@@ -179,6 +198,8 @@ def _collected(ev: Evaluator, name: str, first: Value | None, at: s.Span) -> Val
             return Items(kind=name, items=list(inside.items), exact=inside.exact)
         case Object() if name == "iter" and first.is_a(LOADER):
             ev.emit(Begun, at, loader=first)
+        case Object() if name != "iter" and (inside := items_of(ev, first, at)) is not None:
+            return Items(kind=name, items=list(inside.items), exact=inside.exact)
         case Op() if name == "reversed" and (turned := counted.backwards(first)) is not None:
             return ev.op("range", turned, at)
     return first
@@ -237,15 +258,16 @@ def _getattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
             return Library(name=f"{args[0].name}.?")
         case _ if isinstance(args[0], FileModule):
             return picked_by_name.picked(ev, args[0], args[1], at)
-        case Written() if isinstance(args[0], Object) and (several := _tensors_named(ev, args[0])):
+        case Written() if isinstance(args[0], Object) and (several := _held_by_names(ev, args[0])):
             return one_of(((), one) for one in several)
     return ev.op("call", args, at, text)
 
 
-def _tensors_named(ev: Evaluator, holder: Object) -> list[Value]:
-    """What an object holds under names that the program computes, as `f"mask_{size}"`, where these are tensors."""
+def _held_by_names(ev: Evaluator, holder: Object) -> list[Value]:
+    """What an object holds under names that the program computes, as `f"mask_{size}"`, where these are tensors, or where one
+    place alone sets such names."""
     held = [one for key, one in ev.store.owned(holder.uid).items() if key.startswith(keys.BY_A_NAME)]
-    return held if all(isinstance(one, Op) for one in held) else []
+    return held if len(held) == 1 or all(isinstance(one, Op) for one in held) else []
 
 
 def _eval(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
@@ -255,9 +277,25 @@ def _eval(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> 
 def _namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
     match given.args:
         case ():
-            return picked_by_name.namespace(ev, ev.env.path) if name == "globals" else None
-        case (FileModule(path=path),) if name == "vars":
-            return picked_by_name.namespace(ev, path)
+            return namespaces.of_file(ev, ev.env.path) if name == "globals" else namespaces.of_scope(ev)
+        case (FileModule() | Object() | Library() as holder,) if name == "vars":
+            return ev.attribute(holder, "__dict__", at)
+    return None
+
+
+_SCHEDULERS = "torch.optim.lr_scheduler."
+_BASES_OF_SCHEDULERS = (f"{_SCHEDULERS}LRScheduler", f"{_SCHEDULERS}_LRScheduler")
+
+
+def _is_scheduler(value: Value, wanted: str) -> bool | None:
+    """Whether a value is one of torch's schedulers, of a class without subclasses: `isinstance(x, ReduceLROnPlateau)`."""
+    match value:
+        case Constant(value=None, is_default=False):
+            return False
+        case Object() if value.is_a(wanted):
+            return True
+        case Object() if value.type.startswith(_SCHEDULERS) and "?" not in value.type:
+            return None if wanted in _BASES_OF_SCHEDULERS else False
     return None
 
 
@@ -265,6 +303,10 @@ def _isinstance(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: st
     if len(given.args) != 2:
         return None
     value, wanted = given.args
+    if isinstance(wanted, Library) and wanted.name.startswith(_SCHEDULERS):
+        found = [(guards, _is_scheduler(one, wanted.name)) for guards, one in ways(value)]
+        if all(outcome is not None for _, outcome in found):
+            return one_of((guards, Constant(value=outcome)) for guards, outcome in found)
     if (
         isinstance(value, Object)
         and isinstance(wanted, ClassValue)
@@ -308,8 +350,17 @@ def _hasattr(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
     return None
 
 
+def _dict_of_keys(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`dict.fromkeys(names, value)`."""
+    match given.args:
+        case (Items(exact=True, items=names), *value):
+            held = value[0] if value else Constant(value=None)
+            return filling.tabled(list(names), [held] * len(names))
+    return None
+
+
 _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value | None]] = {
-    "dict": new_dict,
+    "dict": dicts.new_dict,
     "enumerate": _paired,
     "zip": _paired,
     "map": _map,
@@ -317,8 +368,7 @@ _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value |
     "next": _next,
     "eval": _eval,
     "getattr": _getattr,
-    "globals": _namespace,
-    "vars": _namespace,
+    **dict.fromkeys(("globals", "locals", "vars"), _namespace),
     "setattr": _setattr,
     "float": _number,
     "int": _number,
@@ -328,6 +378,11 @@ _FUNCTIONS: dict[str, Callable[[Evaluator, str, Arguments, s.Span, str], Value |
     "hasattr": _hasattr,
     "bool": _bool,
     "len": _len,
+    "dict.fromkeys": _dict_of_keys,
+    **dict.fromkeys(("staticmethod", "classmethod", "property"), _of_class),
+    "type": _class_made,
+    "object.__setattr__": _setattr,
+    "object.__getattribute__": _getattr,
     "super": _super,
 }
 """Functions that give something of their own; a result of None is that of any other call."""

@@ -146,25 +146,49 @@ def _set_if_absent(ev: Evaluator, value: Table, given: Arguments, at: s.Span) ->
     return _entry(ev, value, given, at)
 
 
+def _last_taken(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value | None:
+    """`popitem`: the last entry, where all are known."""
+    if not value.entries or value.others:
+        return None
+    key = next(reversed(value.entries))
+    return Items(kind="tuple", items=[Constant(value=key), filling.without_entry(ev, value, key)])
+
+
 def _dict_copied(ev: Evaluator, value: Table, given: Arguments, at: s.Span) -> Value:
     return Table(entries=dict(value.entries), others=list(value.others))
 
 
+def _item_got(ev: Evaluator, value: Items | Table, given: Arguments, at: s.Span) -> Value | None:
+    return subscripts.item(ev, value, given.args[0], at) if len(given.args) == 1 else None
+
+
+def _item_set(ev: Evaluator, value: Items | Table, given: Arguments, at: s.Span) -> Value | None:
+    if len(given.args) != 2:
+        return None
+    subscripts.store_item(ev, value, *given.args, at)
+    return Constant(value=None)
+
+
 _OF_LISTS: dict[str, Callable[[Evaluator, Items, Arguments, s.Span], Value | None]] = {
-    **dict.fromkeys(("append", "add", "appendleft"), _append),
+    **dict.fromkeys(("append", "add", "appendleft", "put"), _append),
     "extend": _extend,
     "insert": _insert,
     "reverse": _reversed,
     "pop": _taken,
-    "popleft": _first_taken,
+    **dict.fromkeys(("popleft", "get"), _first_taken),
     "copy": _list_copied,
     "index": _place_in,
+    "__getitem__": _item_got,
+    "__setitem__": _item_set,
 }
 _OF_DICTS: dict[str, Callable[[Evaluator, Table, Arguments, s.Span], Value | None]] = {
     "get": _get,
     "keys": _keys,
     "update": _update,
     "pop": _entry_taken,
+    "popitem": _last_taken,
     "setdefault": _set_if_absent,
     "copy": _dict_copied,
+    "__getitem__": _item_got,
+    "__setitem__": _item_set,
 }

@@ -45,5 +45,5 @@ def entry(ev: Evaluator, table: Table, index: Value, at: s.Span) -> Value | None
 
 def _makes_objects(factory: Value) -> bool:
     return isinstance(factory, (ClassValue, FunctionValue)) or (
-        isinstance(factory, Library) and factory.name == "builtins.list"
+        isinstance(factory, Library) and factory.name in ("builtins.list", "builtins.dict")
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint import limits
-from trainlint.facts.api.classes import DEFAULTDICT, LOADER
+from trainlint.facts.api.classes import DICTS, LISTS, LOADER
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.ask.guards import INDEX
 from trainlint.facts.model.events.batches import Drawn
@@ -55,6 +55,8 @@ def element(ev: Evaluator, iterable: Value, at: s.Span, depth: int = 0) -> Value
             return element(ev, iterable.start, at, depth + 1)
         case Object():
             return _element_of_object(ev, iterable, at, depth)
+        case Op(name="output", inputs=(Items() as inner,)):  # a module's list of outputs
+            return element(ev, inner, at, depth + 1)
         case Op(name="enumerate" | "zip" | "items" | "values"):
             return _element_of_iterator(ev, iterable, at, depth)
     return ev.op("iterate", (iterable,), at)
@@ -70,6 +72,8 @@ def _element_of_object(ev: Evaluator, iterable: Object, at: s.Span, depth: int) 
         made = ev.call_function(method, Arguments((iterable,)), at, iterable)
         if isinstance(made, Items):
             return element(ev, made, at, depth + 1)
+        if isinstance(made, Object) and (drawn := next_of(ev, made, at)) is not None:
+            return drawn
         return ev.op("iterate", (made if made is not iterable else iterable,), at)
     batch = ev.op("iterate", (iterable,), at)
     if iterable.is_a(LOADER):
@@ -120,6 +124,30 @@ def _element_of_iterator(ev: Evaluator, iterable: Op, at: s.Span, depth: int) ->
     return Items(kind="tuple", items=items)
 
 
+_HOLDING = CONTAINERS | DICTS | LISTS
+
+
+def items_of(ev: Evaluator, value: Object, at: s.Span) -> Items | None:
+    """What the `__iter__` of a class of the program's own gives, item by item; None where that is not in sight."""
+    cls = value.definition
+    method = classes.class_attribute(ev, cls, "__iter__") if isinstance(cls, ClassValue) else None
+    if not isinstance(method, FunctionValue):
+        return None
+    made = ev.call_function(method, Arguments((value,)), at, value)
+    return made if isinstance(made, Items) else None
+
+
+def next_of(ev: Evaluator, value: Object, at: s.Span) -> Value | None:
+    """What `next` of an object of the program's own gives; None where its class does not say."""
+    cls = value.definition
+    method = classes.class_attribute(ev, cls, "__next__") if isinstance(cls, ClassValue) else None
+    return (
+        ev.call_function(method, Arguments((value,)), at, value)
+        if isinstance(method, FunctionValue)
+        else None
+    )
+
+
 def value_of(ev: Evaluator, table: Value, at: s.Span) -> Value:
     if isinstance(table, Object):
         table = held(ev, table) or table
@@ -131,8 +159,8 @@ def value_of(ev: Evaluator, table: Value, at: s.Span) -> Value:
 
 
 def held(ev: Evaluator, value: Object) -> Items | Table | None:
-    """What a container module (`nn.ModuleList`, `nn.Sequential`, ...), or a class over `defaultdict`, holds."""
-    if not value.is_a(*CONTAINERS, DEFAULTDICT):
+    """What a container module (`nn.ModuleList`, `nn.Sequential`, ...), or a class over `dict` or `list`, holds."""
+    if value.bases.isdisjoint(_HOLDING):
         return None
     found = ev.store.get((value.uid, containers.CONTENTS))
     return found if isinstance(found, (Items, Table)) else None

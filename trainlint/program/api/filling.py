@@ -14,6 +14,8 @@ from trainlint.facts.model.values import (
     one_of,
 )
 from trainlint.program.api.lists import bounded, repeated
+from trainlint.program.evaluate import keys
+from trainlint.program.evaluate.values import FileModule
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
@@ -81,6 +83,10 @@ def take(ev: Evaluator, target: Items, index: Value) -> None:
 
 def put(ev: Evaluator, table: Table, key: object, value: Value) -> None:
     """`table[key] = value`, under the conditions that hold here."""
+    owner = ev.store.get((table.uid, keys.NAMES_OF))
+    if owner is not None:  # what is put into `vars(args)` is an attribute of `args`
+        scope = ev.module(owner.path) if isinstance(owner, FileModule) else owner
+        ev.store.set((scope.uid, str(key)), value)
     guards = _guards(ev, table)
     before = table.entries.get(key)
     if guards:

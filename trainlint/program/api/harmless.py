@@ -76,6 +76,10 @@ _HARMLESS = (
     "tabulate.",
     "prettytable.",
     "mlflow.",
+    "contextlib.",
+    "weakref.",
+    "types.",
+    "enum.",
 )
 """Libraries that step no optimizer, clear no gradients and change no mode of what they are given."""
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint import limits
 from trainlint.facts.api import torch_names
 from trainlint.facts.api.attention import SDPA
-from trainlint.facts.api.classes import LOADER, MODULE, SCALER
+from trainlint.facts.api.classes import LOADER, MODULE, SCALER, SOME_OPTIMIZER
 from trainlint.facts.api.layers import CONTAINERS, DROPOUTS
 from trainlint.facts.api.losses import LOSS_FUNCTIONS
 from trainlint.facts.api.of_tensors import OF_TENSORS
@@ -26,6 +25,7 @@ from trainlint.program.api import (
     batches,
     builtin,
     checkpointing,
+    copying,
     frameworks,
     host,
     methods,
@@ -38,9 +38,17 @@ from trainlint.program.api.grad_modes import GRAD_MODES, SWITCHES, is_recording,
 from trainlint.program.api.harmless import is_harmless
 from trainlint.program.api.indexing import looks_at_index
 from trainlint.program.api.standard import STANDARD, namespace
-from trainlint.program.evaluate import attributes, batch_making, classes, containers
+from trainlint.program.evaluate import attributes, batch_making, classes, containers, ordering
 from trainlint.program.evaluate.keys import INITIALISED, WRAPPED
-from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Partial
+from trainlint.program.evaluate.values import (
+    Arguments,
+    Bound,
+    ClassValue,
+    FileModule,
+    FunctionValue,
+    Library,
+    Partial,
+)
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -85,7 +93,9 @@ def call_name(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
     if torch_names.is_noted(name):
         ev.emit(Called, at, name=name, args=given.args, options=given.options, is_open=given.open)
     found = frameworks.call_name(ev, name, given, at)
-    if found is None and (do := _FUNCTIONS.get(name) or _by_pattern(name)) is not None:
+    if found is None and (do := _FUNCTIONS.get(name)) is not None:
+        found = do(ev, name, given, at, text)
+    if found is None and (do := _by_pattern(name)) is not None:
         found = do(ev, name, given, at, text)
     if found is None:
         found = _made(ev, name, given, at, text)
@@ -122,7 +132,7 @@ def _made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> 
     if operation in LOSS_FUNCTIONS and name != operation:
         return noting.loss_of(ev, operation, given, at, text)
     bases = torch_names.library_bases(name)
-    if len(bases) == 1 and name not in (LOADER, SCALER):
+    if len(bases) == 1 and name not in (LOADER, SCALER, MODULE):
         return None
     made = ev.object(name, bases, at, given)
     if not bases.isdisjoint(CONTAINERS):
@@ -236,6 +246,14 @@ def _is_tensor(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str
     return builtin.is_instance_of_tensor(ev, name, given, at, text)
 
 
+def _collated(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`default_collate(list(zip(inputs, targets)))` puts the columns together again that `zip` has made rows of."""
+    match given.args:
+        case (Op(name="zip", inputs=(_, _, *_) as columns),):
+            return Items(items=list(columns), at=ev.place(at))
+    return None
+
+
 def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
     """What the dataset does for each item, and each worker process before it begins."""
     dataset = loader.argument(0, "dataset")
@@ -246,6 +264,7 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
             names = batch_making.names_of_items(ev, dataset, method)
             held = batch_making.held_by(ev, dataset)
             ev.emit(ItemsMade, at, loader=loader, names=names, by_index=by_index, held=held)
+    ordering.note_order(ev, loader, at)
     streams.note_stream(ev, loader, at)
     batches.note_batch(ev, loader, at)
     function = loader.argument(10, "worker_init_fn")
@@ -287,51 +306,47 @@ def _passed_through(ev: Evaluator, name: str, given: Arguments, at: s.Span, text
     return first if first is not None else ev.op(name, given.args, at, text)
 
 
-def _copied(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
-    value = given.args[0] if given.args else None
-    match value:
-        case None:
-            return None
-        case Object():
-            made = Object(
-                type=value.type,
-                bases=value.bases,
-                at=ev.place(at),
-                args=value.args,
-                options=value.options,
-                loops=ev.loops,
-                definition=value.definition,
-                copy_of=value,
-            )
-            ev.objects.append(made)
-            for name, held in ev.store.owned(value.uid).items():
-                if not _is_looked_up(held, value):
-                    ev.store.set((made.uid, name), held)
-            return made
-    return _copy(ev, value, name == "copy.deepcopy", at)
+def _with_parameters(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`functional_call(model, parameters, inputs)`: the model, with other parameters than its own."""
+    model, inputs, options = given.get(0, "module"), given.get(2, "args"), given.get(3, "kwargs")
+    if not isinstance(model, Object) or inputs is None or given.open:
+        return None
+    ev.emit(Escape, at, values=(model, *given.args[1:2]))
+    args = tuple(inputs.items) if isinstance(inputs, Items) else (inputs,)
+    entries = options.entries if isinstance(options, Table) else {}
+    more = {str(key): one for key, one in entries.items()}
+    return ev.call(model, Arguments(args, more, isinstance(inputs, Items) and not inputs.exact), at, text)
 
 
-def _copy(ev: Evaluator, value: Value, is_deep: bool, at: s.Span, depth: int = 0) -> Value:
-    """A copy of a list, a dict or a tensor; where it is deep, of what these hold too."""
-
-    def inner(held: Value) -> Value:
-        is_copied = is_deep and isinstance(held, (Op, Items, Table)) and depth < limits.ELEMENT_DEPTH
-        return _copy(ev, held, is_deep, at, depth + 1) if is_copied else held
-
-    ev.spend()
-    match value:
-        case Items():
-            return Items(kind=value.kind, items=[inner(one) for one in value.items], exact=value.exact)
-        case Table():
-            entries = {key: inner(one) for key, one in value.entries.items()}
-            return Table(entries=entries, others=[inner(one) for one in value.others])
-    text = "deepcopy(…)" if is_deep else "copy(…)"
-    return ev.op("copy", (value,), at, text, {"deep": Constant(value=is_deep)})
+def _imported(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`importlib.import_module("torch.optim")`."""
+    match given.args:
+        case (Constant(value=str(wanted), is_default=False), *_) if wanted:
+            module = wanted.lstrip(".")
+            file = ev.project.module(ev.env.path, len(wanted) - len(module), module)
+            if file is not None:
+                return FileModule(path=file)
+            return Library(name=wanted) if module == wanted else None
+    return None
 
 
-def _is_looked_up(held: Value, owner: Object) -> bool:
-    """Whether an attribute is only known by its name, as a method of a library's class is: a copy has its own."""
-    return isinstance(held, Op) and held.name == "getattr" and held.inputs[0] is owner
+def _instantiated(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`instantiate(config.optimizer, params=model.parameters())`: what takes the parameters of a model and has no other
+    arguments but those of a config steps them."""
+    return _some_optimizer(ev, Arguments(given.args[1:], given.options, given.open), at)
+
+
+def _some_optimizer(ev: Evaluator, given: Arguments, at: s.Span) -> Object | None:
+    parameters = given.first("params")
+    if not (isinstance(parameters, Op) and parameters.name == "parameters" and len(given.args) <= 1):
+        return None
+    made = ev.object(
+        SOME_OPTIMIZER, torch_names.library_bases(SOME_OPTIMIZER), at, Arguments((parameters,), open=True)
+    )
+    made.told_by = (
+        "a config says which class it is of: that it is an optimizer follows from the parameters it is given"
+    )
+    return made
 
 
 def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text: str) -> Value:
@@ -340,6 +355,10 @@ def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text:
         name = func.options["name"]
         assert isinstance(name, Constant)
         return methods.call_method(ev, func.inputs[0], name.value, given, at, text)
+    if isinstance(func, Op) and func.name == "hydra.utils.instantiate":
+        optimizer = _some_optimizer(ev, given, at)  # a config that leaves the parameters open
+        if optimizer is not None:
+            return optimizer
     ev.emit(Escape, at, values=given.all())
     for one in given.args:
         called_back(ev, one, at)
@@ -350,17 +369,23 @@ _FUNCTIONS: dict[str, _Call] = {
     "torch.set_autocast_enabled": autocast_switched,
     ASKS_AUTOCAST: is_autocast_on,
     "torch.is_tensor": _is_tensor,
+    "torch.utils.data.default_collate": _collated,
     "torch.utils.checkpoint.checkpoint": checkpointing.checkpointed,
     "torch.utils.checkpoint.checkpoint_sequential": checkpointing.in_segments,
     **dict.fromkeys(_WRAPPERS, _passed_through),
     **dict.fromkeys((*GRAD_MODES, "torch.set_grad_enabled"), switched),
     "torch.is_grad_enabled": is_recording,
     **dict.fromkeys(AUTOCASTS, region),
-    **dict.fromkeys(("copy.deepcopy", "copy.copy"), _copied),
+    **dict.fromkeys(("copy.deepcopy", "copy.copy"), copying.copied),
     **dict.fromkeys(_CASTS, _second),
     **STANDARD,
     **dict.fromkeys(("torch.autograd.backward", "torch.distributed.autograd.backward"), _backward),
     "torch.autograd.grad": _gradients,
     "torch.device": _device,
+    **dict.fromkeys(
+        ("torch.func.functional_call", "torch.nn.utils.stateless.functional_call"), _with_parameters
+    ),
+    "importlib.import_module": _imported,
+    **dict.fromkeys(("hydra.utils.instantiate", "hydra.utils.call"), _instantiated),
 }
 """Functions and classes of libraries that do something of their own; a result of None is that of any other call."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_names
-from trainlint.facts.api.classes import DEFAULTDICT, LOADER, MODULE, OPTIMIZER, SCALER, SCHEDULER
+from trainlint.facts.api.classes import DICTS, LISTS, LOADER, MODULE, OPTIMIZER, SCALER, SCHEDULER
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.api.losses import LOSSES
 from trainlint.facts.api.noted import NOTED_METHODS
@@ -30,17 +30,20 @@ from trainlint.facts.model.values import (
     alternatives,
     one_of,
 )
-from trainlint.program.api import frameworks, noting, old_ways
+from trainlint.program.api import frameworks, noting, old_ways, records, waiting
 from trainlint.program.api.container_methods import container_method
 from trainlint.program.api.elements import held
 from trainlint.program.api.module_methods import module_method, state_loaded
 from trainlint.program.api.value_methods import value_method
-from trainlint.program.evaluate import calling, containers, keys
+from trainlint.program.evaluate import calling, containers, contexts, keys, own_attributes
 from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Partial
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
+
+
+OF_PYTHON = DICTS | LISTS
 
 
 def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -62,7 +65,7 @@ def call_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         old_ways.note_method(ev, receiver, name, given, at, text)
     elif receiver.is_a(SCHEDULER):
         old_ways.note_scheduler(ev, receiver, name, given, at, text)
-    inside = held(ev, receiver) if isinstance(receiver, Object) and receiver.is_a(DEFAULTDICT) else receiver
+    inside = held(ev, receiver) if isinstance(receiver, Object) and receiver.is_a(*OF_PYTHON) else receiver
     if isinstance(inside, (Items, Table)):
         found = container_method(ev, inside, name, given, at)
         if found is not None:
@@ -104,7 +107,7 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         ev.store.set((receiver.uid, keys.INITIALISED), Constant(value=True))
         if isinstance(receiver, Object):
             old_ways.note_constructor(ev, receiver, given, at, text)
-            if receiver.is_a(*CONTAINERS, DEFAULTDICT):
+            if receiver.is_a(*CONTAINERS, *OF_PYTHON):
                 containers.fill_container(ev, receiver, given)
             elif receiver.bases & {LOADER, *LOSSES}:
                 receiver.args, receiver.options = given.args, given.options
@@ -118,6 +121,13 @@ def _call_super(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         if losses:
             return noting.loss_of(ev, LOSSES[losses[0]], given, at, text, receiver)
         return ev.op("call", given.args, at, text, given.options, owner=receiver)
+    inside = held(ev, receiver)
+    if inside is not None and receiver.is_a(*OF_PYTHON):
+        found = container_method(ev, inside, name, given, at)
+        if found is not None:
+            return found
+    if (answered := own_attributes.asked_of_base(ev, receiver, name, given, at)) is not None:
+        return answered
     handled = frameworks.call_method(ev, receiver, name, given, at)
     if handled is not None:
         return handled
@@ -139,11 +149,20 @@ def _object_method(ev: Evaluator, value: Object, name: str, given: Arguments, at
         ev.emit(SchedulerStep, at, scheduler=value, optimizer=optimizer, told=told)
         return ev.op("call", given.args, at, text, given.options, owner=value)
     if isinstance(value.definition, ClassValue):
-        return value_method(ev, value, name, given, at, text)
+        of_record = records.method(ev, value, name, given, at, text) if name.startswith("_") else None
+        return of_record or value_method(ev, value, name, given, at, text)
     if value.is_a(LOADER) and name == "__iter__":
         return value
     if name == "load_state_dict":
         return state_loaded(ev, value, given, at, text)
+    if (awaited := waiting.method(ev, value, name, given, at, text)) is not None:
+        return awaited
+    if value.type == contexts.STACK and given.args:
+        entered = contexts.enter_in(ev, value, name, given.args[0], at)
+        if entered is not None:
+            return entered
+    if value.type == "collections.namedtuple" and (made := records.method(ev, value, name, given, at, text)):
+        return made
     if not value.is_a(SCHEDULER) and any(isinstance(one, (Object, FunctionValue)) for one in given.all()):
         ev.emit(Escape, at, values=(value, *given.all()))
     return ev.op("call", given.args, at, text, given.options, owner=value)

@@ -21,7 +21,7 @@ from trainlint.facts.model.events.modules import (
 from trainlint.facts.model.events.parameters import ParametersListed
 from trainlint.facts.model.events.steps import Backward, Clip, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value
-from trainlint.program.api import elements, filling, noting, unseen_methods
+from trainlint.program.api import elements, filling, hooks, noting, unseen_methods
 from trainlint.program.api.container_methods import container_method
 from trainlint.program.evaluate import attributes, calling, conditions, keys
 from trainlint.program.evaluate.values import Arguments
@@ -149,6 +149,17 @@ def _attribute_set(
     return Constant(value=None)
 
 
+def _part(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`model.get_submodule("encoder.layer")`."""
+    path = given.get(0, "target")
+    if not (isinstance(path, Constant) and isinstance(path.value, str)):
+        return None
+    found: Value = value
+    for part in filter(None, path.value.split(".")):
+        found = ev.attribute(found, part, at, part)
+    return found
+
+
 def _buffer(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span, text: str) -> None:
     key, held = given.get(0, "name"), given.get(1, "tensor")
     if isinstance(key, Constant) and held is not None:
@@ -207,6 +218,8 @@ METHODS: dict[str, Callable[[Evaluator, Object, str, Arguments, s.Span, str], Va
     "requires_grad_": _requires_grad,
     **dict.fromkeys(("add_module", "register_module"), _module_added),
     "__setattr__": _attribute_set,
+    "register_forward_hook": hooks.registered,
+    "get_submodule": _part,
     **dict.fromkeys(("register_buffer", "register_parameter"), _buffer),
     **dict.fromkeys(
         ("append", "extend", "insert", "update", "values", "items", "keys", "pop"), _of_container

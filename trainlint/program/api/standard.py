@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value
-from trainlint.program.api import builtin, defaults, methods, subscripts
+from trainlint.program.api import builtin, defaults, dicts, iterators
 from trainlint.program.api.elements import held
-from trainlint.program.evaluate import keys
-from trainlint.program.evaluate.values import Arguments, Library, Partial
+from trainlint.program.api.operators import OPERATORS
+from trainlint.program.api.records import RECORDS
+from trainlint.program.api.waiting import WAITING
+from trainlint.program.evaluate.values import Arguments, Bound, FunctionValue, Library, Partial
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -27,13 +29,29 @@ def _partial(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
     return Partial(function=given.args[0], args=given.args[1:], options=given.options)
 
 
+def _partial_method(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """A method some of whose arguments a class has given."""
+    made = _partial(ev, name, given, at, text)
+    if isinstance(made, Partial):
+        made.is_method = True
+    return made
+
+
+def _bound(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`MethodType(function, holder)`."""
+    match given.args:
+        case (FunctionValue() as function, holder):
+            return Bound(receiver=holder, name=function.origin.code.name, function=function)
+    return None
+
+
 def _ordered(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     first = given.args[0] if given.args else None
-    if isinstance(first, Items) and builtin.of_pairs(first) is None:
+    if isinstance(first, Items) and dicts.of_pairs(first) is None:
         return first
     if isinstance(first, Op) and first.name != "state_dict":
         return Table(loops=ev.loops)
-    return builtin.new_dict(ev, name, given, at, text)
+    return dicts.new_dict(ev, name, given, at, text)
 
 
 def _empty_dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
@@ -51,57 +69,48 @@ def namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
     return made
 
 
-def _record_class(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
-    """`namedtuple("Output", "logits loss")`: a class whose instances have these attributes."""
-    match given.get(1, "field_names"):
-        case Constant(value=str(written)):
-            names = written.replace(",", " ").split()
-        case Items(exact=True, items=items) if all(isinstance(one, Constant) for one in items):
-            names = [str(one.value) for one in items if isinstance(one, Constant)]
-        case _:
-            return None
-    return Partial(
-        function=Library(name=_RECORD), args=(Items(items=[Constant(value=one) for one in names]),)
-    )
+def _queue(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
+    first = given.get(0, "iterable")
+    return Items(items=list(first.items) if isinstance(first, Items) else [], exact=False)
 
 
-def _record(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    fields, *values = given.args
-    names = [str(one.value) for one in fields.parts() if isinstance(one, Constant)]
-    made = ev.object("collections.namedtuple", frozenset(("collections.namedtuple",)), at, given)
-    for place, field in enumerate(names):
-        value = values[place] if place < len(values) else given.options.get(field, ev.unknown(field))
-        ev.store.set((made.uid, field), value)
-        ev.store.set((made.uid, keys.item(place)), value)
+def _itself(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    return given.args[0] if given.args else None
+
+
+def _referred(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`weakref.ref(model)`: a function that gives it back."""
+    return Partial(function=Library(name="weakref.ref()"), args=given.args[:1]) if given.args else None
+
+
+def _chained_dicts(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`ChainMap(first, second)`: the first wins."""
+    if not given.args or not all(isinstance(one, Table) for one in given.args):
+        return None
+    made = Table(loops=ev.loops)
+    for one in reversed(given.args):
+        if isinstance(one, Table):
+            made.entries.update(one.entries)
+            made.others.extend(one.others)
     return made
 
 
-def _getter(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
-    """`itemgetter("logits")`: a function that takes one item, or one attribute, of what it is given."""
-    if len(given.args) != 1:
+def _zipped(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`zip_longest(first, second)`, of lists that are as long as each other."""
+    lengths = {len(one.items) if isinstance(one, Items) and one.exact else None for one in given.args}
+    if len(lengths) != 1 or None in lengths:
         return None
-    return Partial(function=Library(name=f"{name}()"), args=given.args)
+    return builtin.call(ev, "zip", Arguments(given.args), at, text)
 
 
-def _item_got(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
-    return subscripts.item(ev, given.args[1], given.args[0], at) if len(given.args) == 2 else None
-
-
-def _attribute_got(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+def _sliced(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`islice(items, 2)`, of a list whose items are all known."""
     match given.args:
-        case (Constant(value=str(attribute)), value) if "." not in attribute:
-            return ev.attribute(value, attribute, at, text)
-    return None
-
-
-def _method_caller(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
-    return Partial(function=Library(name="operator.methodcaller()"), args=(Items(items=list(given.args)),))
-
-
-def _method_called(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
-    match given.args:
-        case (Items(items=[Constant(value=str(method)), *others]), value):
-            return methods.call_method(ev, value, method, Arguments(tuple(others)), at, text)
+        case (Items(exact=True, items=items), *bounds) if bounds and all(
+            isinstance(one, Constant) and isinstance(one.value, (int, type(None))) for one in bounds
+        ):
+            cut = slice(*(one.value for one in bounds if isinstance(one, Constant)))
+            return Items(kind="generator", items=items[cut])
     return None
 
 
@@ -137,23 +146,33 @@ def _reduced(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
     return result
 
 
-_RECORD = "collections.namedtuple()"
-
 STANDARD: dict[str, _Call] = {
     "functools.partial": _partial,
+    "functools.partialmethod": _partial_method,
+    "types.MethodType": _bound,
     "functools.reduce": _reduced,
     "collections.OrderedDict": _ordered,
     "collections.defaultdict": _empty_dict,
-    "collections.deque": _empty_queue,
-    "collections.namedtuple": _record_class,
-    _RECORD: _record,
+    "collections.deque": _queue,
     "types.SimpleNamespace": namespace,
-    "operator.itemgetter": _getter,
-    "operator.itemgetter()": _item_got,
-    "operator.attrgetter": _getter,
-    "operator.attrgetter()": _attribute_got,
-    "operator.methodcaller": _method_caller,
-    "operator.methodcaller()": _method_called,
     "itertools.starmap": _starmap,
+    "itertools.chain": iterators.chained,
+    "itertools.chain.from_iterable": iterators.chained_from,
+    "itertools.product": iterators.crossed,
+    **dict.fromkeys(("itertools.cycle", "itertools.repeat"), iterators.repeated),
+    "itertools.tee": iterators.copied,
+    "itertools.accumulate": iterators.accumulated,
+    "itertools.zip_longest": _zipped,
+    "itertools.islice": _sliced,
+    "weakref.proxy": _itself,
+    "weakref.ref": _referred,
+    "weakref.ref()": _itself,
+    "types.MappingProxyType": _itself,
+    "collections.ChainMap": _chained_dicts,
+    **dict.fromkeys(("queue.Queue", "queue.SimpleQueue", "queue.LifoQueue"), _empty_queue),
+    "contextlib.ExitStack": namespace,
+    **OPERATORS,
+    **WAITING,
+    **RECORDS,
 }
 """What they do; a result of None is that of any other call."""

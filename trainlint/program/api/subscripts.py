@@ -26,11 +26,12 @@ from trainlint.facts.model.values import (
 from trainlint.program.api import defaults, host, noting, same_keys
 from trainlint.program.api.elements import held, value_of
 from trainlint.program.api.filling import is_hashable, put
-from trainlint.program.evaluate import attributes, classes, conditions, containers, keys
+from trainlint.program.evaluate import attributes, classes, conditions, containers, keys, namespaces
 from trainlint.program.evaluate.values import (
     Arguments,
     Bound,
     ClassValue,
+    FileModule,
     FunctionValue,
     Library,
     Partial,
@@ -111,6 +112,8 @@ def _item_of_dict(ev: Evaluator, value: Table, index: Value, at: s.Span) -> Valu
             return value.entries[key]
     if (made := defaults.entry(ev, value, index, at)) is not None:
         return made
+    if (found := namespaces.named(ev, value, index, at)) is not None:
+        return found
     match index:
         case Constant() if value.entries and not value.others:
             return None
@@ -147,7 +150,8 @@ def _item_of_object(ev: Evaluator, value: Object, index: Value, at: s.Span) -> V
         part = ev.object(value.type, value.bases, at, Arguments())  # a container of the same kind
         ev.store.set((part.uid, containers.CONTENTS), _sliced(inside, index))
         return part
-    if inside is not None:
+    own = _own_method(ev, value, "__getitem__")
+    if inside is not None and (own is None or ev.is_method_of(value)):
         return item(ev, inside, index, at)
     cls = value.definition
     if not isinstance(cls, ClassValue):
@@ -155,15 +159,25 @@ def _item_of_object(ev: Evaluator, value: Object, index: Value, at: s.Span) -> V
     match index:
         case Constant(value=int(number)) if 0 <= number < len(cls.fields):
             return ev.attribute(value, cls.fields[number], at)
-    method = classes.class_attribute(ev, cls, "__getitem__")
-    if isinstance(method, FunctionValue):
-        return ev.call_function(method, Arguments((value, index)), at, value)
-    return None
+    return ev.call_function(own, Arguments((value, index)), at, value) if own is not None else None
 
 
 def _class_of(ev: Evaluator, value: ClassValue, index: Value, at: s.Span) -> Value | None:
     """`Runner[nn.Module]` is the class, for whoever does not check types; `Kind["name"]` may be a member of an enumeration."""
     return None if isinstance(index, Constant) else value
+
+
+def _item_of_library(ev: Evaluator, value: Library, index: Value, at: s.Span) -> Value | None:
+    """`torch.optim.__dict__[name]`, and the file itself as `sys.modules[__name__]`."""
+    holder, _, last = value.name.rpartition(".")
+    if value.name == "sys.modules" and isinstance(index, Library) and index.name == "builtins.__name__":
+        return FileModule(path=ev.env.path)
+    if last != "__dict__":
+        return None
+    match index:
+        case Constant(value=str(name), is_default=False):
+            return ev.attribute(Library(name=holder), name, at)
+    return Library(name=f"{holder}.?")
 
 
 _ITEMS: dict[type, Callable[[Evaluator, Any, Value, s.Span], Value | None]] = {
@@ -174,6 +188,7 @@ _ITEMS: dict[type, Callable[[Evaluator, Any, Value, s.Span], Value | None]] = {
     Op: _item_of_output,
     Object: _item_of_object,
     ClassValue: _class_of,
+    Library: _item_of_library,
 }
 """What stands at an index of each kind of value; None where that is not known."""
 
@@ -223,6 +238,8 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
         case ((Op() | Unknown()), (Op() | Items())):
             noting.note_ignored(ev, container, index, value, at)
             _written(ev, container, index, value, at)
+        case Object(), _ if (own := _own_method(ev, container, "__setitem__")) is not None:
+            ev.call_function(own, Arguments((container, index, value)), at, container)
         case Object(), _ if (inside := held(ev, container)) is not None:
             store_item(ev, inside, index, value, at)
         case Choice(), _:
@@ -233,6 +250,13 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
             _written(ev, container, index, value, at)
         case _:
             _written(ev, container, index, value, at)
+
+
+def _own_method(ev: Evaluator, value: Object, name: str) -> FunctionValue | None:
+    """A method of a class of the program's own; None where that has none."""
+    cls = value.definition
+    found = classes.class_attribute(ev, cls, name) if isinstance(cls, ClassValue) else None
+    return found if isinstance(found, FunctionValue) else None
 
 
 def _written(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:

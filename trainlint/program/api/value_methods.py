@@ -17,10 +17,10 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import ModeChange, Moved
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Object, Op, Table, Unknown, Value, alternatives
-from trainlint.program.api import harmless, host, library, noting, unseen_methods
+from trainlint.program.api import harmless, hooks, host, library, noting, unseen_methods
 from trainlint.program.api.module_methods import state_loaded
 from trainlint.program.evaluate import attributes
-from trainlint.program.evaluate.values import Arguments, FunctionValue
+from trainlint.program.evaluate.values import Arguments, Bound, FunctionValue
 from trainlint.program.source import syntax as s
 from trainlint.program.source.roles import is_named_scheduler
 
@@ -213,6 +213,13 @@ def _fitted(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span
     return value
 
 
+def _bound(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`function.__get__(holder)`: a method of what it is given."""
+    if not isinstance(value, FunctionValue) or not given.args:
+        return None
+    return Bound(receiver=given.args[0], name=value.origin.code.name, function=value)
+
+
 def _written(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:
     attributes.written_by_hand(ev, value, "", at)
     if name == "copy_" and given.args and isinstance(value, Op) and _is_gradient(value):
@@ -237,6 +244,8 @@ METHODS: dict[str, Callable[[Evaluator, Value, str, Arguments, s.Span, str], Val
     "sample": _drawn,
     "fit": _fitted,
     "update": _updated,
+    "__get__": _bound,
+    "remove": hooks.removed,
     **dict.fromkeys(("add_", "sub_", "copy_", "mul_", "lerp_", "addcdiv_", "set_"), _written),
 }
 """Methods that are more than an operation on a tensor; a result of None is that of the operation."""

@@ -16,7 +16,7 @@ from trainlint.facts.model.values import (
     constant,
     one_of,
 )
-from trainlint.program.api import counted, filling, noting, subscripts
+from trainlint.program.api import counted, elements, filling, noting, subscripts
 from trainlint.program.evaluate import (
     attributes,
     best_models,
@@ -99,6 +99,8 @@ def _unpacked(ev: Evaluator, target: s.Collection, value: Value) -> list[Value]:
         fitting = [one for one in value.options if isinstance(one[1], Items) and len(one[1].items) == count]
         value = one_of(fitting) if fitting else value
     value = counted.numbers(value) or value
+    if isinstance(value, Object):
+        value = elements.items_of(ev, value, target.at) or value
     starred = next((i for i, item in enumerate(target.items) if isinstance(item, s.Starred)), None)
     if isinstance(value, Items) and value.exact and starred is not None and len(value.items) >= count - 1:
         after = count - starred - 1

@@ -13,7 +13,15 @@ from trainlint.facts.model.events.modules import StateKept
 from trainlint.facts.model.events.steps import ZeroGrad
 from trainlint.facts.model.values import Carried, Choice, Constant, Object, Op, Unknown, Value, one_of
 from trainlint.program.api import grad_modes
-from trainlint.program.evaluate import attributes, classes, containers, lived, names, picked_by_name
+from trainlint.program.evaluate import (
+    attributes,
+    classes,
+    containers,
+    lived,
+    names,
+    namespaces,
+    own_attributes,
+)
 from trainlint.program.evaluate.values import ClassValue, FileModule, Library, Super
 from trainlint.program.source import syntax as s
 
@@ -27,7 +35,7 @@ def attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: str = ""
         case Library():  # `torch.torch` is torch
             return value if value.name == name == "torch" else Library(name=f"{value.name}.{name}")
         case FileModule() if name == "__dict__":
-            return picked_by_name.namespace(ev, value.path)
+            return namespaces.of_file(ev, value.path)
         case FileModule():
             return names.settle(ev, names.imported(ev, value.path, name))
         case Choice():
@@ -46,6 +54,8 @@ def attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: str = ""
                 return lived.in_use(ev, value, name, held)
             if held is not None:
                 return names.settle(ev, held)
+            if name == "__dict__":
+                return namespaces.of_object(ev, value)
             return classes.object_attribute(ev, value, name, at)
         case Carried():
             held = ev.store.get((value.uid, name))
@@ -107,8 +117,13 @@ def set_attribute(
         for _, one in target.options:
             set_attribute(ev, one, name, value, at, is_certain=False)
         return
+    if isinstance(target, Object) and target.definition is not None and name in target.definition.answers:
+        own_attributes.set_by_property(ev, target, name, value, at)
+        return
     if isinstance(value, Constant) and ev.loops:  # a value of its own, for when it was set matters
         value = Constant(value=value.value, at=value.at, is_default=value.is_default)
+    if name == "__dict__" and isinstance(target, Object):
+        namespaces.replaced(ev, target, value)
     _note(ev, target, name, value, at, is_certain)
     attributes.note_entrusted(ev, target, value, at)
     if name == "_grad" and isinstance(target, Op):
@@ -124,7 +139,14 @@ def set_attribute(
         containers.note_part(ev, target, name, value)
     elif isinstance(target, Library):
         ev.emit(SettingChanged, at, name=f"{target.name}.{name}", value=value)
+    _keep(ev, target, name, value)
+
+
+def _keep(ev: Evaluator, target: Value, name: str, value: Value) -> None:
+    """From here on `target.name` is this value."""
     if isinstance(target, FileModule):
         names.bind(ev, name, value, ev.module(target.path))
+    elif isinstance(target, ClassValue):
+        ev.store.set((target.env.uid, name), value)
     elif name != "grad" or not isinstance(target, Op):  # which backward() changes
         ev.store.set((target.uid, name), value)

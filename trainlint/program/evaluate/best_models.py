@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.model.events.modules import ModelKept
-from trainlint.facts.model.values import Items, Object, Value
+from trainlint.facts.model.values import Items, Object, Value, alternatives, ways
 from trainlint.program.source import shape, walking
 from trainlint.program.source import syntax as s
 
@@ -34,8 +34,16 @@ def _kept(target: s.Expr, value: Value) -> Iterator[tuple[s.Name, Object]]:
         for name, one in zip(target.items, value.items, strict=False):
             yield from _kept(name, one)
     elif isinstance(target, s.Name):
-        held = value.items if isinstance(value, Items) else [value]
-        yield from ((target, one) for one in held if isinstance(one, Object) and one.is_a(MODULE))
+        for held in value.items if isinstance(value, Items) else [value]:
+            yield from ((target, one) for one in _models(held))
+
+
+def _models(value: Value) -> list[Object]:
+    """The model that a value is, or each of those of which settings choose one: not one of several that a loop goes
+    through."""
+    found = [one for guards, one in ways(value) if guards or value is one]
+    models = [one for one in found if isinstance(one, Object) and one.is_a(MODULE)]
+    return models if len(models) == len(list(alternatives(value))) else []
 
 
 def _around(block: s.Block, written: s.Expr) -> list[s.Statement] | None:

@@ -10,9 +10,9 @@ from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.exclusive import HANDLER
 from trainlint.facts.model.nodes import Branch, Exit
 from trainlint.facts.model.values import Unknown, Value
-from trainlint.program.evaluate import conditions, names, narrowing
+from trainlint.program.evaluate import conditions, names, narrowing, patterns
 from trainlint.program.evaluate.blocks import Signal, block, decided
-from trainlint.program.evaluate.forking import Ways, fork
+from trainlint.program.evaluate.forking import Ways, fork, keep
 from trainlint.program.evaluate.managers import trying
 from trainlint.program.evaluate.once import taken
 from trainlint.program.evaluate.store import Layer
@@ -76,6 +76,7 @@ def _fork(ev: Evaluator, node: s.If, test: Value, is_elif: bool) -> Signal:
 
 
 def try_statement(ev: Evaluator, node: s.Try) -> Signal:
+    made = len(ev.objects)
     ev.store.push()
     with trying(ev, 1):
         signal = block(ev, node.body)
@@ -105,6 +106,8 @@ def try_statement(ev: Evaluator, node: s.Try) -> Signal:
             ev.store.push()
             ev.merge(guard, layer, outcome)
             outcome = ev.store.pop()
+        else:
+            keep(ev, made, layer)
     ev.store.write(outcome)
     left_by = ev.nodes.pop() if ev.nodes and isinstance(ev.nodes[-1], Exit) else None
     last = decided(ev, node.final)
@@ -116,12 +119,13 @@ def try_statement(ev: Evaluator, node: s.Try) -> Signal:
 
 
 def match_statement(ev: Evaluator, node: s.Match) -> Signal:
-    subject = ev.expr(node.subject)
-    return _match(ev, node.cases[: limits.BRANCHES], conditions.varies(subject))
+    return _match(ev, node, ev.expr(node.subject), node.cases[: limits.BRANCHES])
 
 
-def _match(ev: Evaluator, cases: Sequence[s.Case], varies: frozenset[int], is_elif: bool = False) -> Signal:
-    """The first case or one behind it, which nobody can tell from its pattern."""
+def _match(
+    ev: Evaluator, node: s.Match, subject: Value, cases: Sequence[s.Case], is_elif: bool = False
+) -> Signal:
+    """The first case or one behind it, where nobody can tell from its pattern."""
     if not cases:
         return None
     first, *others = cases
@@ -129,14 +133,19 @@ def _match(ev: Evaluator, cases: Sequence[s.Case], varies: frozenset[int], is_el
     def way(fits: bool) -> Signal:
         if not fits:
             ev.spend()
-            return _match(ev, others, varies, is_elif=True)
-        for name in first.names:
-            names.bind(ev, name, ev.unknown(name))
+            return _match(ev, node, subject, others, is_elif=True)
+        patterns.bind(ev, subject, first, node.at)
         return decided(ev, first.body)
 
-    if first.is_any:
-        return way(True)
-    guard = conditions.guard(Unknown(text="pattern", loops=ev.loops))
+    fits, test = patterns.fits(ev, subject, first, node.at)
+    if first.guard is not None and fits:
+        patterns.bind(ev, subject, first, node.at)
+        test = ev.expr(first.guard)
+        fits = conditions.truth(test, ev.known)
+    if fits is not None:
+        return way(fits)
+    asked = test if test is not None else Unknown(text="pattern", loops=ev.loops)
+    guard, varies = conditions.guard(asked), conditions.varies(subject)
 
     def assume(fits: bool) -> None:
         ev.assume(((guard[0], fits == guard[1]),))

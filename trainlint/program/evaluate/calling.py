@@ -28,10 +28,10 @@ from trainlint.facts.model.values import (
     Value,
     one_of,
 )
-from trainlint.program.api import elements, noting
+from trainlint.program.api import elements, hooks, noting
 from trainlint.program.evaluate import classes, decorating, menus, names
 from trainlint.program.evaluate.signatures import lacks_arguments, raises_at_once
-from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
+from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _call_own(
     """An object of a class of the program's own is called."""
     method = classes.class_attribute(ev, cls, "__call__")
     own = ev.store.get((value.uid, "forward"))
-    if not isinstance(method, FunctionValue) and isinstance(own, FunctionValue):
+    if not isinstance(method, FunctionValue) and isinstance(own, (FunctionValue, Bound)):
         return _through(ev, value, lambda: ev.call(own, given, at, text), given, at, text)
     if not isinstance(method, FunctionValue):
         method = classes.class_attribute(ev, cls, "forward")
@@ -165,6 +165,10 @@ def _refuses(ev: Evaluator, value: Value, given: Arguments) -> bool:
             return isinstance(init, FunctionValue) and (
                 lacks_arguments(init, made) or raises_at_once(init, made)
             )
+        case Op(
+            name="getattr", inputs=(Constant(value=None | bool() | int() | float(), is_default=False), *_)
+        ):
+            return True  # `None` has no method that anyone calls
     return False
 
 
@@ -223,6 +227,8 @@ def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.S
         return work()  # type: ignore[no-any-return]
     with ev.inside(forwards=ev.here.forwards + 1):
         result = work()
+        if ev.has_hooks:
+            result = hooks.run(ev, module, given, result, at)
     marked = _Marking(ev, module, at, text).of(result)
     if ev.here.forwards == 0:
         ev.emit(Forward, at, module=module, inputs=given.args, output=marked, records=ev.records, text=text)

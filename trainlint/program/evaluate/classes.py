@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from trainlint import limits
 from trainlint.facts.api import frameworks as owners
-from trainlint.facts.api.classes import DEFAULTDICT, METRICS, MODULE, OPTIMIZER, PARAMETER, RECORDS, SETTINGS
+from trainlint.facts.api.classes import (
+    DICTS,
+    LISTS,
+    METRICS,
+    MODULE,
+    OPTIMIZER,
+    PARAMETER,
+    RECORD_MAKERS,
+    RECORDS,
+    SETTINGS,
+)
 from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import Built, SetEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, constant, ways
-from trainlint.program.evaluate import attributes, blocks, containers, keys, names
+from trainlint.program.evaluate import attributes, blocks, containers, keys, names, own_attributes
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.parallel_classes import wrapper_of
 from trainlint.program.evaluate.signatures import raises_at_once
-from trainlint.program.evaluate.values import Arguments, Bound, ClassValue, FunctionValue, Library, Super
+from trainlint.program.evaluate.values import (
+    Arguments,
+    Bound,
+    ClassValue,
+    FunctionValue,
+    Library,
+    Partial,
+    Super,
+)
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -61,22 +80,42 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
         blocks.block(ev, code.body)
     finally:
         frame.env = outer
-    for node in code.body:
-        match node:
-            case s.Assign(targets=(s.Name(name=name),), annotation=declared) if declared is not None:
-                fields.append(name)
-    made.fields = tuple(dict.fromkeys(fields))
+    made.fields = tuple(dict.fromkeys((*fields, *_own_fields(ev, made))))
+    made.answers = own_attributes.answered(ev, made)
     for value in ev.store.owned(env.uid).values():
         while isinstance(value, FunctionValue) and value.owner is None:
             value.owner = made
+            if value.setter is not None:
+                value.setter.owner = made
             if value.code.name == "update" and any(base.startswith(METRICS) for base in known):
                 value.records = False
             value = value.wraps  # type: ignore[assignment]
+    _tell_base(ev, made)
     for expr, decorator in zip(code.decorators, decorators, strict=True):
         if isinstance(decorator, FunctionValue):
             with ev.at_most("DECORATOR_STEPS"):
                 ev.call_function(decorator, Arguments((made,)), expr.at)
     return made
+
+
+def _own_fields(ev: Evaluator, cls: ClassValue) -> Iterator[str]:
+    """The names that the body of a class annotates, or sets to `attr.ib()`."""
+    for node in cls.code.body:
+        match node:
+            case s.Assign(targets=(s.Name(name=name),), annotation=declared):
+                if declared is not None or (
+                    cls.is_dataclass and _is_field(ev.store.get((cls.env.uid, name)))
+                ):
+                    yield name
+
+
+def _tell_base(ev: Evaluator, made: ClassValue) -> None:
+    """What a class that this one inherits from does with each class of its kind: it may enter it under its name."""
+    told = _inherited(ev, made.bases, "__init_subclass__") if made.bases else None
+    if isinstance(told, FunctionValue):
+        options = {one.keyword: ev.expr(one.value) for one in made.code.bases if one.keyword is not None}
+        with ev.at_most("DECORATOR_STEPS"):
+            ev.call_function(told, Arguments((made,), options), made.code.at, made)
 
 
 def _meant(base: Value) -> list[Value]:
@@ -87,10 +126,14 @@ def _meant(base: Value) -> list[Value]:
 
 def _is_dataclass(decorator: Value) -> bool:
     return any(
-        (isinstance(one, Library) and one.name.endswith("dataclass"))
-        or (isinstance(one, Op) and one.name.endswith("dataclass"))
+        isinstance(one, (Library, Op)) and (one.name.endswith("dataclass") or one.name in RECORD_MAKERS)
         for one in alternatives(decorator)
     )
+
+
+def _is_field(value: Value | None) -> TypeGuard[Op]:
+    """Whether a class attribute is `field(...)`, or what other libraries call that."""
+    return isinstance(value, Op) and value.name.endswith(("field", ".Field", "attr.ib", "attr.attrib"))
 
 
 def ancestry(cls: ClassValue) -> Iterable[ClassValue]:
@@ -168,8 +211,14 @@ def object_attribute(ev: Evaluator, value: Object, name: str, at: s.Span) -> Val
         found = class_attribute(ev, value.definition, name)
         if isinstance(found, FunctionValue):
             return _bound(ev, value, found, at)
+        if isinstance(found, Partial) and found.is_method:
+            return replace(found, args=(value, *found.args), is_method=False)
         if found is not None:
             return found
+        if own_attributes.LOOKS_UP in value.definition.answers:
+            found = own_attributes.given(ev, value, value.definition, name, at)
+            if found is not None:
+                return found
     return attributes.object_attribute(ev, value, name, at)
 
 
@@ -236,7 +285,7 @@ def instantiate(ev: Evaluator, cls: ClassValue, given: Arguments, at: s.Span) ->
         ev.store.set((made.uid, INITIALISED), Constant(value=True))
         if cls.is_dataclass:
             _fill_fields(ev, made, cls, given, at)
-        elif made.is_a("torch.nn.Sequential", DEFAULTDICT):
+        elif made.is_a("torch.nn.Sequential", *DICTS, *LISTS):
             containers.fill_container(ev, made, given)
     ev.emit(Built, at, object=made, **ev.building(), is_raw=_is_raw(ev, made, cls))
     return made
@@ -325,7 +374,7 @@ def _fill_fields(ev: Evaluator, made: Object, cls: ClassValue, given: Arguments,
         value = given.get(position, name)
         if value is None:
             value = class_attribute(ev, cls, name)
-            if isinstance(value, Op) and value.name.endswith(("field", ".Field")):
+            if _is_field(value):
                 value = _field_default(ev, value, at)
                 if is_open and isinstance(value, Constant):
                     value = overridable(ev, value, name)
@@ -334,7 +383,9 @@ def _fill_fields(ev: Evaluator, made: Object, cls: ClassValue, given: Arguments,
         ev.store.set((made.uid, name), value or ev.unknown(name))
     after = class_attribute(ev, cls, "__post_init__")
     if isinstance(after, FunctionValue):
-        ev.call_function(after, Arguments((made,)), at, made)
+        wanted = [one.name for one in after.origin.code.parameters[1:] if one.name in cls.fields]
+        options = {name: held for name in wanted if (held := ev.store.get((made.uid, name))) is not None}
+        ev.call_function(after, Arguments((made,), options), at, made)
 
 
 def _field_default(ev: Evaluator, field: Op, at: s.Span) -> Value | None:
@@ -342,8 +393,9 @@ def _field_default(ev: Evaluator, field: Op, at: s.Span) -> Value | None:
     if default is not None:
         return None if constant(default) is ... else default
     ev.spend(limits.CALL_STEPS)
-    if "default_factory" in field.options and ev.follows():
-        return ev.call(field.options["default_factory"], Arguments(), at, "default_factory(…)")
+    factory = field.options.get("default_factory") or field.options.get("factory")
+    if factory is not None and ev.follows():
+        return ev.call(factory, Arguments(), at, "default_factory(…)")
     return None
 
 

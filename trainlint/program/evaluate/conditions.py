@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainlint import limits
@@ -10,7 +10,18 @@ from trainlint.facts.ask.guards import INDEX
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.exclusive import DRAWN, OFF, outcome_of
-from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Unknown, Value
+from trainlint.facts.model.values import (
+    Carried,
+    Choice,
+    Constant,
+    Guards,
+    Items,
+    Object,
+    Op,
+    Table,
+    Unknown,
+    Value,
+)
 from trainlint.program.evaluate.values import ClassValue, FunctionValue, Library, ModeBefore
 
 PURE = frozenset(
@@ -143,24 +154,28 @@ def asks_mode(test: Value) -> bool:
 def _asks_which(test: Value) -> Guard | None:
     """The condition behind a value that is one thing or another, where a test asks which: `made is not None` after
     `made = f() if flag else None` asks for `flag`. With the outcome that makes the test true."""
-    match test:
-        case Choice():
-            found = [(guards, truth(one, {})) for guards, one in test.options]
-        case Op(
-            name="is" | "is not" | "==" | "!=",
-            inputs=(Choice() as choice, Constant(value=None, is_default=False)),
-        ):
-            wanted = test.name in ("is", "==")
-            found = [(guards, _agree(is_none(one), wanted)) for guards, one in choice.options]
-        case _:
-            return None
-    match found:
+    match _outcomes(test):
         case [(((condition, outcome),), True), (((same, other),), False)] | [
             (((same, other),), False),
             (((condition, outcome),), True),
         ] if condition == same and outcome is not other:
             return condition, outcome
     return None
+
+
+def _outcomes(test: Value) -> list[tuple[Guards, bool | None]]:
+    """How a test comes out for each of several values that it may ask about, and what leads to them; empty for any other
+    test."""
+    match test:
+        case Choice():
+            return [(guards, truth(one, {})) for guards, one in test.options]
+        case Op(
+            name="is" | "is not" | "==" | "!=",
+            inputs=(Choice() as choice, Constant(value=None, is_default=False)),
+        ):
+            wanted = test.name in ("is", "==")
+            return [(guards, _agree(is_none(one), wanted)) for guards, one in choice.options]
+    return []
 
 
 def is_none(value: Value) -> bool | None:
@@ -197,11 +212,18 @@ def implied(test: Value, outcome: bool, own: Guard | None = None) -> Iterator[Gu
         seen.add((one.uid, wanted))
         condition, polarity = own if own is not None and one is test else guard(one)
         yield condition, polarity == wanted
+        yield from _shared(guards for guards, found in _outcomes(one) if found in (wanted, None))
         if isinstance(one, Op):
             if one.name == "not":
                 pending.append((one.inputs[0], not wanted))
             elif (one.name == "and" and wanted) or (one.name == "or" and not wanted):
                 pending.extend((part, wanted) for part in reversed(one.inputs))
+
+
+def _shared(ways: Iterable[Guards]) -> Iterator[Guard]:
+    """The conditions that all ways have in common."""
+    first, *others = [*ways] or [()]
+    yield from (one for one in first if all(one in guards for guards in others))
 
 
 def varies(value: Value) -> frozenset[int]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.classes import DEFAULTDICT
+from trainlint.facts.api.classes import DEFAULTDICT, DICTS
 from trainlint.facts.model.values import Items, Object, Table, Value
 from trainlint.finding import Place
-from trainlint.program.api import defaults, elements, filling
+from trainlint.program.api import defaults, dicts, elements, filling
 from trainlint.program.evaluate import classes
+from trainlint.program.evaluate.own_attributes import SETS
 from trainlint.program.evaluate.values import Arguments
 
 if TYPE_CHECKING:
@@ -19,10 +20,12 @@ CONTENTS = "what the container holds"
 
 
 def fill_container(ev: Evaluator, made: Object, given: Arguments) -> None:
-    """Give a container module, or an instance of a class over `defaultdict`, its items."""
+    """Give a container module, or an instance of a class over `dict` or `list`, its items."""
     contents: Value
     if made.is_a(DEFAULTDICT):
         contents = defaults.made(ev, given)
+    elif made.is_a(*DICTS):
+        contents = dicts.new_dict(ev, "dict", given, (0, 0), "dict(…)")
     elif "torch.nn.Sequential" in made.bases:
         first = given.args[0] if given.args else None
         if len(given.args) == 1 and isinstance(first, Table):
@@ -67,8 +70,12 @@ def fill_container(ev: Evaluator, made: Object, given: Arguments) -> None:
 
 
 def note_part(ev: Evaluator, container: Object, name: str, part: Value) -> None:
-    """A module is set as an attribute: in a `nn.Sequential` it is one more layer, or replaces one."""
+    """An attribute is set. A module in a `nn.Sequential` is one more layer, or replaces one; a dict may have it as an entry."""
     contents = elements.held(ev, container)
+    if isinstance(contents, Table) and container.definition is not None:
+        if SETS in container.definition.answers:  # `__setattr__ = dict.__setitem__`
+            filling.put(ev, contents, name, part)
+        return
     if "torch.nn.Sequential" not in container.bases or not isinstance(contents, Items):
         return
     if not classes.is_registered(part) or ev.store.get((container.uid, name)) is not None:

@@ -28,9 +28,16 @@ def define_function(ev: Evaluator, code: s.Function) -> Value:
     value = FunctionValue(code=code, env=ev.env, defaults=defaults)
     for node in reversed(code.decorators):
         if isinstance(node, s.Attribute) and node.name in ("setter", "deleter", "getter"):
-            return names.lookup(ev, code.name)
+            return _with_accessor(names.lookup(ev, code.name), node.name, value)
         value = _decorated(ev, value, ev.expr(node), node)
     return value
+
+
+def _with_accessor(before: Value, name: str, accessor: FunctionValue) -> Value:
+    """The property that a class has defined so far, which now can be set too."""
+    if name == "setter" and isinstance(before, FunctionValue) and before.kind == "property":
+        before.setter = accessor
+    return before
 
 
 def _decorated(ev: Evaluator, function: FunctionValue, decorator: Value, node: s.Expr) -> FunctionValue:

@@ -67,6 +67,17 @@ def note(ev: Evaluator, node: s.Call, value: Op) -> None:
         )
 
 
+_MAKE_ANOTHER_RECORD = frozenset(("_replace", "replace", "evolve"))
+
+
+def note_record(ev: Evaluator, node: s.Call, made: Object) -> None:
+    """`dataclasses.replace(config, lr=0.1)` as a statement."""
+    name = node.func.name if isinstance(node.func, (s.Attribute, s.Name)) else ""
+    is_copy = made.copy_of is not None and made.at == ev.place(node.at)
+    if is_copy and name in _MAKE_ANOTHER_RECORD and not ev.frames[-1].trying:
+        ev.emit(Discarded, node.at, name="replace", is_method=False, text=f"{ev.label(node.func)}(…)")
+
+
 def _replaces_fields(node: s.Call, name: str, value: Op) -> bool:
     """Whether a call certainly makes another record with other fields: `_replace` of a named tuple, `dataclasses.replace`."""
     if value.name in REPLACES_FIELDS:

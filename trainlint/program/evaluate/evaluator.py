@@ -71,6 +71,8 @@ class Evaluator(Making):
         """Where a function was called last that returned a wrapper of a module, and the prefix of its keys."""
         self.handed: dict[int, Constant] = {}
         """Which of the modules that a function is called with are wrapped, by their numbers."""
+        self.has_hooks = False
+        """Whether any module of the program calls a hook."""
         self.loop_numbers = itertools.count()
         self.uses = lived.Uses()
         self.roles = standing_in.Roles()
@@ -180,6 +182,7 @@ class Evaluator(Making):
         finally:
             self.frames.pop()
 
+    arithmetic = expressions.arithmetic
     attribute = attribute_access.attribute
     set_attribute = attribute_access.set_attribute
     call_function = functions.call_function

@@ -31,6 +31,7 @@ from trainlint.program.evaluate import (
     decorating,
     loops,
     names,
+    namespaces,
     overloads,
     restoring,
     standing_in,
@@ -192,6 +193,11 @@ def _operation(ev: Evaluator, node: s.Operation) -> Value:
         return _boolean(ev, node)
     if node.operator in ("in", "not in"):  # what a dict holds is not looked at
         operands: tuple[Value, ...] = (ev.expr(node.operands[0]), unseen(ev, node.operands[1]))
+        if (
+            isinstance(operands[1], Table)
+            and (held := namespaces.holds(ev, operands[1], operands[0])) is not None
+        ):
+            return Constant(value=held == (node.operator == "in"))
     else:
         operands = tuple(ev.expr(one) for one in node.operands)
     return arithmetic(ev, node.operator, operands, node.at, ev.label(node))
@@ -332,7 +338,7 @@ def _text(ev: Evaluator, node: s.Text) -> Value:
     fields = tuple(ev.expr(part) for part in node.parts)
     for one in fields:
         host.note_reading(ev, "format", one, node.at)
-    return Written(text="text", loops=ev.loops, fields=fields)
+    return Written(text="text", loops=ev.loops, fields=fields, head=node.head, tail=node.tail)
 
 
 def _yield(ev: Evaluator, node: s.Yield) -> Value:

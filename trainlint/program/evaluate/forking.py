@@ -41,6 +41,7 @@ def fork(
     ev: Evaluator, guard: conditions.Guard, varies: frozenset[int], ways: Ways, is_elif: bool = False
 ) -> Signal:
     """Follow both ways of a condition, and join what they leave; how the two end."""
+    made = len(ev.objects)
     varying = ev.varying.setdefault(guard[0], varies)
     branch = Branch(guard[0], tuple(sorted(varying)))
     yes, no = (_way(ev, ways, outcome) for outcome in (True, False))
@@ -48,18 +49,30 @@ def fork(
     ev.nodes.append(branch)
     if yes.signal is not None and no.signal is not None:
         if (yes.signal == "raise") != (no.signal == "raise") and not ev.frames[-1].trying:
-            left = no if yes.signal == "raise" else yes
+            left, gone = (no, yes) if yes.signal == "raise" else (yes, no)
             ev.store.write(left.layer)  # whoever has called goes on after this way alone
+            keep(ev, made, gone.layer)
         else:
             ev.merge(guard, yes.layer, no.layer, is_elif=is_elif)
         return min(yes.signal, no.signal, key=_NEAREST.index)
     if yes.signal is not None or no.signal is not None:
-        gone = yes.signal is not None
-        ev.store.write(no.layer if gone else yes.layer)
-        ways.go_on(not gone)
+        gone, left = (yes, no) if yes.signal is not None else (no, yes)
+        ev.store.write(left.layer)
+        keep(ev, made, gone.layer)
+        ways.go_on(left is yes)
     else:
         ev.merge(guard, yes.layer, no.layer, yes.also, no.also, is_elif)
     return None
+
+
+def keep(ev: Evaluator, made: int, gone: Layer) -> None:
+    """Keep what the objects hold that were made on a way that has left: nothing behind it meets them, but what they did there
+    is judged, as a whole training in an `if` that ends in `return`.
+
+    Args:
+        made: how many objects there were before.
+    """
+    ev.store.write({one.uid: gone[one.uid] for one in ev.objects[made:] if one.uid in gone})
 
 
 def _way(ev: Evaluator, ways: Ways, outcome: bool) -> _Left:

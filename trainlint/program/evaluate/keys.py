@@ -25,6 +25,15 @@ SCHEDULES = f"{_MARK}the framework's schedules"
 FACTORY = f"{_MARK}factory"
 """What makes the entries of a dict that are asked for before they are set."""
 
+HOOKS = f"{_MARK}hooks"
+"""The handles of the hooks that a module calls after its forward."""
+
+ENTERED = f"{_MARK}entered"
+"""The contexts that an `ExitStack` leaves at the end of its block."""
+
+NAMES_OF = f"{_MARK}names of"
+"""Whose attributes or names a dict holds: what is put into `vars(args)` is an attribute of `args`."""
+
 TRAINED = f"{_MARK}trained"
 """A trainer has been told to train, or to evaluate."""
 

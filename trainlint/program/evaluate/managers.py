@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from trainlint.facts.api.classes import AUTOCAST
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.parameters import GradSwitch
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
-from trainlint.facts.model.values import Choice, Items, Object, Op, Value, alternatives
+from trainlint.facts.model.values import Choice, Items, Op, Value, alternatives
 from trainlint.program.api import elements, frameworks, grad_modes
-from trainlint.program.evaluate import around, assigning
+from trainlint.program.evaluate import around, assigning, contexts
 from trainlint.program.evaluate.blocks import Signal, block
 from trainlint.program.evaluate.conditions import Guard
 from trainlint.program.evaluate.forking import Ways, fork
@@ -54,7 +53,7 @@ def _within(ev: Evaluator, node: s.With, items: list[tuple[s.Expr, s.Expr | None
 
 def _switch(ev: Evaluator, value: Value) -> tuple[Guard, Value, Value] | None:
     """A condition on which it depends whether autograd records inside a context, and the contexts of its two ways."""
-    if _records_in(ev, value, ev.records) is not None or not isinstance(value, Choice):
+    if contexts.records_in(ev, value, ev.records) is not None or not isinstance(value, Choice):
         return None
     match value.options:
         case ((((condition, outcome),), yes), (((other, instead),), no)) if (
@@ -88,18 +87,19 @@ def _given_to(nodes: list[Node]) -> Iterator[Value]:
 @contextmanager
 def _entering(ev: Evaluator, context: s.Expr, value: Value, target: s.Expr | None) -> Iterator[None]:
     """What is done inside is done under `with context as target`."""
-    records, regions = _records_in(ev, value, ev.records), _autocast_in(ev, value)
+    records, regions = contexts.records_in(ev, value, ev.records), contexts.autocast_in(ev, value)
     entered = ev.here.regions + frameworks.regions_in(value)
     if any(grad_modes.records_inside(one) in (True, None) for one in alternatives(value)):
         ev.emit(GradSwitch, context.at, records=None)
     with ev.inside(records=records, autocast=ev.here.autocast + regions, regions=entered):
         if isinstance(value, Op) and value.name == "device":
             ev.emit(Called, context.at, name="torch.set_default_device", args=(value,))
+        contexts.opened(ev, value)
         bound = around.enter(ev, value, context.at)
         if target is not None:
             assigning.assign(ev, target, _bound(ev, bound, context))
         yield
-    around.leave(ev, value, context.at)
+    contexts.closed(ev, value, context.at)
 
 
 @contextmanager
@@ -113,28 +113,12 @@ def trying(ev: Evaluator, blocks: int) -> Iterator[None]:
         frame.trying -= blocks
 
 
-def _autocast_in(ev: Evaluator, context: Value) -> tuple[Value, ...]:
-    """The regions of autocast that `with context` begins, or may begin."""
-    if context.uid in ev.contexts:
-        return ev.contexts[context.uid].autocast
-    is_region = any(isinstance(one, Object) and one.is_a(AUTOCAST) for one in alternatives(context))
-    return (context,) if is_region else ()
+_GIVE_THEIR_OWN = frozenset(("contextlib.nullcontext", "contextlib.closing"))
+"""Contexts that bind what they are given."""
 
 
 def _bound(ev: Evaluator, value: Value, context: s.Expr) -> Value:
     """What `as name` binds."""
-    if isinstance(value, Op) and value.name == "contextlib.nullcontext" and value.inputs:
+    if isinstance(value, Op) and value.name in _GIVE_THEIR_OWN and value.inputs:
         return value.inputs[0]
     return elements.element(ev, value, context.at) if isinstance(value, Items) else value
-
-
-def _records_in(ev: Evaluator, context: Value, outer: bool | None) -> bool | None:
-    """Whether autograd records inside `with context`."""
-    found: set[bool | None] = set()
-    for one in alternatives(context):
-        if one.uid in ev.contexts:
-            found.add(ev.contexts[one.uid].records)
-        else:
-            change = grad_modes.records_inside(one)
-            found.add(outer if change == "same" else change)  # type: ignore[arg-type]
-    return found.pop() if len(found) == 1 else None

@@ -9,7 +9,7 @@ from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.values import Constant, Op, Table, Value, Written
 from trainlint.program.api import subscripts
 from trainlint.program.evaluate import names
-from trainlint.program.evaluate.values import Arguments, ClassValue, FileModule, FunctionValue
+from trainlint.program.evaluate.values import Arguments, ClassValue, FileModule, FunctionValue, Library
 from trainlint.program.source import syntax as s
 from trainlint.program.source.annotations import written_out
 
@@ -44,15 +44,39 @@ def _makes(value: Value, models: set[str]) -> bool:
 
 def of_text(ev: Evaluator, text: Value, at: s.Span) -> Value | None:
     """`eval(text)`: what a text spells, or the call of that. Of the arguments of a call, which are text, nothing is known."""
-    match text:
-        case Op(name="+", inputs=(key, Constant(value="()"))):
-            called = _named(ev, key, at)
-            return ev.call(called, Arguments(), at, "eval(…)") if called is not None else None
-    return None if _is_put_together(text) and not _has_a_holder(text) else _named(ev, text, at)
+    head, key, tail = _sole_part(text)
+    if tail not in ("", "()") or (head and not head.endswith(".")) or _is_put_together(key):
+        return None
+    found = _named(ev, head[:-1], key, at)
+    return ev.call(found, Arguments(), at, "eval(…)") if found is not None and tail else found
+
+
+def _sole_part(text: Value) -> tuple[str, Value, str]:
+    """The only part of a text that is no constant, and what stands before and behind it: `"models." + name`,
+    `f"models.{name}()"`, `"models.%s" % name`."""
+    head = tail = ""
+    while True:
+        match text:
+            case Op(name="+", inputs=(Constant(value=str(before), is_default=False), rest)):
+                head, text = head + before, rest
+            case Op(name="+", inputs=(rest, Constant(value=str(behind), is_default=False))):
+                tail, text = behind + tail, rest
+            case Op(name="%", inputs=(Constant(value=str(form)), rest)) if (
+                form.count("%") == 1 and "%s" in form
+            ):
+                before, _, behind = form.partition("%s")
+                head, text, tail = head + before, rest, behind + tail
+            case Op(name="call", inputs=(Constant(value=str(form)), rest)) if form.count("{}") == 1:
+                before, _, behind = form.partition("{}")
+                head, text, tail = head + before, rest, behind + tail
+            case Written(fields=(rest,), head=before, tail=behind) if not isinstance(rest, Written):
+                head, text, tail = head + before, rest, behind + tail
+            case _:
+                return head, text, tail
 
 
 def _is_put_together(text: Value) -> bool:
-    """Whether a text is more than one name: `f"self.layer{number}"`, `name + "(" + options + ")"`."""
+    """Whether a text is more than one name: `f"self.layer{number}.{part}"`, `name + "(" + options + ")"`."""
     match text:
         case Written() | Op(name="+" | "%"):
             return True
@@ -61,25 +85,19 @@ def _is_put_together(text: Value) -> bool:
     return False
 
 
-def _has_a_holder(text: Value) -> bool:
-    """Whether a text names something in a module: `"models." + name`."""
-    match text:
-        case Op(name="+", inputs=(Constant(value=str(holder)), key)):
-            return holder.endswith(".") and not _is_put_together(key)
-    return False
-
-
-def _named(ev: Evaluator, text: Value, at: s.Span) -> Value | None:
+def _named(ev: Evaluator, holder: str, key: Value, at: s.Span) -> Value | None:
     """What a constant spells, something in a module that one spells, or what its use will say."""
-    match text:
-        case Constant(value=str(spelt)):
-            return _spelt(ev, spelt, at)
-        case Constant():
+    module = _spelt(ev, holder, at) if holder else None
+    match key, module:
+        case Constant(value=str(spelt)), _:
+            return _spelt(ev, f"{holder}.{spelt}" if holder else spelt, at)
+        case (Constant(), _):
             return None
-        case Op(name="+", inputs=(Constant(value=str(holder)), key)) if holder.endswith("."):
-            module = _spelt(ev, holder[:-1], at)
-            return picked(ev, module, key, at) if isinstance(module, FileModule) else None
-    return ev.op(EVALUATED, (text,), at)
+        case _, FileModule():
+            return picked(ev, module, key, at)
+        case _, Library():
+            return Library(name=f"{module.name}.?")
+    return None if holder else ev.op(EVALUATED, (key,), at)
 
 
 def evaluated(ev: Evaluator, text: Op, given: Arguments, at: s.Span) -> Value | None:

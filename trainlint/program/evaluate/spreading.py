@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint import limits
-from trainlint.facts.model.values import Choice, Items, Value, one_of, ways
+from trainlint.facts.model.values import Choice, Items, Object, Value, one_of, ways
 from trainlint.program.api import elements
 from trainlint.program.api.lists import once
 from trainlint.program.source import syntax as s
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 def spread(ev: Evaluator, value: Value, at: s.Span, taken: int) -> tuple[list[Value], bool]:
     """The arguments that a star makes of a value after `taken` others, and whether there may be more than these."""
     value = as_one_list(value)
+    if isinstance(value, Object):
+        value = elements.held(ev, value) or elements.items_of(ev, value, at) or value
     if not isinstance(value, Items):
         return [Items(items=[elements.element(ev, value, at)], exact=False, kind="star")], True
     ev.copied(len(value.items))

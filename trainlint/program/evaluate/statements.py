@@ -39,6 +39,7 @@ def _evaluate(ev: Evaluator, node: s.Evaluate) -> None:
         return
     if isinstance(value, Object):
         noting.note_grad_switch(ev, value, node.at, records)
+        discarding.note_record(ev, node.value, value)
     for one in alternatives(value):
         if isinstance(one, Op):
             # what a function has bound and returns, it may have looked at

@@ -22,6 +22,10 @@ from trainlint.program.source import syntax as s
 _PLAIN_BASES = frozenset((MODULE, "lightning.LightningModule"))
 """Classes of libraries that use no layer by a name of their own."""
 _ADD_MODULES = frozenset(("add_module", "register_module", "setattr", "__setattr__"))
+_KEEPS = frozenset(
+    "numel requires_grad requires_grad_ init clip_grad_norm_ grad data optim step zero_grad backward".split()
+)
+"""What a method reads that looks at parameters, changes or trains them itself, and gives them to nobody."""
 _REGISTER = frozenset(("ModuleList", "ModuleDict"))
 
 
@@ -69,10 +73,15 @@ def _may_run_elsewhere(module: Object, layer: Object, called: set[int]) -> bool:
 
 
 def harmless_containers(ev: Evaluator, objects: Iterable[Object]) -> frozenset[tuple[int, str]]:
-    """Plain lists and dicts of modules that no code reads, of which a method may register what they hold, or of which torch
-    only makes copies: the number of the module, and the attribute."""
+    """Plain lists and dicts of modules that no code reads, of which a method may register what they hold or hand on the
+    parameters, or of which torch only makes copies: the number of the module, and the attribute."""
     objects = tuple(objects)
-    found = (*_unread_names(ev, objects), *_added_names(ev, objects), *_copied_names(ev, objects))
+    found = (
+        *_unread_names(ev, objects),
+        *_added_names(ev, objects),
+        *_copied_names(ev, objects),
+        *_listed_names(ev, objects),
+    )
     return frozenset(
         (module.uid, name) for module, name in found if isinstance(module.attributes[name], (Items, Table))
     )
@@ -88,6 +97,23 @@ def _added_names(ev: Evaluator, objects: Iterable[Object]) -> Iterator[tuple[Obj
             for name in module.attributes:
                 if any(name in one.names for one in adding):
                     yield module, name
+
+
+def _listed_names(ev: Evaluator, objects: Iterable[Object]) -> Iterator[tuple[Object, str]]:
+    """Attributes of modules that stand in a method that hands on parameters, and that somebody calls: `params +=
+    list(part.parameters())`. Whoever calls it may give them to an optimizer, where this entry point does not."""
+    for module in objects:
+        cls = module.definition
+        if isinstance(cls, ClassValue) and MODULE in module.bases:
+            listing = [one for one in classes.methods(ev, cls) if _hands_on(one) and ev.is_read(one.name)]
+            for name in module.attributes if listing else ():
+                if any(name in one.names for one in listing):
+                    yield module, name
+
+
+def _hands_on(method: s.Function) -> bool:
+    is_special = method.name.startswith("__")
+    return not is_special and "parameters" in method.names and _KEEPS.isdisjoint(method.names)
 
 
 def _copied_names(ev: Evaluator, objects: tuple[Object, ...]) -> Iterator[tuple[Object, str]]:

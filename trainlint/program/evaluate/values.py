@@ -73,6 +73,8 @@ class FunctionValue(Value):
     is_context: bool = False
     wraps: FunctionValue | None = None
     """The function that a decorator made it for."""
+    setter: FunctionValue | None = None
+    """What a property calls when it is set."""
 
     @property
     def origin(self) -> FunctionValue:
@@ -99,6 +101,9 @@ class ClassValue(Value):
     is_dataclass: bool = False
     fields: tuple[str, ...] = ()
     """Annotated names of the body in order, those of base classes first."""
+    answers: frozenset[str] = frozenset()
+    """Attributes for which the class, or one that it inherits from, has code of its own: properties that can be set, and
+    `__getattr__` and its like."""
 
 
 @dataclass(eq=False, repr=False)
@@ -117,11 +122,12 @@ class ModeBefore(Constant):
 
 @dataclass(eq=False, repr=False)
 class Partial(Value):
-    """`functools.partial`."""
+    """`functools.partial`, and `functools.partialmethod` in a class."""
 
     function: Value = field(default_factory=Value)
     args: tuple[Value, ...] = ()
     options: dict[str, Value] = field(default_factory=dict)
+    is_method: bool = False
 
 
 @dataclass(eq=False, repr=False)

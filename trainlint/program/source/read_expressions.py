@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trainlint.facts.api.losses import IGNORED
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[^\W\d]\w*")
 _LONGEST_PATH = 80
 """Characters of a string that may be the path of an attribute."""
+
+
+def _plain(parts: Sequence[Any]) -> str:
+    """The text of a part of an f-string that is no expression."""
+    return "".join(getattr(part, "value", None) or "" for part in parts)
 
 
 class ExpressionReader:
@@ -90,7 +95,7 @@ class ExpressionReader:
                 if expression is not None:
                     parts.append(self._expr(expression))
                     pending.extend(part.format_spec or ())
-        return s.Text(tuple(parts), at)
+        return s.Text(tuple(parts), at, _plain(node.parts[:1]), _plain(node.parts[-1:]))
 
     def _ellipsis(self, node: cst.Ellipsis) -> s.Expr:
         return s.Constant(..., self._tokens.here())

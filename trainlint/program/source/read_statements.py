@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainlint import limits
 from trainlint.facts.api.operations import OUT_OF_PLACE
-from trainlint.program.source import matching, rebinding, shape
+from trainlint.program.source import captured, matching, rebinding, shape
 from trainlint.program.source import syntax as s
 from trainlint.program.source.displayed import displayed
 from trainlint.program.source.handing_out import hands_out
@@ -59,7 +59,15 @@ class Reader(ExpressionReader):
     def _assign(self, node: cst.Assign) -> s.Statement:
         targets = tuple(self._target(target.target) for target in node.targets)
         value = self._expr(node.value)
-        return s.Assign(targets, value, None, (targets[0].at[0], value.at[1]))
+        at = (targets[0].at[0], value.at[1])
+        match targets, value:
+            case (
+                (s.Name(name=name),),
+                s.Call(func=function, args=(s.Argument(value=s.Constant(value=str(module))),)),
+            ) if _imports(function, module):
+                self._imports.append((0, module, ()))
+                return s.Import(((module, name),), at)
+        return s.Assign(targets, value, None, at)
 
     def _ann_assign(self, node: cst.AnnAssign) -> s.Statement:
         target = self._target(node.target)
@@ -194,10 +202,12 @@ class Reader(ExpressionReader):
                 self._pass(case.pattern)
             names = tuple(self._bound_names(case.pattern))
             self._tokens.close()
-            if case.guard is not None:
-                self._expr(case.guard)
+            guard = self._expr(case.guard) if case.guard is not None else None
             is_any = case.guard is None and matching.fits_anything(case.pattern)
-            read.append(s.Case(names, self._suite(case.body), is_any))
+            found = captured.read(case.pattern, subject.at)
+            body, binds, asks = self._suite(case.body), tuple(found.binds), tuple(found.asks)
+            names = tuple(dict.fromkeys((*names, *(one.name for one in binds))))
+            read.append(s.Case(names, body, is_any, binds, asks, found.told, guard))
             cases.append((test, read[-1].body))
         chain = matching.chain(cases) if is_plain else None
         if chain is not None:
@@ -319,6 +329,14 @@ _STATEMENTS: dict[type, Any] = {
     cst.Global: Reader._global,
     cst.Nonlocal: Reader._global,
 }
+
+
+def _imports(function: s.Expr, module: str) -> bool:
+    """Whether a call imports a module by its name: `importlib.import_module("models.nets")`."""
+    match function:
+        case s.Name(name="import_module") | s.Attribute(value=s.Name(name="importlib"), name="import_module"):
+            return all(map(str.isidentifier, module.split(".")))
+    return False
 
 
 def _is_plain(subject: s.Expr) -> bool:

@@ -124,10 +124,13 @@ class Walrus:
 
 @dataclass(slots=True)
 class Text:
-    """An f-string: its value is unknown, but what stands in it is evaluated."""
+    """An f-string: its value is unknown, but what stands in it is evaluated. `head` and `tail` are what it begins and ends
+    with."""
 
     parts: tuple[Expr, ...]
     at: Span
+    head: str = ""
+    tail: str = ""
 
 
 @dataclass(slots=True)
@@ -262,14 +265,42 @@ class Try:
     at: Span
 
 
+Steps = tuple[tuple[str, Any], ...]
+"""The way to a part of a value: ("key", "lr"), ("attribute", "lr"), ("field", 0) of a record, ("place", 0) of a list, what is
+"between" so many first and last items, and a dict "without" some keys."""
+
+
+@dataclass(slots=True)
+class Binding:
+    """A name in a pattern, and the part of the subject that it is bound to."""
+
+    name: str
+    steps: Steps
+
+
+@dataclass(slots=True)
+class Asked:
+    """What a pattern asks of a part of the subject: to be "one of" some constants, "is a" class, "holds" a key, "is a dict", or
+    "is as long": so many items, and whether there may be more."""
+
+    steps: Steps
+    kind: str
+    told: Any = None
+
+
 @dataclass(slots=True)
 class Case:
-    """One way of a `match` statement; its pattern keeps only the names that it binds."""
+    """One way of a `match` statement."""
 
     names: tuple[str, ...]
     body: Block
     is_any: bool
     """Whether its pattern fits anything: `case _`, `case other`."""
+    binds: tuple[Binding, ...] = ()
+    asks: tuple[Asked, ...] = ()
+    is_told: bool = True
+    """Whether its pattern asks for nothing else."""
+    guard: Expr | None = None
 
 
 @dataclass(slots=True)

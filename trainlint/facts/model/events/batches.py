@@ -51,6 +51,24 @@ class ItemsMade(Event):
 
 
 @dataclass(eq=False)
+class Ordered(Event):
+    """A loader is made with a sampler of the program's own.
+
+    Args:
+        sampler: what says in which order items are read, without the batches that it is cut into.
+        names: the names in its `__iter__`, and in its own methods that this uses.
+        others: the names in its other methods, without `__init__` and `__len__`.
+        held: what its attributes hold once it is made.
+    """
+
+    loader: Object = field(default_factory=Object)
+    sampler: Object = field(default_factory=Object)
+    names: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+    held: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
 class Batched(Event):
     """A loader is made whose batches are known: what the dataset's `__getitem__` and `collate_fn` make of one item."""
 
