@@ -275,6 +275,37 @@ def fit(model, loader):
     assert report["limits"] and "TL301" in codes(report)
 
 
+GIVEN = """
+class Runner:
+    def __init__(self, model, made):
+        self.model, self.made = model, made
+
+    @property
+    def optimizer(self):
+        print(len([1, 2, 3, 4, 5, 6, 7, 8, 9]))
+        return self.made["optimizer"]
+
+    def fit(self, loader):
+        print([1, 2, 3, 4, 5, 6, 7, 8, 9])
+        for x, y in loader:
+            self.optimizer.zero_grad()
+            nn.functional.mse_loss(self.model(x), y).backward()
+            STEP
+"""
+
+
+def test_a_property_that_is_not_followed_gives_the_same_each_time(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(step: str) -> set[str]:
+        return codes(checked(folder, GIVEN.replace("STEP", step), "--no-cache"))
+
+    assert "TL305" not in found("self.optimizer.step()")
+    monkeypatch.setattr(limits, "PART_STEPS", 20)
+    assert "TL305" not in found("self.optimizer.step()")
+    assert "TL305" in found("pass")
+
+
 def test_limits_are_kept_with_findings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "PART_STEPS", 60)
     text = LATE + "def main():\n" + "    print(a + b)\n" * 50 + "    late(nn.Linear(2, 2), [(x, x)])\n"

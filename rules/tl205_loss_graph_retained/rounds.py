@@ -1,4 +1,5 @@
-"""Loops whose iterations are no batches of their own: some updates on one batch, and the steps of one sequence."""
+"""Loops whose iterations are no batches of their own: some updates on one batch, the steps of one sequence, and the parts of
+a batch that an optimizer steps on once."""
 
 from __future__ import annotations
 
@@ -6,9 +7,10 @@ from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.losses import Accumulated
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Carried, Object, Op, Unknown, Value, alternatives
+from trainlint.facts.model.values import Carried, Constant, Object, Op, Unknown, Value, alternatives, ways
 
 _OF_ITS_OWN = CREATES | {"iterate", "call"}
 
@@ -55,3 +57,20 @@ def _hangs_on_itself(state: Carried) -> bool:
     return state.back is not None and any(
         one is state for one in made_of(state.back, lambda op: cuts(op) or op.name == "call")
     )
+
+
+def begins_with_steps(training: Training, event: Accumulated) -> bool:
+    """Whether a sum is set back to a number wherever an optimizer steps, as one of the parts of a batch is."""
+    backs = [
+        one.back
+        for one in event.result.parts()
+        if isinstance(one, Carried) and one.loop in event.loops and one.back is not None
+    ]
+    again = [
+        frozenset(guards)
+        for back in backs
+        for guards, one in ways(back)
+        if guards and isinstance(one, Constant)
+    ]
+    steps = training.inside(event.loops[-1], OptimizerStep) if event.loops else []
+    return any(under <= frozenset(step.guards) for under in again for step in steps)

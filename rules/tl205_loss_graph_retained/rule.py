@@ -18,13 +18,14 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 from .joined import joined
-from .rounds import goes_on, learns_again
+from .rounds import begins_with_steps, goes_on, learns_again
 
 _OF_BATCHES = (Backward, Drawn, LossCall, OptimizerStep)
 _OF_STEPS = (Backward, Drawn, OptimizerStep)
 _OF_DICTS = frozenset(("items", "values", "keys"))
 _ENTRIES = tuple(f".{one}(…)" for one in sorted(_OF_DICTS))
 _WEIGHS = frozenset("* /".split())
+_REDUCES = frozenset(("mean", "sum"))
 _ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
 
@@ -55,7 +56,7 @@ def check(training: Training) -> Iterator[Finding]:
         is_spent = all(_holds_spent(one, spent) for one in alternatives(event.value))
         has_one = found.attached and not found.uncertain and has_graph(event.value) and not _is_weighed(event)
         has_one = has_one and not training.is_test  # which leaves open what a program trains on
-        if is_recurrence(event) or not (is_spent or has_one):
+        if is_recurrence(event) or not (is_spent or has_one) or begins_with_steps(training, event):
             continue
         if any(isinstance(one, Op) and one.name == "torch.autograd.grad" for one in made_of(event.value)):
             continue  # a term of a loss: else nobody asks for its graph
@@ -81,12 +82,13 @@ def _collected(training: Training, spent: frozenset[int]) -> Iterator[Finding]:
     """Losses in a list: those that `backward` was called on, if nothing is trained on them by way of the list."""
     for event in training.events(Collected):
         kept = {one.uid for one in alternatives(event.value)}
-        if not kept <= spent or _is_trained_later(training, event, kept):
+        is_spent = all(_holds_spent(one, spent) for one in alternatives(event.value))
+        if not is_spent or _is_trained_later(training, event, kept):
             continue
         others = (
             one.loss
             for one in training.events(Backward)
-            if not kept.issuperset(each.uid for each in alternatives(one.loss))
+            if not all(_comes_down_to(each, kept) for each in alternatives(one.loss))
         )
         if not any(is_made_of(loss, event.value, with_graph=True) for loss in others):
             yield Finding(
@@ -107,24 +109,48 @@ def _is_trained_later(training: Training, event: Collected, kept: set[int]) -> b
 
 
 def _spent(training: Training) -> frozenset[int]:
-    """The numbers of the losses that `backward` was called on: they have a graph, and nothing trains on it again."""
+    """The numbers of the losses that `backward` was called on, or on the mean or sum of which: they have a graph, and nothing
+    trains on it again."""
     return frozenset(
-        one.uid
+        each.uid
         for backward in training.events(Backward)
         if not backward.by_framework and backward.retains is None and not _is_any_entry(backward.loss)
         for one in alternatives(backward.loss)
+        for each in reached([one], _reduced)
+    )
+
+
+def _comes_down_to(loss: Value, kept: set[int]) -> bool:
+    """Whether a loss is one of some values, or the mean or the sum of one."""
+    return any(one.uid in kept for one in reached([loss], _reduced))
+
+
+def _reduced(value: Value) -> tuple[Value, ...]:
+    """What a value is the mean or the sum of all elements of."""
+    return value.inputs if _is_reduction(value) and not value.options else ()
+
+
+def _is_reduction(value: Value) -> TypeGuard[Op]:
+    """Whether a value is a mean or a sum of one tensor: not what Python's own `sum` makes of several."""
+    return (
+        isinstance(value, Op)
+        and value.name in _REDUCES
+        and value.text.endswith(f".{value.name}(…)")
+        and len(value.inputs) == 1
+        and isinstance(value.inputs[0], Op)
     )
 
 
 def _holds_spent(value: Value, spent: frozenset[int]) -> bool:
-    """Whether a value is one of these losses, or one of them times a number, as of samples in a batch."""
+    """Whether a value is one of these losses, or one of them times a number, as of samples in a batch, or its mean or sum."""
     inside = reached([value], lambda one: one.inputs if _is_product(one) and one.uid not in spent else ())
     found = [one for one in inside if not _is_product(one) or one.uid in spent]
     return any(all(each.uid in spent for each in alternatives(one)) for one in found)
 
 
 def _is_product(value: Value) -> TypeGuard[Op]:
-    return isinstance(value, Op) and value.name in _WEIGHS and bool(value.records)
+    is_one = isinstance(value, Op) and bool(value.records)
+    return is_one and (_is_reduction(value) or (isinstance(value, Op) and value.name in _WEIGHS))
 
 
 def _is_weighed(event: Accumulated) -> bool:

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.api.operations import CREATES
+from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.loaders import comes_from_loader
 from trainlint.facts.model.events.calls import AttributeSet
 from trainlint.facts.model.values import Object, Op, Value, constant
@@ -24,11 +25,16 @@ def check(attribute: AttributeSet) -> Iterator[Finding]:
             else f"there is no attribute `{attribute.name}`: Python creates a new one that nothing reads"
         )
         wants = constant(attribute.value)
+        is_without = (
+            is_module and isinstance(attribute.target, Object) and has_parameters(attribute.target) is False
+        )
         is_so_anyway = wants is False and _is_fresh(attribute.target)
         is_unasked = wants is True and _is_of_batch(attribute.target)  # who asks for it gets an exception
         so = (
             "nothing changes: a new tensor does not require grad"
             if is_so_anyway
+            else "nothing changes: it has no parameters"
+            if is_without
             else "a batch without gradients trains a model just as well"
             if is_unasked
             else "gradients are computed as before"
@@ -36,7 +42,7 @@ def check(attribute: AttributeSet) -> Iterator[Finding]:
         yield Finding(
             attribute.at,
             f"{what}, and {so}. Use `{wanted}`.",
-            level="info" if is_so_anyway or is_unasked else None,
+            level="info" if is_so_anyway or is_without or is_unasked else None,
             clues={
                 "name": attribute.name,
                 "of_module": may_be_module,

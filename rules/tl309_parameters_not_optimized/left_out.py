@@ -133,7 +133,7 @@ def model_left_out(training: Training) -> LeftOut | None:
             and {id(module) for module in optimizers.held[other]} == {id(module) for module in held}
         )
         twin = next((at for at in twins if at is not None), None)
-        if idle and any(map(_stands_in, held)):
+        if idle and any(map(stands_in, held)):
             continue  # what is not in sight may be any model, or a part of one
         at = twin or (one.at if idle else None)
         if at is not None:
@@ -173,7 +173,7 @@ def _is_instead(training: Training, one: Object, other: Object) -> bool:
     )
 
 
-def _stands_in(module: Object) -> bool:
+def stands_in(module: Object) -> bool:
     """Whether a module stands for one that is not in sight."""
     return module.type == SOME_MODULE
 
@@ -211,7 +211,7 @@ def seen(training: Training) -> tuple[Optimizers, dict[Object, Op]] | None:
 def _is_met_inside(training: Training, layer: Object, optimizers: Optimizers) -> bool:
     """Whether a layer that is not in sight is called in the forward of a module that an optimizer holds: it may be a part of
     that, which another method sets."""
-    return _stands_in(layer) and any(
+    return stands_in(layer) and any(
         forward.at in layer.calls and isinstance(forward.module, Object) and optimizers.holds(forward.module)
         for forward in training.events(Forward)
     )

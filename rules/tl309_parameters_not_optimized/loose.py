@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from trainlint.facts.api.classes import MODULE, PARAMETER
 from trainlint.facts.ask.asking import question, reached
+from trainlint.facts.ask.attachment import terms
 from trainlint.facts.ask.behind_losses import operations_behind
 from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.helpers import is_in_sight
@@ -16,7 +17,7 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 
 from .compared import recorded
-from .left_out import LeftOut, Optimizers, is_behind, is_held_outside, is_made_to_be, seen
+from .left_out import LeftOut, Optimizers, is_behind, is_held_outside, is_made_to_be, seen, stands_in
 
 
 def loose_left_out(training: Training) -> LeftOut | None:
@@ -37,7 +38,12 @@ def loose_left_out(training: Training) -> LeftOut | None:
         if one in beside and not optimizers.holds(one) and not may_be_frozen(training, one)
     ]
     layers = [
-        one for one in left if one.at is not None and not _is_read(one) and _is_called_once(training, one)
+        one
+        for one in left
+        if one.at is not None
+        and not _is_read(one)
+        and not _may_be_a_loss(training, one)
+        and _is_called_once(training, one)
     ]
     optimizer = next((one for one in optimizers.stepped if one.at is not None), None)
     if optimizer is None or optimizer.at is None or not layers or len(layers) < len(left):
@@ -47,6 +53,15 @@ def loose_left_out(training: Training) -> LeftOut | None:
     comes_after = any(one not in trained or is_behind(trained[one], optimizers) for one in layers)
     is_held = is_held_outside(training, layers)
     return LeftOut(optimizer.at, layers, is_beside=True, is_body=not comes_after, is_held=is_held)
+
+
+def _may_be_a_loss(training: Training, module: Object) -> bool:
+    """Whether a module that is not in sight gives the loss itself, or a term of it: most of those have no parameters."""
+    return stands_in(module) and any(
+        isinstance(one, Op) and one.owner is module
+        for backward in training.events(Backward)
+        for one in terms(backward.loss)
+    )
 
 
 def _learns(loss: Value, optimizers: Optimizers) -> bool:

@@ -17,6 +17,12 @@ from .steps import random_in
 PARTS = ("torch.utils.data.random_split", "torch.utils.data.Subset")
 TRANSFORMS = ("transform", "transforms")
 
+_OF_PAIRS = frozenset(
+    f"torchvision.datasets.{name}"
+    for name in "Cityscapes CocoCaptions CocoDetection Kitti OxfordIIITPet Places365 SBDataset VOCDetection VOCSegmentation".split()
+)
+"""Datasets that transform an image and its target together."""
+
 
 def set_for_all(training: Training) -> Iterator[tuple[SettingChanged, str]]:
     """Where a transform is set through a part of a dataset that another part shares, and how that shows; not where
@@ -30,7 +36,7 @@ def set_for_all(training: Training) -> Iterator[tuple[SettingChanged, str]]:
             whole = _whole(part) if part is not None else None
             if is_drawn or one.loops:
                 return
-            if part is not None and whole is not None:
+            if part is not None and whole is not None and not _has_no_effect(one, whole):
                 changes.setdefault(whole.uid, []).append((one, part))
     if not changes:
         return
@@ -42,6 +48,12 @@ def set_for_all(training: Training) -> Iterator[tuple[SettingChanged, str]]:
         harm = _harm(several, whole) if whole is not None and is_shared else None
         if harm is not None:
             yield last, harm
+
+
+def _has_no_effect(change: SettingChanged, whole: Value) -> bool:
+    """Whether a dataset does not look at what is set: it applies `transforms`, which it has made of the transform that it was
+    given."""
+    return change.name == "transform" and isinstance(whole, Op) and whole.name in _OF_PAIRS
 
 
 def _harm(changes: list[tuple[SettingChanged, Value]], whole: Value) -> str | None:

@@ -2,7 +2,9 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.classes import MODULE, OPTIMIZER, SCALER
 from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.holding import contains
 from trainlint.facts.ask.interference import may_touch
+from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.events.modules import Built, StateLoaded
 from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
 from trainlint.facts.model.nodes import Loop
@@ -54,6 +56,7 @@ def check(training: Training) -> Iterator[Finding]:
             if _keeps_state(one)
             and not _is_restored(training, one)
             and not _is_for_a_fresh_start(training, one, model)
+            and not _is_of_a_later_model(one, model)
         ]
         for optimizer in lost:
             name = optimizer.type.rpartition(".")[2]
@@ -140,6 +143,23 @@ def _is_for_a_fresh_start(training: Training, stepping: Object, model: StateLoad
     return any(
         events and not any(compatible(one.guards, model.guards) for one in events)
         for events in (made, schedules, steps)
+    )
+
+
+def _is_of_a_later_model(optimizer: Object, loaded: StateLoaded) -> bool:
+    """Whether an optimizer certainly holds nothing but modules that were created after the weights were loaded, which do not
+    go into them: those of a start from scratch, where resuming has failed."""
+    held, is_complete = modules_held(optimizer)
+    modules = [one for module in held for one in alternatives(module)]
+    targets = [one.uid for one in alternatives(loaded.target)]
+    return (
+        bool(modules)
+        and is_complete
+        and all(
+            isinstance(one, Object) and one.uid > loaded.state.uid and not contains(one, targets)
+            for one in modules
+        )
+        and not any(is_made_of(one, target) for one in modules for target in alternatives(loaded.target))
     )
 
 

@@ -18,6 +18,7 @@ from trainlint.facts.model.values import (
     Constant,
     Guards,
     Items,
+    Missing,
     Object,
     Op,
     Table,
@@ -111,7 +112,11 @@ def _within(value: Value, at_first: bool) -> Attachment:
         case Carried() if at_first:
             return _within(value.start, at_first)
         case Choice():
-            tensors = (option for guards, option in value.options if not is_no_tensor(option, guards))
+            tensors = (
+                option
+                for guards, option in value.options
+                if not isinstance(option, Missing) and not is_no_tensor(option, guards)
+            )
             return _of_all(tensors, at_first)
         case Carried() | Items() | Table():
             return _of_all(value.parts(), at_first)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from trainlint.facts.api.classes import LOADER, SCHEDULER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
-from trainlint.facts.ask.holding import held_in, is_part_of, module_of
+from trainlint.facts.ask.holding import contains, held_in, is_part_of, module_of
 from trainlint.facts.ask.stepped import clears_some, modules_held, same_parameters
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import ModuleChanged
@@ -149,8 +149,13 @@ def _is_for_another(training: Training, clear: ZeroGrad, step: OptimizerStep) ->
 
 
 def is_replaced(training: Training, module: Object, loop: int) -> bool:
-    """Whether weights of a module are loaded or re-created in a loop: it restarts, and so may its optimizer."""
+    """Whether weights of a module are loaded or re-created in a loop, by itself, for a part of it, or with all of what it is
+    a part of: it restarts, and so may its optimizer."""
     return any(
-        (event.draws or event.what == "load_state_dict") and event.module.uid in held_in(module)
+        (event.draws and event.module.uid in held_in(module))
+        or (
+            event.what == "load_state_dict"
+            and (event.module.uid in held_in(module) or contains(event.module, (module.uid,)))
+        )
         for event in training.inside(loop, ModuleChanged)
     )

@@ -48,6 +48,8 @@ _KEEPS = (
         "movedim moveaxis unbind chunk split tensor Tensor float double half bfloat16 type to".split()
     )
 )
+_LENGTHENS = ("cat", "concat", "concatenate", "vstack", "hstack", "pad")
+"""Operations that put masks, or the same everywhere, behind each other."""
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -120,7 +122,7 @@ def _of(op: Op) -> Mask | None:
         return _sliced(op, made(first))
     if name == "torch.nn.utils.rnn.pad_sequence":
         return of_padded_rows(op, first, made)
-    if name in ("cat", "pad"):
+    if name in _LENGTHENS:
         return _longer(first.items if isinstance(first, Items) and first.exact else op.inputs[:1])
     return made(first) if name in _KEEPS else None
 

@@ -162,6 +162,8 @@ def _device_of(value: Value | None) -> str | None:
         case Op(name="to"):
             given = value.option(1, "device")
             return _kind(given) if given is not None else ""
+        case Op(name="cuda") if isinstance(followed := value.option(1, "device"), Op):
+            return _device_of(followed.inputs[0]) if followed.name == "device" and followed.inputs else ""
         case Op(name="cuda" | "cpu" as name):
             return name
         case Op(name=name) if name in _FRESH:

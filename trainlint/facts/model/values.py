@@ -60,6 +60,11 @@ class Unknown(Value):
 
 
 @dataclass(eq=False, repr=False)
+class Missing(Unknown):
+    """What a dict has for a key that only some ways put into it, on the others: whoever reads it there fails."""
+
+
+@dataclass(eq=False, repr=False)
 class Written(Unknown):
     """A formatted text, of which only the values that stand in it are known, and what it begins and ends with."""
 

@@ -8,6 +8,7 @@ from trainlint import limits
 from trainlint.facts.model.values import (
     Constant,
     Items,
+    Missing,
     Table,
     Value,
     one_of,
@@ -89,7 +90,7 @@ def put(ev: Evaluator, table: Table, key: object, value: Value) -> None:
     guards = _guards(ev, table)
     before = table.entries.get(key)
     if guards:
-        value = one_of(((guards, value), ((), before if before is not None else ev.unknown("missing"))))
+        value = one_of(((guards, value), ((), before if before is not None else Missing(loops=ev.loops))))
     ev.store.touch(table)
     table.entries[key] = value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -199,12 +200,25 @@ def _sliced(value: Items, index: Op) -> Items:
     return Items(kind=value.kind, items=value.items[bounds[0] : bounds[1] : bounds[2] or 1], at=value.at)
 
 
+def _told(ev: Evaluator, index: Value) -> Constant | None:
+    """The key that what holds here tells: below `if name == "head":`, `layers[name]` is `layers["head"]`."""
+    asked = conditions.key(index)
+    for condition, outcome in ev.guards:
+        match condition:
+            case ("==", same, ("constant", text)) if outcome and same == asked:
+                return Constant(value=literal_eval(text))
+    return None
+
+
 def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: s.Span) -> None:
     """`container[index] = value`."""
     attributes.note_entrusted(ev, container, value, at)
     match container, index:
         case Table(), Constant(value=key) if is_hashable(key):
             put(ev, container, key, value)
+        case Table(), _ if (told := _told(ev, index)) is not None and told.value not in container.entries:
+            ev.store.touch(container)
+            container.entries[told.value] = value  # where the key is another, there is none to read
         case Table(), _:
             ev.store.touch(container)
             container.others.append(value)

@@ -16,7 +16,18 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward, Normalised
 from trainlint.facts.model.events.operations import AttentionCall
 from trainlint.facts.model.nodes import Branch, Node
-from trainlint.facts.model.values import Choice, Constant, Guards, Items, Object, Op, Table, Value, one_of
+from trainlint.facts.model.values import (
+    Choice,
+    Constant,
+    Guards,
+    Items,
+    Missing,
+    Object,
+    Op,
+    Table,
+    Value,
+    one_of,
+)
 from trainlint.program.api import elements, hooks, noting
 from trainlint.program.evaluate import classes, decorating, menus, names
 from trainlint.program.evaluate.signatures import lacks_arguments, raises_at_once
@@ -243,7 +254,7 @@ class _Marking:
                 return Items(kind=result.kind, items=[self.of(one) for one in result.items], at=result.at)
             case Table() if not result.others:
                 return Table(entries={key: self.of(one) for key, one in result.entries.items()})
-            case Object() | Constant():
+            case Object() | Constant() | Missing():
                 return result
             case Choice():
                 return one_of(tuple((guards, self.of(one)) for guards, one in result.options))

@@ -24,7 +24,7 @@ from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import Built, SetEarly
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, constant, ways
-from trainlint.program.evaluate import attributes, blocks, containers, names, own_attributes
+from trainlint.program.evaluate import attributes, blocks, containers, keys, names, own_attributes
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.parallel_classes import wrapper_of
 from trainlint.program.evaluate.signatures import raises_at_once
@@ -233,10 +233,22 @@ def super_attribute(ev: Evaluator, value: Super, name: str) -> Value:
 
 def _bound(ev: Evaluator, receiver: Object, function: FunctionValue, at: s.Span) -> Value:
     if function.kind == "property":
-        return ev.call_function(function, Arguments((receiver,)), at, receiver)
+        return _property(ev, receiver, function, at)
     if function.kind == "static":
         return function
     return Bound(receiver=receiver, name=function.origin.code.name, function=function)
+
+
+def _property(ev: Evaluator, receiver: Object, function: FunctionValue, at: s.Span) -> Value:
+    """What a property gives. Where calls are no longer followed that is not known, but the same each time, as an attribute."""
+    if ev.follows():
+        return ev.call_function(function, Arguments((receiver,)), at, receiver)
+    key = (receiver.uid, keys.not_followed(function.origin.code.name))
+    held = ev.store.get(key)
+    if held is None:
+        held = ev.call_function(function, Arguments((receiver,)), at, receiver)
+        ev.store.set(key, held)
+    return held
 
 
 def has_method(ev: Evaluator, cls: ClassValue, name: str) -> bool:

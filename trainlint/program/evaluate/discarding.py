@@ -9,10 +9,12 @@ from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.layers import MAKES_ANOTHER, STATELESS
 from trainlint.facts.api.operations import INPLACE_AT, OUT_OF_PLACE, REPLACES_FIELDS
 from trainlint.facts.model.events.operations import Discarded
-from trainlint.facts.model.values import Items, Object, Op, Table, Value, constant
+from trainlint.facts.model.values import Items, Object, Op, Table, Value, alternatives, constant
 from trainlint.program.evaluate import classes, expressions, names
 from trainlint.program.evaluate.values import ClassValue, Library
 from trainlint.program.source import syntax as s
+from trainlint.program.source.roles import spelled
+from trainlint.program.source.walking import walk
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
@@ -33,8 +35,14 @@ def note(ev: Evaluator, node: s.Call, value: Op) -> None:
                 Discarded, node.at, name="layer", tensor=value.inputs[0], is_method=False, text=value.text
             )
         return
-    if value.owner is not None and not is_trial and _makes_another(ev, value.owner, name):
-        ev.emit(Discarded, node.at, name=name, tensor=value.owner, text=value.text)
+    owner = value.owner
+    if (
+        owner is not None
+        and not is_trial
+        and _makes_another(ev, owner, name)
+        and not _fills(ev, owner, value)
+    ):
+        ev.emit(Discarded, node.at, name=name, tensor=owner, text=value.text)
     if _replaces_fields(node, name, value) and not is_trial:
         ev.emit(Discarded, node.at, name="replace", is_method=False, text=value.text)
     if name in OUT_OF_PLACE and value.inputs and not is_trial and not _is_in_place(value):
@@ -102,6 +110,24 @@ def _makes_another(ev: Evaluator, owner: Object, name: str) -> bool:
     is_own = isinstance(made_by, ClassValue) and classes.class_attribute(ev, made_by, name) is not None
     known = owner.is_a(MODULE) and any(one.startswith(of) for one in (owner.type, *owner.bases))
     return known and not is_own
+
+
+def _fills(ev: Evaluator, owner: Object, value: Op) -> bool:
+    """Whether what it makes is given a module, or what this one has too and calls: the weights are loaded into that, as by
+    `load_from_checkpoint(path, model=model)`."""
+    given = {each for one in (*value.inputs, *value.options.values()) for each in alternatives(one)}
+    if any(isinstance(one, Object) and one.is_a(MODULE) and one is not owner for one in given):
+        return True
+    parts = {
+        f"self.{name}": one
+        for name, held in ev.store.owned(owner.uid).items()
+        for one in alternatives(held)
+        if one in given or (isinstance(one, Object) and one.stands_for in given)
+    }
+    if any(isinstance(one, Object) and one.is_a(MODULE) for one in parts.values()):
+        return True
+    body = owner.definition.code.body if parts and isinstance(owner.definition, ClassValue) else ()
+    return any(isinstance(node, s.Call) and spelled(node.func) in parts for node in walk(body))
 
 
 def _is_in_place(value: Op) -> bool:

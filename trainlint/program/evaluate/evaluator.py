@@ -15,7 +15,7 @@ from typing import Any
 
 from trainlint.facts.ask.asking import answered_by
 from trainlint.facts.model.effort import OutOfSteps
-from trainlint.facts.model.values import Carried, Choice, Constant, Object, Value
+from trainlint.facts.model.values import Carried, Choice, Constant, Object, Op, Value
 from trainlint.finding import Place
 from trainlint.program.api import builtin, library, methods
 from trainlint.program.api.unseen_methods import UnseenCall
@@ -30,6 +30,7 @@ from trainlint.program.evaluate import (
     functions,
     lived,
     names,
+    picked_by_name,
     standing_in,
     statements,
 )
@@ -231,6 +232,10 @@ class Evaluator(Making):
                 return calling.call_choice(self, func, given, at, text)
             case Carried():
                 return self.call(func.start, given, at, text)
+            case Op(name=picked_by_name.EVALUATED) if (
+                named := picked_by_name.evaluated(self, func, given, at)
+            ) is not None:
+                return self.call(named, given, at, text)
             case _:
                 return library.call_unknown(self, func, given, at, text)
 

@@ -11,6 +11,7 @@ from trainlint.facts.model.values import (
     Constant,
     Guards,
     Items,
+    Missing,
     Object,
     Op,
     Table,
@@ -130,7 +131,7 @@ def _tables(value: Value) -> list[tuple[Guards, Table]]:
 def _options(ev: Evaluator, tables: list[tuple[Guards, Table]]) -> dict[str, Value]:
     """What `**` of one of these dicts hands over; what only some of them hold may be missing."""
     names = dict.fromkeys(name for _, one in tables for name in one.entries)
-    missing = ev.unknown("missing")
+    missing = Missing(loops=ev.loops)
     return {
         str(name): one_of((guards, one.entries.get(name, missing)) for guards, one in tables)
         for name in names

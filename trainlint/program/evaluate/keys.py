@@ -66,6 +66,11 @@ def is_asked(key: str) -> bool:
     return key.startswith(_ASKED)
 
 
+def not_followed(name: str) -> str:
+    """What a property has given that is not followed."""
+    return f"{_MARK}property {name}"
+
+
 def item(index: object) -> str:
     """What `value[index]` is."""
     return f"[{index!r}]"

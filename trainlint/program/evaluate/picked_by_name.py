@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import MODULE
+from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.values import Constant, Op, Table, Value, Written
 from trainlint.program.api import subscripts
 from trainlint.program.evaluate import names
@@ -14,6 +15,10 @@ from trainlint.program.source.annotations import written_out
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
+
+
+EVALUATED = "builtins.eval"
+"""What a text gives that is not known: `eval(name)`."""
 
 
 def namespace(ev: Evaluator, path: str) -> Table:
@@ -81,7 +86,7 @@ def _is_put_together(text: Value) -> bool:
 
 
 def _named(ev: Evaluator, holder: str, key: Value, at: s.Span) -> Value | None:
-    """What a constant spells, something in a module that one spells, or one of what stands in the file."""
+    """What a constant spells, something in a module that one spells, or what its use will say."""
     module = _spelt(ev, holder, at) if holder else None
     match key, module:
         case Constant(value=str(spelt)), _:
@@ -92,7 +97,15 @@ def _named(ev: Evaluator, holder: str, key: Value, at: s.Span) -> Value | None:
             return picked(ev, module, key, at)
         case _, Library():
             return Library(name=f"{module.name}.?")
-    return None if holder else subscripts.item(ev, namespace(ev, ev.env.path), key, at)
+    return None if holder else ev.op(EVALUATED, (key,), at)
+
+
+def evaluated(ev: Evaluator, text: Op, given: Arguments, at: s.Span) -> Value | None:
+    """What `eval(name)` gives that is called: one of the models that stand in the file. What is called with a tensor is none
+    of these, but a layer or a function that an expression makes: then None."""
+    if text.at is None or any(map(is_tensor, given.args[:1])):
+        return None
+    return subscripts.item(ev, namespace(ev, text.at[0]), text.inputs[0], at)
 
 
 def _spelt(ev: Evaluator, text: str, at: s.Span) -> Value | None:
