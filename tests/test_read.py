@@ -113,6 +113,11 @@ def python_spans(text: str) -> Iterator[tuple[int, int]]:
                 node.msg = None
             case ast.Raise():
                 node.cause = None
+            case ast.Assign(
+                targets=[ast.Name()],
+                value=ast.Call(func=ast.Name("import_module"), args=[ast.Constant()], keywords=[]),
+            ):
+                continue  # an import
             case ast.Call(end_lineno=int(), end_col_offset=int()):
                 yield (
                     offset(node.lineno, node.col_offset),
