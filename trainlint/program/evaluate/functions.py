@@ -9,7 +9,15 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.nodes import Body
 from trainlint.facts.model.values import Constant, Items, Object, Value, one_of
 from trainlint.finding import Place
-from trainlint.program.evaluate import around, blocks, conditions, declared, hooks, parameters, wrapped_names
+from trainlint.program.evaluate import (
+    around,
+    blocks,
+    conditions,
+    declared,
+    left_to_subclasses,
+    parameters,
+    wrapped_names,
+)
 from trainlint.program.evaluate.context import Frame
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.reach import left_out
@@ -58,8 +66,12 @@ def call_function(
         return ev.op("call", given.all(), at, func.code.name + "(…)")
     if raises_at_once(func, given):
         return _refused(ev, func, given, at)
-    if func.owner is not None and len(func.code.body) <= hooks.LONGEST and hooks.is_left_open(func):
-        return hooks.called(ev, func, given, at)
+    if (
+        func.owner is not None
+        and len(func.code.body) <= left_to_subclasses.LONGEST
+        and left_to_subclasses.is_left_open(func)
+    ):
+        return left_to_subclasses.called(ev, func, given, at)
     if not is_constructor and ev.project.is_library_code(func.env.path, ev.env.path):
         owner = receiver if isinstance(receiver, Object) else None
         return ev.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
