@@ -212,8 +212,7 @@ def implied(test: Value, outcome: bool, own: Guard | None = None) -> Iterator[Gu
         seen.add((one.uid, wanted))
         condition, polarity = own if own is not None and one is test else guard(one)
         yield condition, polarity == wanted
-        if isinstance(one, Choice):
-            yield from _shared(guards for guards, found in _outcomes(one) if found in (wanted, None))
+        yield from _shared(guards for guards, found in _outcomes(one) if found in (wanted, None))
         if isinstance(one, Op):
             if one.name == "not":
                 pending.append((one.inputs[0], not wanted))

@@ -173,10 +173,12 @@ def _is_for_older(condition: object, outcome: bool) -> bool:
 
 
 def _asks_for_version(condition: object) -> bool:
-    """Whether a condition looks at what a library has."""
-    if isinstance(condition, tuple):
-        return any(_asks_for_version(part) for part in condition)
+    """Whether a condition looks at what a library has, and not at what an object of the program has."""
+    match condition:
+        case ("builtins.hasattr", ("library", _), *_):
+            return True
+        case tuple():
+            return any(_asks_for_version(part) for part in condition)
     return isinstance(condition, str) and (
-        condition in ("builtins.hasattr", conditions.OF_VERSION)
-        or condition.endswith(("_version", "__version__", ".version"))
+        condition == conditions.OF_VERSION or condition.endswith(("_version", "__version__", ".version"))
     )
