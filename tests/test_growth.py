@@ -16,7 +16,7 @@ pytest.importorskip(
     "resource", reason="a check that runs away is ended by limits that this system does not have"
 )
 
-SIZES = (5, 15, 30)
+SIZES = (5, 10, 20, 40)
 MOST = 2_000_000
 """Calls of functions; most programs of the largest size take a few 10,000."""
 

@@ -42,7 +42,7 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gc, "unfreeze", lambda: None)  # or collections go through all that tests have made
 
 
-@pytest.mark.parametrize("scenario", sample(25), ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", sample(12), ids=lambda scenario: scenario.name)
 def test_findings_are_the_same(
     scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

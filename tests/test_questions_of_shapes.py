@@ -69,7 +69,7 @@ def test_equal_sizes_are_compared_once_for_each_pair() -> None:
     with answered_by(Answers()) as answers:
         assert is_same_size(joined("*", 100, length), joined("*", 100, length))
         assert not is_same_size(joined("*", 100, length), joined("*", 101, length))
-    assert answers.steps < 500
+    assert answers.steps < 400
 
 
 def test_sums_of_the_same_products_cancel_out() -> None:

@@ -10,13 +10,13 @@ FRAMES = 8_000
 """Frames of Python that may stand on each other: a few for each call, each nested expression, and each question that
 waits for another. `program/source/room.py` makes room for them."""
 
-QUESTION_DEPTH = 100
+QUESTION_DEPTH = 120
 """Questions that may wait for each other before the innermost is asked on its own first: a dozen calls in C each, of which
 the first releases of CPython 3.12 nest 1,500."""
 
 QUESTION_RESTARTS = 2_000
 """How often an answer may wait for one that has to be asked on its own first, before it counts as unknown: chains of
-100 times as many operations are followed to their end."""
+120 times as many operations are followed to their end."""
 
 CYCLE_ITERATIONS = 12
 """How often the values of a cycle are asked again until their answers stay the same. Answers that only ever grow need

@@ -11,7 +11,7 @@ LINEAR = 1.35
 """Work that grows with a smaller power of the text counts as linear."""
 PLENTY = 400
 """Calls of functions for each token of a program, about eight times what ordinary programs take."""
-ALLOWED = 1_700_000
+ALLOWED = 1_600_000
 """Calls that any program may take: what is evaluated up to the limit of steps."""
 _NOTHING = 0.05
 """A rise by less than this share of the first is none."""

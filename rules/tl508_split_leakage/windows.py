@@ -26,7 +26,7 @@ def windows_of(op: Op) -> Iterator[Value]:
 
 
 def _row_of_list(value: Value) -> Value | None:
-    """What the items of a list are taken of, by a position that is another in each round of a loop."""
+    """What the items of a list are slices of, where the index changes with each iteration of a loop."""
     is_window = False
     for _ in range(_DEEPEST):
         match value:

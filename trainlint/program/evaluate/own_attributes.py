@@ -1,4 +1,4 @@
-"""Attributes for which a class of the program's own has code: wrappers that hand on what they do not have, and properties."""
+"""Attributes that code of the program answers: `__getattr__` of a wrapper around a model or optimizer, and properties."""
 
 from __future__ import annotations
 
