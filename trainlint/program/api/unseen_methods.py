@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainlint.facts.api.classes import MODULE, SOME_MODULE
 from trainlint.facts.ask.flow import made_of
+from trainlint.facts.ask.unseen_models import is_unseen
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.values import Constant, Object, Op, Value
 from trainlint.program.evaluate import keys
@@ -18,8 +18,6 @@ from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
-
-_UNSEEN = frozenset((SOME_MODULE, MODULE))
 
 
 class UnseenCall(NamedTuple):
@@ -33,7 +31,7 @@ class UnseenCall(NamedTuple):
 def called(ev: Evaluator, model: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """What a method gives that `nn.Module` does not have."""
     made = ev.op("call", given.args, at, text, given.options, owner=model)
-    if model.type in _UNSEEN and given.args and not all(isinstance(one, Constant) for one in given.args):
+    if is_unseen(model) and given.args and not all(isinstance(one, Constant) for one in given.args):
         if ev.store.get((model.uid, keys.computes(name))) is not None:
             output = ev.op("output", (made,), at, text, owner=model)
             _forward(ev, made, output, at)

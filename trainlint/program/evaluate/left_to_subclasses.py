@@ -15,6 +15,7 @@ from trainlint.facts.model.values import Object, Value
 from trainlint.program.evaluate import declared
 from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
+from trainlint.program.source.shape import says_nothing
 from trainlint.program.source.walking import walk
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ LONGEST = 2
 def is_left_open(func: FunctionValue) -> bool:
     """Whether a method says that a class below has to give it."""
     code = func.origin.code
-    does = [node for node in code.body if not _says_nothing(node)]
+    does = [node for node in code.body if not says_nothing(node)]
     if not does:
         return any(_named(one, "abstractmethod") for one in code.decorators)
     match does:
@@ -67,10 +68,6 @@ def _is_dropped(ev: Evaluator, at: s.Span) -> bool:
         isinstance(node, s.Evaluate) and isinstance(node.value, s.Call) and node.value.at == at
         for node in walk(code.body)
     )
-
-
-def _says_nothing(node: s.Statement) -> bool:
-    return isinstance(node, s.Evaluate) and isinstance(node.value, s.Constant)
 
 
 def _named(node: s.Expr, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from trainlint.facts.api.wrappers import PREFIXES
 from trainlint.program.evaluate.values import ClassValue, Library
 from trainlint.program.source import syntax as s
+from trainlint.program.source.shape import says_nothing
 
 _BETWEEN_DEVICES = frozenset(("__getattr__", "gather", "replicate", "scatter"))
 _WRAPPED = frozenset(("module", "model"))
@@ -24,7 +25,7 @@ def _is_plumbing(node: s.Statement) -> bool:
             return first.name in _WRAPPED and all(map(_only_begins, body))
         case s.Function(name=name):
             return name in _BETWEEN_DEVICES
-    return _says_nothing(node)
+    return says_nothing(node)
 
 
 def _only_begins(node: s.Statement) -> bool:
@@ -32,9 +33,4 @@ def _only_begins(node: s.Statement) -> bool:
     match node:
         case s.Evaluate(value=s.Call(func=s.Attribute(name="__init__"))):
             return True
-    return _says_nothing(node)
-
-
-def _says_nothing(node: s.Statement) -> bool:
-    """A docstring, or `...`."""
-    return isinstance(node, s.Evaluate) and isinstance(node.value, s.Constant)
+    return says_nothing(node)

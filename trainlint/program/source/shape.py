@@ -108,6 +108,11 @@ def are_alike(one: s.Expr, other: s.Expr) -> bool:
     return True
 
 
+def says_nothing(node: s.Statement) -> bool:
+    """A docstring, or `...`."""
+    return isinstance(node, s.Evaluate) and isinstance(node.value, s.Constant)
+
+
 def names_version(node: s.Expr) -> bool:
     match node:
         case s.Name(name=name) | s.Attribute(name=name):
