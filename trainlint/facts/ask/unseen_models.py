@@ -26,7 +26,7 @@ def unseen_model(value: Value | None) -> Object | None:
     """The model whose output a tensor is, reshaped or moved, or handed on by a model in sight; None for one whose layers are
     known."""
     while isinstance(value, Op) and value.inputs:
-        if value.owner is not None and is_unseen(value.owner):
+        if value.owner is not None and _is_unseen(value.owner):
             return value.owner
         if value.name not in _SAME and value.name != "output":
             return None
@@ -34,7 +34,6 @@ def unseen_model(value: Value | None) -> Object | None:
     return None
 
 
-def is_unseen(module: Object) -> bool:
-    """Whether the code of a module is not in sight: of a stand-in, or of a library that is not torch."""
+def _is_unseen(module: Object) -> bool:
     is_of_library = module.definition is None and not module.type.startswith("torch.nn.")
     return module.type == SOME_MODULE or (is_of_library and module.is_a(MODULE))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainlint.facts.ask.flow import made_of
-from trainlint.facts.ask.unseen_models import is_unseen
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.values import Constant, Object, Op, Value
 from trainlint.program.evaluate import keys
@@ -31,7 +30,7 @@ class UnseenCall(NamedTuple):
 def called(ev: Evaluator, model: Object, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     """What a method gives that `nn.Module` does not have."""
     made = ev.op("call", given.args, at, text, given.options, owner=model)
-    if is_unseen(model) and given.args and not all(isinstance(one, Constant) for one in given.args):
+    if given.args:
         if ev.store.get((model.uid, keys.computes(name))) is not None:
             output = ev.op("output", (made,), at, text, owner=model)
             _forward(ev, made, output, at)

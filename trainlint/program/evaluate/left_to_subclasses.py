@@ -5,6 +5,7 @@ No object is of such a class alone, so somebody has written the method, where no
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import MODULE
@@ -43,10 +44,10 @@ def called(ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span) -> 
     text = func.code.name + "(…)"
     made: Value = ev.op("call", given.all(), at, text)
     if _is_dropped(ev, at):
-        ev.emit(Escape, at, values=given.all())
+        ev.emit(Escape, at, values=(*given.all(), *_attributes(ev)))
         return made
     ev.emit(Escape, at, values=given.all()[1:])
-    model = _model_of(ev, given.args[0]) if given.args else None
+    model = _model_of(ev, given.args[0]) if given.args and not ev.here.forwards else None
     if model is not None:
         made = ev.op("output", (made,), at, text, owner=model)
         ev.emit(Forward, at, module=model, inputs=given.args[1:], output=made, records=ev.records, text=text)
@@ -54,12 +55,29 @@ def called(ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span) -> 
 
 
 def _model_of(ev: Evaluator, owner: Value) -> Object | None:
-    """The only module that an object has, which is none itself."""
-    if not isinstance(owner, Object) or owner.is_a(MODULE):
+    """The only module that an object has."""
+    if not isinstance(owner, Object):
         return None
     held = {one.uid: one for one in ev.store.owned(owner.uid).values() if isinstance(one, Object)}
     models = [one for one in held.values() if one.is_a(MODULE) and one.type not in LOSSES]
     return models[0] if len(models) == 1 else None
+
+
+def _attributes(ev: Evaluator) -> Iterator[Value]:
+    """The attributes of the object that the caller uses: what else would a method be called for?"""
+    code = ev.frames[-1].code
+    if code is None or not code.parameters:
+        return
+    receiver = code.parameters[0].name
+    used = {
+        node.name: node
+        for node in walk(code.body)
+        if isinstance(node, s.Attribute) and isinstance(node.value, s.Name) and node.value.name == receiver
+    }
+    for _, node in sorted(used.items()):
+        value = ev.expr(node)
+        if isinstance(value, Object):
+            yield value
 
 
 def _is_dropped(ev: Evaluator, at: s.Span) -> bool:
