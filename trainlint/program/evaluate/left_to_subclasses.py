@@ -47,7 +47,7 @@ def called(ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span) -> 
         ev.emit(Escape, at, values=(*given.all(), *_attributes(ev)))
         return made
     ev.emit(Escape, at, values=given.all()[1:])
-    model = _model_of(ev, given.args[0]) if given.args and not ev.here.forwards else None
+    model = _model_of(ev, given.args[0]) if given.args else None
     if model is not None:
         made = ev.op("output", (made,), at, text, owner=model)
         ev.emit(Forward, at, module=model, inputs=given.args[1:], output=made, records=ev.records, text=text)
