@@ -27,6 +27,7 @@ from trainlint.finding import Because, Finding, Level, Place, Problem
 typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
 """The commands are built once, and not for each call of one in a process of the tests."""
 os.environ.pop("COLUMNS", None)  # messages are wrapped there
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each new process would compile all that it imports
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 """Workers of the tests share the cores; threads that wait for each other in turns cost more than they give."""
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import Project, Trainlint
 from trainlint import limits
+from trainlint.check import project_texts
 from trainlint.check.unused import informed
 from trainlint.finding import Finding, Place
 from trainlint.project.small_files import MOST_BYTES
@@ -277,3 +278,26 @@ Kept().fit(1)
 )
 def test_method_whose_name_stands_nowhere_else_is_unused(files: Mapping[str, str], level: str) -> None:
     assert level_in({"nets.py": METHODS, **files}, line=9) == level
+
+
+def test_only_files_that_name_something_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[bytes] = []
+
+    def what_runs(text: bytes) -> bytes:
+        looked_at.append(text)
+        return text.replace(b"# ", b"")
+
+    monkeypatch.setattr(project_texts, "what_runs", what_runs)
+    texts = project_texts.ProjectTexts(
+        {"a.py": b"Net()", "b.py": b"Networks()", "c.py": b"print()", "d.md": b"# Net"}
+    )
+    assert dict(texts.naming(b"Net")) == {"a.py": b"Net()", "d.md": b"# Net"}
+    assert looked_at == [b"Net()"]
+    assert list(texts.code_with(b"print", b"Networks")) == [b"Networks()", b"print()"]
+    assert list(texts.code_with(b"Net")) == [b"Net()", b"Networks()"]
+    assert looked_at == [b"Net()", b"Networks()", b"print()"]
+
+
+def test_what_does_not_run_names_nothing() -> None:
+    texts = project_texts.ProjectTexts({"a.py": b"# Net()\nprint()", "b.py": b"  Net()\nprint()"})
+    assert (list(texts.naming(b"Net")), texts["a.py"]) == ([], b"\nprint()")

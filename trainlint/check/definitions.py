@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainlint.check.naming import names
+from trainlint.check.project_texts import ProjectTexts
 from trainlint.project.soundness import tree
 
 _KEYWORDS = {ast.ClassDef: "class ", ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def "}
@@ -26,6 +27,16 @@ _SINGLE = frozenset(("staticmethod", "classmethod"))
 
 _LOOKS_UP = re.compile(
     rb"\b(?:get|has)attr\(\s*(?P<of>\w+)[\w.]*\s*,(?!\s*[rbu]?[\"'])|\b(?:attrgetter|methodcaller|getmembers|dir|vars)\(|\bfire\b|__dict__"
+)
+_LOOKING_UP = (
+    b"attr(",
+    b"attrgetter(",
+    b"methodcaller(",
+    b"getmembers(",
+    b"dir(",
+    b"vars(",
+    b"fire",
+    b"__dict__",
 )
 _TRAINS = re.compile(rb"\b(?:backward|manual_backward|training_step)\(")
 
@@ -75,7 +86,7 @@ def trains(text: bytes) -> bool:
     return _TRAINS.search(text) is not None
 
 
-def uncalled_methods(path: str, text: bytes, lines: set[int], texts: Mapping[str, bytes]) -> list[Definition]:
+def uncalled_methods(path: str, text: bytes, lines: set[int], texts: ProjectTexts) -> list[Definition]:
     """The methods around some lines whose name stands nowhere in a project but in themselves, where no code looks up what an
     object has by a name that it computes. One that trains has been run by somebody."""
     found = [one for one in _methods(text) if any(one.has(line) for line in lines)]
@@ -84,11 +95,9 @@ def uncalled_methods(path: str, text: bytes, lines: set[int], texts: Mapping[str
         one
         for one in found
         if not names(beside(text, one), one.name)
-        and not any(names(other, one.name) for place, other in texts.items() if place != path)
+        and all(place == path for place, _ in texts.naming(one.name))
     ]
-    if left and any(_looks_up(other) for place, other in texts.items() if place.endswith(".py")):
-        return []
-    return left
+    return [] if left and any(map(_looks_up, texts.code_with(*_LOOKING_UP))) else left
 
 
 def _methods(text: bytes) -> Iterator[Definition]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 from trainlint import limits
 from trainlint.check.definitions import Definition, beside, definitions, trains, uncalled_methods, within
 from trainlint.check.naming import WORD, imports, names, stem, what_runs, without_imports
+from trainlint.check.project_texts import ProjectTexts
 from trainlint.check.whole_files import hangs_together, is_apart, is_of_a_package
 from trainlint.finding import Because, Finding, Place
 from trainlint.project.small_files import MOST_BYTES
@@ -29,6 +30,17 @@ _LOOKED_UP = re.compile(
     rb"\b(?:getattr|hasattr|vars|getmembers|dir)\(\s*(?:\w+\.)*(\w+)|(\w+)\.__dict__|\bimport_module\(([^\n]*)|\b(globals|locals)\(\)"
 )
 """How code takes from a module what it does not name."""
+_LOOKING_UP = (
+    b"getattr(",
+    b"hasattr(",
+    b"vars(",
+    b"getmembers(",
+    b"dir(",
+    b"__dict__",
+    b"import_module(",
+    b"globals(",
+    b"locals(",
+)
 
 
 def informed(
@@ -58,14 +70,14 @@ def informed(
     return [_informed(one, methods.get(one.at.path, ()), is_all=False) for one in found]
 
 
-def _texts(read: Callable[[str], bytes], project: Sequence[str] | None) -> dict[str, bytes] | None:
+def _texts(read: Callable[[str], bytes], project: Sequence[str] | None) -> ProjectTexts | None:
     """What stands in the files of a project that may name code; None where there are too few or too many to tell."""
     if project is None or sum(path.endswith(".py") for path in project) < limits.PROJECT_TELLS:
         return None
     naming = [path for path in project if path.endswith(_CODE) or _is_written(path)]
     if len(naming) > limits.PROJECT_FILES:
         return None
-    return {path: what_runs(read(path)) if path.endswith(".py") else read(path) for path in naming}
+    return ProjectTexts({path: read(path) for path in naming})
 
 
 def _informed(finding: Finding, unused: Iterable[Definition], is_all: bool) -> Finding:
@@ -99,22 +111,20 @@ def _left(text: bytes, suspects: Sequence[Definition]) -> list[Definition]:
 
 
 def _unused(
-    candidates: dict[str, list[Definition]], files: dict[str, bytes], texts: Mapping[str, bytes]
+    candidates: dict[str, list[Definition]], files: dict[str, bytes], texts: ProjectTexts
 ) -> Iterator[tuple[str, tuple[list[Definition], bool]]]:
     """What is unused of each file, and whether that is the whole of it."""
-    looked_up = {name for path, text in texts.items() if path.endswith(".py") for name in _looked_up(text)}
+    looked_up = {name for text in texts.code_with(*_LOOKING_UP) for name in _looked_up(text)}
     for path, suspects in candidates.items():
         modules = _modules(path)
         if not looked_up.isdisjoint(modules) or {b"globals", b"locals"} & _looked_up(files[path]):
             continue
-        others = {
-            other: one for other, one in texts.items() if other != path and _may_name(other, one, modules)
-        }
+        others = ((other, one) for other, one in _that_may_mean(texts, modules) if other != path)
         free = [one for one in suspects if not _is_named(one, path, texts)]
         left = _left(files[path], free)
         is_only = sum(stem(one) == stem(path) for one in texts) == 1
-        users = [one for other, one in others.items() if imports(other, one, path, is_only)]
-        if left and _is_used(files[path], users, left):
+        users = (one for other, one in others if imports(other, one, path, is_only))
+        if left and _is_used(files[path], list(users), left):
             yield path, (left, False)
         elif (
             suspects
@@ -124,7 +134,7 @@ def _unused(
             yield path, (suspects, True)
 
 
-def _is_named(one: Definition, path: str, texts: Mapping[str, bytes]) -> bool:
+def _is_named(one: Definition, path: str, texts: ProjectTexts) -> bool:
     """Whether another file may mean a definition of a file by its name: one that imports it, or that imports one which hands
     it on. To import it alone is no use of it, but in a package, whose `__init__` says what it is made of; and what trains has
     been run by somebody who imports it, or will be."""
@@ -132,8 +142,8 @@ def _is_named(one: Definition, path: str, texts: Mapping[str, bytes]) -> bool:
     is_enough = trains(within(texts.get(path, b""), one))
     while pending:
         modules = _modules(pending.pop())
-        for other, text in texts.items():
-            if other in seen or not _may_name(other, text, modules) or not _brings(text, name):
+        for other, text in _that_may_mean(texts, modules, partial(_brings, name)):
+            if other in seen:
                 continue
             seen.add(other)
             is_all = is_enough or not other.endswith(".py") or stem(other) == "__init__"
@@ -143,7 +153,18 @@ def _is_named(one: Definition, path: str, texts: Mapping[str, bytes]) -> bool:
     return False
 
 
-def _brings(text: bytes, name: bytes) -> bool:
+def _that_may_mean(
+    texts: ProjectTexts, modules: set[bytes], brings: Callable[[bytes], bool] = bool
+) -> Iterator[tuple[str, bytes]]:
+    """The files that may mean a definition of a module by its name: code has to import that, other files do not."""
+    return texts.where(
+        lambda path, text: (
+            brings(text) and (not path.endswith(_CODE) or any(names(text, one) for one in modules))
+        )
+    )
+
+
+def _brings(name: bytes, text: bytes) -> bool:
     """Whether a word stands in a text, or it takes all that another file has."""
     return names(text, name) or re.search(rb"\bimport\s*\*", text) is not None
 
@@ -158,11 +179,6 @@ def _is_written(path: str) -> bool:
         return path.endswith(_OTHERS) and os.path.getsize(path) <= MOST_BYTES
     except OSError:
         return False
-
-
-def _may_name(path: str, text: bytes, modules: set[bytes]) -> bool:
-    """Whether a file may mean a definition of a module by its name: code has to import that."""
-    return not path.endswith(_CODE) or any(names(text, one) for one in modules)
 
 
 def _is_used(text: bytes, users: Sequence[bytes], unused: Sequence[Definition]) -> bool:

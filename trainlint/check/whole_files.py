@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from trainlint.check.definitions import trains
-from trainlint.check.naming import imported, names, stem
+from trainlint.check.naming import imported, stem
+from trainlint.check.project_texts import ProjectTexts
 from trainlint.project.soundness import tree
 
 
-def is_apart(path: str, text: bytes, texts: Mapping[str, bytes], is_defined: Callable[[int], bool]) -> bool:
+def is_apart(path: str, text: bytes, texts: ProjectTexts, is_defined: Callable[[int], bool]) -> bool:
     """Whether a file only defines things and does not train, and nothing else in the project names the file.
 
     Args:
@@ -21,8 +22,8 @@ def is_apart(path: str, text: bytes, texts: Mapping[str, bytes], is_defined: Cal
     if trains(text):
         return False
     lines = [one.lineno for one in tree(text).body if not _does_nothing(one)]
-    return all(map(is_defined, lines)) and not any(
-        names(other, stem(path).encode()) for place, other in texts.items() if place != path
+    return all(map(is_defined, lines)) and all(
+        place == path for place, _ in texts.naming(stem(path).encode())
     )
 
 
@@ -34,7 +35,7 @@ def _does_nothing(statement: ast.stmt) -> bool:
     return is_plain and not any(isinstance(one, ast.Call) for one in ast.walk(statement))
 
 
-def hangs_together(texts: Mapping[str, bytes]) -> bool:
+def hangs_together(texts: ProjectTexts) -> bool:
     """Whether files are one program, which is complete: two in three of those that are no scripts are imported. In a folder of
     separate programs few are. Of a package that others install, those may import any file."""
     if is_of_a_package(texts):
@@ -46,14 +47,14 @@ def hangs_together(texts: Mapping[str, bytes]) -> bool:
     return sum(one in words for one in modules) * 3 >= len(modules) * 2
 
 
-def is_of_a_package(texts: Mapping[str, bytes]) -> bool:
+def is_of_a_package(texts: ProjectTexts) -> bool:
     """Whether a file says that the project is one that others install."""
-    return any(map(_packs, texts.items()))
+    return any(_packs(path, texts) for path in texts)
 
 
-def _packs(file: tuple[str, bytes]) -> bool:
-    name = os.path.basename(file[0])
+def _packs(path: str, texts: ProjectTexts) -> bool:
+    name = os.path.basename(path)
     return name in ("setup.py", "setup.cfg") or (
         name == "pyproject.toml"
-        and re.search(rb"^\[(?:project|tool\.poetry)\]", file[1], re.MULTILINE) is not None
+        and re.search(rb"^\[(?:project|tool\.poetry)\]", texts[path], re.MULTILINE) is not None
     )
