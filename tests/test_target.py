@@ -24,6 +24,28 @@ if TYPE_CHECKING:
         ("requirements.txt", "numpy\ntorch>=1.8.0  # see the site\ntorchvision>=0.9", (1, 8, 0), NEWEST),
         ("requirements.txt", "torch==2.4.1+cu121", (2, 4, 1), (2, 4, 1)),
         ("requirements.txt", "torch", NEWEST, NEWEST),
+        ("requirement.txt", "torch==1.5", (1, 5), (1, 5)),
+        (
+            "requirements.txt",
+            "https://a.org/cu113/torch-1.10.0%2Bcu113-cp39-cp39-linux_x86_64.whl",
+            (1, 10, 0),
+            (1, 10, 0),
+        ),
+        (
+            "requirements.txt",
+            "torch @ https://a.org/torch-2.1.0+cpu-cp39-cp39-linux_x86_64.whl ; x",
+            (2, 1, 0),
+            (2, 1, 0),
+        ),
+        ("requirements.txt", "https://a.org/torch-1.10.0/torchvision-0.11.0-cp39.whl", NEWEST, NEWEST),
+        ("requirements.txt", "https://a.org/pytorch-1.10.0-cp39.whl", NEWEST, NEWEST),
+        (
+            "setup.py",
+            'setup(install_requires=["torch@https://a.org/torch-1.10.0%2Bcu113-cp39.whl"])',
+            (1, 10, 0),
+            (1, 10, 0),
+        ),
+        ("setup.py", 'URL = "see https://a.org/torch-1.10.0-cp39.whl"', NEWEST, NEWEST),
         ("requirements.txt", "torchvision==0.1\ntorch-geometric==1.0", NEWEST, NEWEST),
         (
             "pyproject.toml",
@@ -229,6 +251,27 @@ def test_advice_is_given_where_the_version_can_follow_it(
     root = project({"requirements.txt": f"torch=={pinned}\n", "train.py": _OLD_WAYS})
     found = analyse([Source("train.py")], concerns=find_config(root).concerns()).findings
     assert sorted(one.code for one in found if one.level != "info") == codes
+
+
+@pytest.mark.parametrize(
+    ("files", "concerned"),
+    [
+        ({"requirements.txt": "torch>=2.1"}, False),
+        ({"requirements.txt": "torch>=2.1,<2.6"}, True),
+        ({"requirements.txt": "torch>=2.1,<=2.6"}, False),
+        ({"requirements.txt": "torch==2.1"}, True),
+        ({"environment.yml": "dependencies:\n  - pip:\n    - torch>=2.1"}, False),
+        ({"pyproject.toml": '[project]\ndependencies = ["torch>=2.1"]'}, True),
+        ({"setup.py": 'setup(install_requires=["torch>=2.1"])'}, True),
+        ({"trainlint.toml": 'target-torch = "2.1"', "requirements.txt": "torch>=2.1"}, True),
+    ],
+)
+def test_a_list_for_pip_without_an_upper_bound_installs_the_newest(
+    project: Project, files: dict[str, str], *, concerned: bool
+) -> None:
+    root = project({**files, "train.py": _OLD_WAYS})
+    found = analyse([Source("train.py")], concerns=find_config(root).concerns()).findings
+    assert ("TL913" in [one.code for one in found if one.level != "info"]) is concerned
 
 
 @pytest.mark.parametrize(

@@ -24,30 +24,34 @@ from trainlint.project.soundness import tree
 Reader = Callable[[str], Iterator[str]]
 Readers = Mapping[str, Reader]
 
-_PINNED = re.compile(r"[A-Za-z][\w.-]*\s*(?:\[[^]]*\]\s*)?(?:===|==|~=|>=|<=|!=|<|>)\s*\d[^\r\n]*")
-"""A requirement that names a version: elsewhere a name may stand for anything."""
+_PINNED = re.compile(
+    r"[A-Za-z][\w.-]*\s*(?:\[[^]]*\]\s*)?(?:===|==|~=|>=|<=|!=|<|>)\s*\d[^\r\n]*|torch\s*@\s*\S+\.whl\b\S*"
+)
+"""A requirement that names a version or a file: elsewhere a name may stand for anything."""
 _CONDA = re.compile(
     r"\s*(?:-\s*)?[\"']?(?:[\w.-]+::)?(?:py)?torch(?:-[cg]pu)?\s*(?P<versions>[=<>!~][^\"'#]*)"
 )
 
 
-def requirements(folder: Path) -> Iterator[str]:
-    """The requirements that the files of a folder list, in the notation of pip."""
-    yield from _read(folder, _LISTS)
+def requirements(folder: Path) -> Iterator[tuple[str, bool]]:
+    """The requirements that the files of a folder list, in the notation of pip, and of each whether it is one of a package:
+    of those who install that, some have a torch already."""
+    for file, line in _read(folder, _LISTS):
+        yield line, file.name in _OF_PACKAGES
 
 
 def instructions(folder: Path) -> Iterator[str]:
     """The requirements that follow from how the project in a folder is built, tested and installed by hand."""
-    yield from _read(folder, _INSTRUCTIONS)
+    return (line for _, line in _read(folder, _INSTRUCTIONS))
 
 
-def _read(folder: Path, readers: Readers) -> Iterator[str]:
+def _read(folder: Path, readers: Readers) -> Iterator[tuple[Path, str]]:
     for file, read in _files(folder, {tuple(pattern.split("/")): read for pattern, read in readers.items()}):
         try:
             text = text_of(file)
         except (OSError, UnicodeDecodeError):
             continue
-        yield from read(text)
+        yield from ((file, line) for line in read(text))
 
 
 def _files(folder: Path, readers: Mapping[tuple[str, ...], Reader]) -> Iterator[tuple[Path, Reader]]:
@@ -136,6 +140,7 @@ def _of_dockerfile(text: str) -> Iterator[str]:
     yield from requirements_of_commands(text)
 
 
+_OF_PACKAGES = frozenset(("pyproject.toml", "setup.py", "setup.cfg"))
 _LISTS: Readers = {
     "pyproject.toml": _of_pyproject,
     "requirements.txt": _of_requirements,
@@ -146,7 +151,7 @@ _LISTS: Readers = {
     "conda*.yml": _of_conda,
     "conda*.yaml": _of_conda,
     "constraints*.txt": _of_requirements,
-    "requirements*.txt": _of_requirements,
+    "requirement*.txt": _of_requirements,
     "requirements/*.txt": _of_requirements,
 }
 """By name or pattern, what reads it."""

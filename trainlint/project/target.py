@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trainlint.finding import Finding, Version
@@ -17,6 +17,8 @@ NEWEST: Version = (2, 13)
 _REQUIREMENT = re.compile(
     r"^\s*[\"']?torch\s*(?:\[[^]]*\]\s*)?(?![\w.-])(?P<versions>[^;#@]*)", re.IGNORECASE
 )
+_WHEEL = re.compile(r"(?:^|[\s@/])torch-(?P<version>\d+(?:\.\d+)+)[^\s/]*\.whl\b")
+"""`torch @ https://…/torch-1.10.0%2Bcu113-cp39-cp39-linux_x86_64.whl`, or the address alone."""
 _BOUND = re.compile(r"(?P<sign>===|==|~=|>=|<=|!=|<|>|\^|~)?\s*(?P<version>\d+(?:\.\d+)*)")
 
 VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:(?:a|b|rc|\.?dev|\.?post)\d*)*(?:\+[\w.]+)?")
@@ -24,17 +26,21 @@ VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:(?:a|b|rc|\.?dev|\.?post)\d*)*(?:\+[\w.
 
 @dataclass(frozen=True)
 class Target:
-    """The oldest and the newest torch that a project has to run with."""
+    """The oldest and the newest torch that a project has to run with, and the oldest that it runs with if it is installed
+    today, where that is another one: of a list for pip without an upper bound that is the newest."""
 
     oldest: Version = NEWEST
     newest: Version = NEWEST
+    installed: Version | None = None
 
     def concerns(self, finding: Finding) -> bool:
         """Whether a finding matters to the project."""
         of = finding.torch
         if of is None or (of.gone is not None and self.newest >= of.gone):
             return True
-        return (of.since or ()) <= self.oldest and (of.before is None or self.oldest < of.before)
+        return (of.since or ()) <= self.oldest and (
+            of.before is None or (self.installed or self.oldest) < of.before
+        )
 
 
 def version(text: str) -> Version:
@@ -53,10 +59,17 @@ def target_near(start: Path) -> Target:
     on count, what its workflows install and what its README says; of several versions the oldest and the newest.
     """
     for folder in (start, *start.parents):
-        listed = list(_versions(requirements(folder)))
-        if any(listed):
-            return _target(next(filter(None, listed)))
-        told = [_target(one) for one in _versions(instructions(folder)) if one]
+        listed = [
+            (versions, of_package)
+            for line, of_package in requirements(folder)
+            for versions in _versions(line)
+        ]
+        for versions, of_package in listed:
+            if versions:
+                found = _target(versions)
+                is_open = not of_package and found.newest != found.oldest
+                return replace(found, installed=found.newest) if is_open else found
+        told = [_target(one) for line in instructions(folder) for one in _versions(line) if one]
         if told:
             return Target(min(one.oldest for one in told), max(one.newest for one in told))
         if listed or (folder / ".git").exists():
@@ -64,12 +77,13 @@ def target_near(start: Path) -> Target:
     return Target()
 
 
-def _versions(lines: Iterable[str]) -> Iterator[str]:
-    """What requirements say of torch; an empty text for any version."""
-    for line in lines:
-        found = _REQUIREMENT.match(line)
-        if found is not None:
-            yield found["versions"].strip() if _BOUND.search(found["versions"]) else ""
+def _versions(line: str) -> Iterator[str]:
+    """What a requirement says of torch; an empty text for any version."""
+    wheel = _WHEEL.search(line)
+    if wheel is not None:
+        yield f"=={wheel['version']}"
+    elif (found := _REQUIREMENT.match(line)) is not None:
+        yield found["versions"].strip() if _BOUND.search(found["versions"]) else ""
 
 
 def _target(text: str) -> Target:

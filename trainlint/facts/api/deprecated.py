@@ -184,8 +184,9 @@ _WEIGHTS = {
 }
 """What `pretrained=True` has always loaded; None where that depends on more. `DEFAULT` may be newer ones."""
 
-GONE_WITH = {"torch.nn.utils.weight_norm": ("weight_g", "weight_v")}
-"""Attributes that what is written instead does not have: where a program reads them, it cannot be replaced as it is."""
+GONE_WITH = {"torch.nn.utils.weight_norm": ("weight_g", "weight_v", "remove_weight_norm")}
+"""Attributes and functions that do not go with what is written instead: where a program reads them, it cannot be replaced as
+it is. `remove_weight_norm` raises for a parametrization."""
 
 SCHEDULERS = "torch.optim.lr_scheduler."
 WITH_EPOCH = frozenset(f"{SCHEDULERS}{name}" for name in ("CosineAnnealingWarmRestarts", "ReduceLROnPlateau"))
