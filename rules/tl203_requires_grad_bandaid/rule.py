@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeGuard
 
-from trainlint.facts.api.gradients import CUTS, REBUILDS
+from trainlint.facts.api.gradients import CUTS, FLAT, REBUILDS
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts, terms
 from trainlint.facts.ask.behind_losses import operations_behind
@@ -126,6 +126,9 @@ def _weighed(value: Value) -> Sequence[Value]:
     return value.parts() if is_plain else _held(value)
 
 
+_LEAPS = FLAT | frozenset("argmax argmin == != < <= > >= eq ne lt le gt ge".split())
+
+
 def _ends(event: RequiresGrad) -> list[Op]:
     """Where the paths from a loss to trainable parameters are cut, if all of them are."""
     if isinstance(event.target, Op) and cuts(event.target):
@@ -133,4 +136,11 @@ def _ends(event: RequiresGrad) -> list[Op]:
     found = attachment(event.target)
     if found.attached or (found.uncertain and not event.assignment):
         return []  # `requires_grad_()` has no effect on an attached loss; an assignment would raise
-    return [*found.cuts, *found.unrecorded] or list(without_gradient(event.target))
+    ends = [*found.cuts, *found.unrecorded] or list(without_gradient(event.target))
+    return ends or (list(_leaps(event.target)) if event.assignment else [])
+
+
+def _leaps(loss: Value) -> Iterator[Op]:
+    """Operations such as `argmax` that a loss is made of, whatever these have been given: since the assignment does not raise,
+    no other way leads to a parameter."""
+    return (one for one in reached([loss]) if isinstance(one, Op) and one.name in _LEAPS)

@@ -45,15 +45,15 @@ def check(training: Training) -> Iterator[Finding]:
             training, event
         ):
             continue
+        is_spent = all(_holds_spent(one, spent) for one in alternatives(event.value))
         if any(
-            is_no_tensor(one, event.guards) or _may_be_number(one, losses)
+            is_no_tensor(one, event.guards) or (not is_spent and _may_be_number(one, losses))
             for one in alternatives(event.value)
         ):
             continue
         found = attachment(event.value)
         if any(map(_is_loss_without_graph, alternatives(event.value))):
             continue
-        is_spent = all(_holds_spent(one, spent) for one in alternatives(event.value))
         has_one = found.attached and not found.uncertain and has_graph(event.value) and not _is_weighed(event)
         has_one = has_one and not training.is_test  # which leaves open what a program trains on
         if is_recurrence(event) or not (is_spent or has_one) or begins_with_steps(training, event):

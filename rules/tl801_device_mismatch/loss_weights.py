@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.placement import device_of, homes_of
+from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.modules import Moved
 from trainlint.facts.model.training import Training
@@ -48,7 +50,8 @@ def _given(training: Training, loss: LossCall, argument: str) -> Value | None:
         if one.is_a(MODULE)
         for value in one.attributes.values()
     )
-    if moved or held or owner.is_open or not owner.type.startswith("torch.nn."):
+    handed = any(owner in handed_over(value) for escape in training.events(Escape) for value in escape.values)
+    if moved or held or handed or owner.is_open or not owner.type.startswith("torch.nn."):
         return None
     return owner.argument(0, "weight") if argument == "weight" else owner.options.get(argument)
 

@@ -35,10 +35,8 @@ def check(training: Training) -> Iterator[Finding]:
 def _read(training: Training) -> Iterator[Finding]:
     """A batch that certainly is on one device, and a model that certainly is on another.
 
-    Where unknown code runs, it may move either.
+    Where unknown code runs, it may move either; weights of a loss only if it is handed that loss.
     """
-    if may_touch_anything(training, ()):
-        return
     for left in left_behind(training):
         at = left.weight.at if isinstance(left.weight, Op) else None
         yield Finding(
@@ -47,6 +45,8 @@ def _read(training: Training) -> Iterator[Finding]:
             "there, or the loss object with it: `criterion.to(device)`.",
             (Because(at, "the weights are created here"),) if at is not None else (),
         )
+    if may_touch_anything(training, ()):
+        return
     moves = training.events(Moved)
     known: dict[object, frozenset[str]] = {}
     for forward in training.events(Forward):

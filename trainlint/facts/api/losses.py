@@ -82,7 +82,7 @@ _FUNCTION = re.compile(r"(^|_)(loss|criterion)(_f[nu]\w*)?$")
 
 
 def is_named_loss(function: str, owner: str | None) -> bool:
-    """Whether a function of a program is called a loss, or a class whose objects it computes for: `DiceLoss.forward`."""
-    if owner is None:
-        return _FUNCTION.search(function) is not None
-    return function in ("forward", "__call__") and _CLASS.search(owner) is not None
+    """Whether a function of a program or a method is called a loss, or a class whose objects it computes for: `DiceLoss.forward`."""
+    if _FUNCTION.search(function):
+        return True
+    return owner is not None and function in ("forward", "__call__") and _CLASS.search(owner) is not None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from trainlint.facts.api.classes import MODULE
-from trainlint.facts.api.gradients import NO_GRADIENT
+from trainlint.facts.api.gradients import NO_GRADIENT, REBUILDS
 from trainlint.facts.api.layers import WITH_PARAMETERS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import cuts, is_index
@@ -27,6 +27,9 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.facts.seen.modules import Unrecorded
 from trainlint.finding import Place
+
+_TRAIN = frozenset(("backward", "manual_backward"))
+_CONVERTS = frozenset("numpy cpu cuda to float double half".split())
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ class PartCut:
 def parts_cut(training: Training) -> tuple[PartCut, ...]:
     """The cuts between a layer that learns and layers that an optimizer steps and that no loss of the program reaches."""
     pairs = list(_followed_by(training))
-    if not pairs or _are_changed_by_hand(training):
+    is_all = _TRAIN.isdisjoint(training.earlier.others)  # another method may train what this one leaves alone
+    if not pairs or not is_all or _are_changed_by_hand(training):
         return ()
     recorded = _behind_losses(training)
     if not any(isinstance(one, Op) and _is_cut(one) for one in recorded):
@@ -60,7 +64,12 @@ def parts_cut(training: Training) -> tuple[PartCut, ...]:
         for backward, step in pairs
         for op in _cuts_before_layers(backward)
         for found in _judged(training, op, backward, step, learning)
-    ) + tuple(found for pair in pairs for found in _cut_in_modules(training, *pair, learning))
+    ) + tuple(
+        found
+        for pair in pairs
+        for way in (_cut_in_modules, _cut_behind_named)
+        for found in way(training, *pair, learning)
+    )
 
 
 def never_learns(training: Training, backward: Backward, cut: Op) -> bool:
@@ -164,6 +173,27 @@ def _cut_in_modules(
             is_held = bool(layers) and all(_is_held(one, step) for one in layers)
             if is_held and _is_untrained(training, layers, learning) and _is_given(training, cut, layers):
                 yield PartCut(cut, backward, step, "they may be meant to stay as they are")
+
+
+def _cut_behind_named(
+    training: Training, backward: Backward, step: OptimizerStep, learning: dict[int, Object]
+) -> Iterator[PartCut]:
+    """The copies of what a module gives that an optimizer is given by itself, where nothing but the loss follows: one of two
+    towers whose outputs are compared. What is only detached may be a target."""
+    named = _named(step)
+    whole = {one.uid for one in (*starving(backward.loss), *unrecorded(backward.loss))}
+    for cut in reached([backward.loss], _recorded):
+        if isinstance(cut, Op) and cut.name in REBUILDS and cut.at is not None and cut.uid not in whole:
+            owners = [one.owner for one in reached(cut.parts(), _converted) if isinstance(one, Op)]
+            towers = list(dict.fromkeys(one for one in owners if one is not None and one.uid in named))
+            is_taught = any(is_part_of(other, one) for one in towers for other in learning.values())
+            if towers and not is_taught and _is_untrained(training, towers, learning):
+                yield PartCut(cut, backward, step, "they may be meant to stay as they are")
+
+
+def _converted(value: Value) -> Iterable[Value]:
+    """What a value is another form of, with the same numbers."""
+    return value.inputs[:1] if isinstance(value, Op) and (cuts(value) or value.name in _CONVERTS) else ()
 
 
 def _is_given(training: Training, cut: Op, layers: list[Object]) -> bool:
