@@ -16,6 +16,8 @@ from .kept_models import goes_on
 _OF_THE_SAME = frozenset(("iterate", "getitem", "detach", "data"))
 """What gives a part of some weights, or shares their memory."""
 _BEST = re.compile(r"best", re.IGNORECASE)
+_KEEPS_BEST = re.compile(r"best|early_?stop", re.IGNORECASE)
+"""What classes and functions are called that keep the best weights."""
 
 
 @rule(Training, level="error", words="state_dict")
@@ -60,8 +62,15 @@ def _kept_for_later(training: Training) -> Iterator[Finding]:
     is_whole = training.entry == "program" or bool(training.events(OptimizerStep))
     if is_whole or training.events(StateLoaded):
         return
+    saved = {
+        one.uid
+        for call in training.events(Called)
+        if call.name == "torch.save"
+        for one in reached(call.args[:1], _shared)
+    }
     for kept in training.events(StateKept):
-        if kept.guards and _BEST.search(kept.attribute) and kept.state.at is not None:
+        is_best = _BEST.search(kept.attribute) or _KEEPS_BEST.search(training.name)
+        if kept.guards and is_best and kept.state.at is not None and kept.state.uid not in saved:
             yield Finding(
                 kept.state.at,
                 "`state_dict()` returns references to the weights, not a copy: later steps change them too, so what "
