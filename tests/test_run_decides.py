@@ -311,3 +311,30 @@ def test_a_layer_that_a_comprehension_repeats(
 ) -> None:
     """The last is a layer that somebody has written twice: to share it may be meant."""
     assert _verdicts(BLOCKS.replace("BLOCKS", blocks), tmp_path, "TL910") == found
+
+
+SCHEDULED = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: FACTOR)
+for _ in range(4):
+    loss = model(torch.randn(8, 3)).pow(2).mean()
+    optimizer.zero_grad(); loss.backward(); optimizer.step(); scheduler.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("factor", "lines"),
+    [
+        ("(step + 1) // 11", [9]),  # an integer division, which is 0 for the whole warm-up
+        ("step / 10", []),
+        ("(step + 1) // 3", []),
+        ("0.0 if step < 2 else 1 / 0", []),
+    ],
+)
+def test_a_schedule_that_keeps_the_rate_at_0(factor: str, lines: list[int], tmp_path: Path) -> None:
+    said = _verdicts(SCHEDULED.replace("FACTOR", factor), tmp_path, "TL315")
+    assert [line for line, _ in said] == lines

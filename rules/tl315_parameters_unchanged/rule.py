@@ -26,8 +26,10 @@ def check(recorded: Recorded) -> Iterator[Finding]:
             continue
         mine = [one for one in parameters if optimizer.number in one.optimizers and _has_gradient(one)]
         if mine and not any(optimizer.learning_rates) and all(one.rate == 0 for one in mine):
-            if not _is_scheduled(recorded, optimizer):
-                yield _without_rate(at, mine)
+            if optimizer.stays_at_0:
+                yield _without_rate(at, mine, "the schedule gives 0 for the next steps too")
+            elif not _is_scheduled(recorded, optimizer):
+                yield _without_rate(at, mine, "no scheduler raises it")
             continue
         still = [one for one in mine if one.unchanged and one.rate and len(one.optimizers) == 1]
         for is_half, some in groupby(
@@ -63,11 +65,10 @@ def _should_have_moved(one: ParameterSeen) -> bool:
     return wanted > 10 * largest * _RESOLUTION.get(one.dtype, 1.0) and wanted > 1e-30
 
 
-def _without_rate(at: Place, mine: list[ParameterSeen]) -> Finding:
+def _without_rate(at: Place, mine: list[ParameterSeen], ahead: str) -> Finding:
     return Finding(
         at,
-        "This step changes no parameter: the learning rate is 0 in every param group, and no scheduler "
-        "raises it. Look for an integer division or a missing setting where the rate is computed.",
+        f"This step changes no parameter: the learning rate is 0 in every param group, and {ahead}. Look for an integer division or a missing setting where the rate is computed.",
         subject=mine[0].name if len(mine) == 1 else None,
         evidence={"learning rate": 0.0, "parameters": len(mine)},
     )

@@ -22,6 +22,7 @@ class OptimizerSeen:
         idle: how many of them had no gradient at its first step.
         before: steps that it took before the recording.
         base_rates: what schedulers start from, one for each parameter group.
+        stays_at_0: a schedule gives 0 for each group now, and will for its next steps.
     """
 
     number: int
@@ -37,3 +38,4 @@ class OptimizerSeen:
     idle: int = 0
     base_rates: tuple[float, ...] = ()
     before: int = 0
+    stays_at_0: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from trainlint import limits
@@ -19,11 +20,12 @@ from trainlint.program.evaluate import (
     wrapped_names,
 )
 from trainlint.program.evaluate.context import Frame
-from trainlint.program.evaluate.keys import INITIALISED
+from trainlint.program.evaluate.keys import INITIALISED, cached
 from trainlint.program.evaluate.reach import left_out
 from trainlint.program.evaluate.signatures import lacks_arguments, raises_at_once
 from trainlint.program.evaluate.values import Arguments, FunctionValue
 from trainlint.program.source import syntax as s
+from trainlint.program.source.keeping import is_cached
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
@@ -75,6 +77,36 @@ def call_function(
     if not is_constructor and ev.project.is_library_code(func.env.path, ev.env.path):
         owner = receiver if isinstance(receiver, Object) else None
         return ev.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
+    if is_cached(func.origin.code):
+        return _cached(ev, func, given, at, receiver)
+    return _followed(ev, func, given, at, receiver)
+
+
+def _cached(
+    ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None
+) -> Value:
+    """What a function behind a cache gives: for the same arguments the same, which no loop makes again unless it gives it
+    others."""
+    named = [*map(_same, given.args), *((name, _same(one)) for name, one in sorted(given.options.items()))]
+    key = (func.origin.env.uid, cached(func.origin.code.name, named))
+    held = ev.store.get(key)
+    if held is None or given.open:
+        is_once = all(isinstance(one, (Constant, Object)) for one in given.all())
+        with ev.inside(loops=()) if is_once else nullcontext():
+            held = _followed(ev, func, given, at, receiver)
+        ev.store.set(key, held)
+    return held
+
+
+def _same(value: Value) -> object:
+    """What two arguments have in common that are equal."""
+    return ("constant", value.value) if isinstance(value, Constant) else value.uid
+
+
+def _followed(
+    ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None
+) -> Value:
+    """A call whose body is followed."""
     ev.trace.reached.add((func.env.path, func.code.at[0]))
     ev.trace.code.add((func.env.path, func.code.at[0]))
     frame = Frame(

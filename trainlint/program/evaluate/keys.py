@@ -71,6 +71,11 @@ def not_followed(name: str) -> str:
     return f"{_MARK}property {name}"
 
 
+def cached(name: str, given: object) -> str:
+    """What a function behind a cache has given for some arguments."""
+    return f"{_MARK}cached {name} {given}"
+
+
 def item(index: object) -> str:
     """What `value[index]` is."""
     return f"[{index!r}]"

@@ -10,7 +10,7 @@ _CACHES = frozenset(("cache", "lru_cache", "cached_property"))
 
 def keeps_what_it_makes(function: s.Function) -> bool:
     """Whether a function sets a global variable, or an entry of a container of its module, or its results are cached."""
-    if any(_last_name(one) in _CACHES for one in function.decorators):
+    if is_cached(function):
         return True
     own = {one.name for one in function.parameters}
     containers: set[str] = set()
@@ -21,6 +21,11 @@ def keeps_what_it_makes(function: s.Function) -> bool:
             own.update(one.name for one in node.targets if isinstance(one, s.Name))
             containers.update(_container(one) for one in node.targets if isinstance(one, s.Subscript))
     return bool(containers - own - {""})
+
+
+def is_cached(function: s.Function) -> bool:
+    """Whether a decorator keeps what a function has given for the same arguments."""
+    return any(_last_name(one) in _CACHES for one in function.decorators)
 
 
 def _last_name(node: s.Expr) -> str:

@@ -13,6 +13,7 @@ from trainlint.facts.model.values import Items, Op, Value
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.trace.measure import numbers
+from trainlint.trace.measure.rates_ahead import stays_at_0
 from trainlint.trace.watch.loose import loose
 from trainlint.trace.watch.objects import dotted
 from trainlint.trace.watch.optimizers import number, parameter_behind, parameters_of
@@ -72,6 +73,7 @@ class _Survey:
                     state_devices=tuple(sorted(devices)),
                     idle=known.idle,
                     before=known.before,
+                    stays_at_0=any(map(stays_at_0, self._steps.schedulers_of(optimizer))),
                 )
             )
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Sequence
 from types import FrameType
@@ -51,6 +52,7 @@ class Steps:
         self._phases = phases
         self.optimizers: dict[int, Optimizer] = {}
         self.parameters: dict[int, Parameter] = {}
+        self._schedulers: list[weakref.ref[Any]] = []
         self.inside = False
         """Whether an optimizer is stepping now."""
         self._stepping: dict[int, int] = {}
@@ -219,7 +221,13 @@ class Steps:
         recorder = self._recorder
         made = recorder.objects.made(scheduler, recorder.at(frame))
         made.args = (self.of(scheduler.optimizer).object,)
+        self._schedulers.append(weakref.ref(scheduler))
         recorder.emit(Built, frame, made, object=made)
+
+    def schedulers_of(self, optimizer: torch.optim.Optimizer) -> list[Any]:
+        """The schedulers of an optimizer that live."""
+        live = [scheduler for one in self._schedulers if (scheduler := one()) is not None]
+        return [one for one in live if one.optimizer is optimizer]
 
     def scheduler_stepped(self, scheduler: Any, told: object, frame: FrameType) -> None:
         made = self._recorder.objects.of(scheduler)
