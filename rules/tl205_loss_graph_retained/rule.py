@@ -47,7 +47,7 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if any(
             is_no_tensor(one, event.guards) or _may_be_number(one, losses)
-            for one in alternatives(event.value)
+            for one in (event.value, *alternatives(event.value))
         ):
             continue
         found = attachment(event.value)
