@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainlint.facts.api.operations import EQUALITIES
+from trainlint.facts.ask.precision import dtype_of
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.training import Training
@@ -25,6 +26,9 @@ _OVER_CLASSES = ("cross_entropy", "nll_loss")
 """Losses whose input has one axis more than targets that are classes."""
 
 _DECIDES = frozenset("> >= < <= gt ge lt le round argmax long int bool heaviside".split())
+
+
+_TO_FLOAT = frozenset(("float", "double", "half", "bfloat16"))
 
 
 class Apart(NamedTuple):
@@ -61,6 +65,15 @@ def _is_decided(side: Value) -> bool:
     return False
 
 
+def _is_of_classes(loss: LossCall) -> bool:
+    """Whether the targets of a loss are classes: targets that were made floats are probabilities, of as many axes as the input."""
+    target = loss.target
+    if loss.function not in _OVER_CLASSES:
+        return False
+    is_float = isinstance(target, Op) and (target.name in _TO_FLOAT or any(map(dtype_of, target.parts())))
+    return not is_float
+
+
 def _apart(compared: Op, loss: LossCall) -> tuple[int, bool] | None:
     """How many axes more the prediction of a comparison has than the target, as a loss of both shows, and whether that is
     certain; None where the loss is not of these."""
@@ -71,6 +84,6 @@ def _apart(compared: Op, loss: LossCall) -> tuple[int, bool] | None:
     for first, second in (sides, sides[::-1]):
         is_pair = first.of is given.of and second.of is wanted.of and given.of is not wanted.of
         if is_pair and not second.is_chosen and (first.is_chosen or any(map(_is_decided, compared.inputs))):
-            more = wanted.added - given.added + (loss.function in _OVER_CLASSES)
+            more = wanted.added - given.added + _is_of_classes(loss)
             return first.added - second.added + more, all(one.is_sure for one in (*sides, given, wanted))
     return None

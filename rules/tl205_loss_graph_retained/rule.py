@@ -48,7 +48,7 @@ def check(training: Training) -> Iterator[Finding]:
         is_spent = all(_holds_spent(one, spent) for one in alternatives(event.value))
         if any(
             is_no_tensor(one, event.guards) or (not is_spent and _may_be_number(one, losses))
-            for one in alternatives(event.value)
+            for one in (event.value, *alternatives(event.value))
         ):
             continue
         found = attachment(event.value)

@@ -15,11 +15,12 @@ from trainlint.facts.model.values import Object, Value
 
 
 class Clipped:
-    """The models of an optimizer, as far as all of them are certainly made in sight."""
+    """The models of an optimizer, as far as all of them are certainly made in sight, and not by code that ran before."""
 
     def __init__(self, training: Training, step: OptimizerStep) -> None:
         held, complete = modules_held(step.optimizer)
-        models = [one for one in held if isinstance(one, Object)]
+        known = {one.uid for one in training.objects}
+        models = [one for one in held if isinstance(one, Object) and one.uid in known]
         self._training = training
         self._models = models if complete and len(models) == len(held) else []
         self._numbers = frozenset[int]().union(*(numbers_inside(one) | {one.uid} for one in self._models))

@@ -19,6 +19,7 @@ from trainlint.facts.model.values import Object, Op, Table, Unknown, Value, alte
 
 _MOST_PARTS = 200
 """Parts of a list of parameters that are looked through for an optimizer."""
+_NEW_TENSORS = frozenset(("cat", "clone"))
 
 
 class Held(NamedTuple):
@@ -83,7 +84,7 @@ def _given(optimizer: Object) -> Iterator[Value]:
     """What an optimizer was made with, taken apart."""
     named = (held for name, held in optimizer.options.items() if name in ("params", "model"))
     every = reached((*optimizer.args[:1], *named), lambda one: reversed(_parts(one)))
-    return (leaf for leaf in every if _is_whole(leaf) or not _parts(leaf))
+    return (leaf for leaf in every if _is_whole(leaf) or not (_parts(leaf) or _is_new(leaf)))
 
 
 def _parts(value: Value) -> Sequence[Value]:
@@ -93,8 +94,15 @@ def _parts(value: Value) -> Sequence[Value]:
         return (value.entries["params"],)
     if not isinstance(value, Op):
         return value.parts()
+    if _is_new(value):
+        return ()
     added = [part for one in value.written if one.name in EXTENDS for part in one.inputs[1:]]
     return added if _is_whole(value) else (*value.inputs, *added)
+
+
+def _is_new(value: Value) -> bool:
+    """Whether this is a tensor of its own: a parameter that it was computed from is not stepped with it."""
+    return isinstance(value, Op) and value.name in _NEW_TENSORS
 
 
 def _is_whole(value: Value) -> bool:

@@ -37,6 +37,7 @@ from trainlint.program.evaluate import (
 from trainlint.program.evaluate.context import Context, Frame, Work
 from trainlint.program.evaluate.making import Making
 from trainlint.program.evaluate.roots import Root
+from trainlint.program.evaluate.shared_names import SharedNames
 from trainlint.program.evaluate.store import Kept, Layer
 from trainlint.program.evaluate.sweeping import reachable
 from trainlint.program.evaluate.values import (
@@ -87,6 +88,7 @@ class Evaluator(Making):
         self.tables: set[str] = set()
         """Dicts that any entry point has seen and has not made itself."""
         self.assigned_names: dict[int, frozenset[str]] = {}
+        self.shared_names = SharedNames()
 
     # Roots
 
@@ -116,6 +118,7 @@ class Evaluator(Making):
         self.project.forget_code()
         self.forget_labels()
         self.assigned_names.clear()
+        self.shared_names.forget_code()
         self.uses.forget_code()
         self.roles.forget_code()
 

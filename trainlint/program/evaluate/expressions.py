@@ -32,6 +32,7 @@ from trainlint.program.evaluate import (
     loops,
     names,
     namespaces,
+    narrowing,
     overloads,
     restoring,
     standing_in,
@@ -310,14 +311,12 @@ def _conditional(ev: Evaluator, node: s.Conditional) -> Value:
     guard = condition, polarity = conditions.guard(test)
     guards = ev.guards
     with ev.inside(known={**known, **dict(conditions.implied(test, True, guard))}, guards=(*guards, guard)):
-        then = ev.expr(node.then)
-    with ev.inside(
-        known={**known, **dict(conditions.implied(test, False, guard))},
-        guards=(*guards, (condition, not polarity)),
-    ):
-        otherwise = ev.expr(node.otherwise)
+        then = narrowing.told(ev, ev.expr(node.then), guard, node.then.at)
+    other = (condition, not polarity)
+    with ev.inside(known={**known, **dict(conditions.implied(test, False, guard))}, guards=(*guards, other)):
+        otherwise = narrowing.told(ev, ev.expr(node.otherwise), other, node.otherwise.at)
     ev.varying.setdefault(condition, conditions.varies(test))
-    return one_of(((((condition, polarity),), then), (((condition, not polarity),), otherwise)))
+    return one_of((((guard,), then), ((other,), otherwise)))
 
 
 def _lambda(ev: Evaluator, node: s.Lambda) -> Value:

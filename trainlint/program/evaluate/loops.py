@@ -18,6 +18,8 @@ from trainlint.program.api import elements
 from trainlint.program.api.lists import is_unrolled, numbered, unrolled
 from trainlint.program.evaluate import assigning, names
 from trainlint.program.evaluate.blocks import Signal, block, decided
+from trainlint.program.evaluate.shared_names import changed_by_calls
+from trainlint.program.evaluate.values import Env
 from trainlint.program.source import rebinding, shape
 from trainlint.program.source import syntax as s
 
@@ -99,23 +101,25 @@ def _loop(
     start: Callable[[], Value | None],
     over: Value | None = None,
 ) -> Signal:
-    """One iteration that stands for many: names that the body assigns are carried into it."""
-    carried: dict[str, Carried] = {}
+    """One iteration that stands for many: names that the body assigns are carried into it, and
+    constants that functions change which it calls."""
+    carried: dict[tuple[Env, str], Carried] = {}
     with loop(ev, node.at, over, body) as number:
-        for name in _names_assigned(ev, node, body):
-            before = ev.store.get((ev.env.declared.get(name, ev.env).uid, name))
+        assigned = [(ev.env.declared.get(name, ev.env), name) for name in _names_assigned(ev, node, body)]
+        for env, name in dict.fromkeys((*assigned, *changed_by_calls(ev, body))):
+            before = ev.store.get((env.uid, name))
             if before is not None:
-                carried[name] = Carried(start=before, loop=number)
-                names.bind(ev, name, carried[name])
+                carried[env, name] = Carried(start=before, loop=number)
+                names.bind(ev, name, carried[env, name], env)
         test = start()
         signal = block(ev, body)
     made = ev.nodes[-1]
     if isinstance(made, Loop):
         made.test = test
-    for name, value in carried.items():
-        after = ev.store.get((ev.env.declared.get(name, ev.env).uid, name))
+    for (env, name), value in carried.items():
+        after = ev.store.get((env.uid, name))
         if after is value:
-            names.bind(ev, name, value.start)
+            names.bind(ev, name, value.start, env)
         else:
             value.back = after
     return signal if signal in ("return", "raise") and isinstance(node, s.While) else None

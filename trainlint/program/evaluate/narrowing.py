@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.ask.attachment import attachment
+from trainlint.facts.ask.attachment import attachment, is_no_tensor
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Table, Value
 from trainlint.program.api import filling
 from trainlint.program.evaluate import expressions, names
+from trainlint.program.evaluate.conditions import Guard
 from trainlint.program.evaluate.values import Library
 from trainlint.program.source import syntax as s
 
@@ -43,6 +44,11 @@ def narrow(ev: Evaluator, test: s.Expr, outcome: bool) -> None:
             operands=(s.Call(func=s.Name(name="type"), args=(asked,)), types),
         ) if outcome == (operator in ("is", "==", "in")):
             _becomes_number(ev, asked.value, types)
+
+
+def told(ev: Evaluator, value: Value, guard: Guard, at: s.Span) -> Value:
+    """A value, or the number that it has to be where a test has found that it is no tensor, whichever of several it is."""
+    return ev.op("number", (), at) if isinstance(value, Choice) and is_no_tensor(value, (guard,)) else value
 
 
 def _becomes_none(ev: Evaluator, target: s.Name) -> None:
