@@ -5,13 +5,14 @@ from trainlint.facts.ask.evidence import Evidence, of_gradients
 from trainlint.facts.ask.flow import is_made_of, made_of
 from trainlint.facts.ask.interference import may_touch_anything
 from trainlint.facts.ask.modes import is_inside
+from trainlint.facts.ask.stepped import certainly_clears
 from trainlint.facts.ask.trained_by import may_train
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.parameters import ParametersRead
-from trainlint.facts.model.events.steps import Backward, OptimizerStep
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, constant
 from trainlint.finding import Because, Finding
@@ -50,6 +51,10 @@ def check(training: Training) -> Iterator[Finding]:
                 (Because(step.at, "this optimizer gets no gradients"),),
             )
             continue
+        trains = _trained_before(training, step) if step.loops else None
+        if trains is not None:
+            yield _left_over(training, step, trains)
+            continue
         evidence = of_gradients(training, step.optimizer)
         if evidence.get("of them without a gradient") == evidence.get("parameters that stepped"):
             yield _finding(training, step, use, evidence)
@@ -67,6 +72,45 @@ def _finding(training: Training, step: OptimizerStep, use: Use, evidence: Eviden
         "`step()`.",
         tuple(because),
         evidence=evidence,
+    )
+
+
+def _trained_before(training: Training, step: OptimizerStep) -> Backward | None:
+    """The last backward of another loop whose gradients the same optimizer has stepped on before this."""
+    own = {
+        event.loops[-1]
+        for event in training.events(OptimizerStep)
+        if event.loops and event.optimizer is step.optimizer and training.is_after(step, event)
+    }
+    found = [
+        one
+        for one in training.events(Backward)
+        if own & set(one.loops) and training.is_after(step, one) and may_train(training, one, step.optimizer)
+    ]
+    return found[-1] if found else None
+
+
+def _left_over(training: Training, step: OptimizerStep, trains: Backward) -> Finding:
+    """A step in a loop that only evaluates: whether it moves anything depends on what training has left behind."""
+    loop = step.loops[-1]
+    is_cleared = any(
+        certainly_clears(one.target, step.optimizer)
+        for one in training.events(ZeroGrad)
+        if loop in one.loops or (training.is_after(one, trains) and training.is_after(step, one))
+    )
+    does = (
+        "so it uses none"
+        if is_cleared
+        else "so each step uses the last ones of the training loop once more, and changes the model"
+    )
+    return Finding(
+        step.at,
+        f"`{training.name_of(step)}` steps in a loop that computes no gradients, {does}. Remove this step, or, if this loop is "
+        "to train, call `backward()` on its loss.",
+        (
+            Because(trains.at, "the gradients are computed here"),
+            Because(training.loops[loop].at, "on every iteration of this loop"),
+        ),
     )
 
 

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainlint.facts.ask.flow import all_that_makes, is_among
+from trainlint.facts.ask.new_axes import new_axis
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import alternatives, compatible
+from trainlint.facts.model.values import Op, Value, alternatives, compatible
 
 
 def is_other_split(training: Training, switched: ModeChange, forward: Forward) -> bool:
@@ -50,6 +51,18 @@ def is_meant(training: Training, switched: ModeChange, forward: Forward) -> bool
     """Whether `eval()` is called right before the step, in the same function and loop: then it is on purpose."""
     order = [event for event in training.events(Event) if event is switched or event is forward]
     return training.is_own_choice(switched, forward) and order[0] is switched
+
+
+def is_of_one_sample(training: Training, switched: ModeChange, forward: Forward) -> bool:
+    """Whether the module is only given single samples, each made a batch of its own: batch norm has no statistics of one."""
+    given = [one for value in forward.inputs[:1] for one in alternatives(value)]
+    return bool(given) and all(map(_is_one_sample, given))
+
+
+def _is_one_sample(value: Value) -> bool:
+    while isinstance(value, Op) and value.name in ("to", "cuda", "float") and value.inputs:
+        value = value.inputs[0]
+    return new_axis(value) == 0
 
 
 def is_setting(training: Training, switched: ModeChange, forward: Forward) -> bool:

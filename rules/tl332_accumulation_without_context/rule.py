@@ -1,4 +1,5 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from trainlint.facts.api.frameworks import ACCUMULATES, COMPLETE
 from trainlint.facts.ask.guards import counting, phase
@@ -12,11 +13,14 @@ from trainlint.facts.ask.helpers import (
     is_inside,
     is_one,
 )
-from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep
+from trainlint.facts.model.events.event import Event
+from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, alternatives, compatible
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
+
+_E = TypeVar("_E", bound=Event)
 
 
 @rule(Training, level="error", by="S")
@@ -35,6 +39,7 @@ def check(training: Training) -> Iterator[Finding]:
             yield from _never_waits(training, helper, backwards, steps)
         yield from _counted_twice(helper, steps)
         yield from _divided_twice(training, helper, backwards, steps)
+        yield from _cleared_too_soon(training, helper, backwards, steps)
 
 
 def _never_waits(
@@ -113,6 +118,38 @@ def _divided_twice(
             (Because(backward.at, "the loss is divided again here"),),
             level="warning" if adaptive or number is None else None,
         )
+
+
+def _cleared_too_soon(
+    training: Training, helper: Object, backwards: list[Backward], steps: list[OptimizerStep]
+) -> Iterator[Finding]:
+    """Gradients that are cleared between the earlier batches of a step and the last: the helper only lets `zero_grad` through
+    in the last, and there the others are waiting."""
+    number = certain(batches_of_step(helper))
+    for cleared in training.events(ZeroGrad):
+        if not is_inside(cleared, helper, ACCUMULATES):
+            continue
+        backward = _next(training, cleared, backwards)
+        step = _next(training, cleared, [one for one in steps if one.optimizer is cleared.target])
+        if backward is None or step is None or not training.is_after(step, backward):
+            continue
+        yield Finding(
+            cleared.at,
+            "A prepared optimizer clears its gradients only in the last of the batches that make a step. In front of "
+            "`backward`, that throws away the gradients of all the others, so each step uses one batch. Call `zero_grad` "
+            "after `step()`.",
+            (
+                *_made(helper, "this asks for several batches for each step"),
+                Because(backward.at, "the gradients of the batch are computed only here"),
+            ),
+            level=None if number is not None else "warning",
+        )
+
+
+def _next(training: Training, cleared: ZeroGrad, events: Sequence[_E]) -> _E | None:
+    """The first of some events that follows in the same iteration, whenever gradients are cleared in it."""
+    alike = [one for one in events if one.loops == cleared.loops and one.guards == cleared.guards]
+    return next((one for one in alike if training.is_after(one, cleared)), None)
 
 
 def _adapts(step: OptimizerStep) -> bool:

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.classes import MODULE, OPTIMIZER, PARAMETER
+from trainlint.facts.api.classes import MODULE, OPTIMIZER, PARAMETER, SOME_MODULE
 from trainlint.facts.api.layers import CONTAINERS
 from trainlint.facts.api.noted import MAKES_MASK
 from trainlint.facts.ask.flow import is_made_of
@@ -29,6 +29,8 @@ def check(training: Training) -> Iterator[Finding]:
         if (
             built.is_once
             or ask_if_missing(built.under)
+            or layer.type
+            == SOME_MODULE  # of a class that an annotation alone speaks of: callers may hand a module over
             or is_kept(training, layer)
             or _is_plain(layer)
             or _is_set(training, layer)

@@ -153,7 +153,10 @@ _MODULE_BASE = re.compile(
     r"|diffusers\.(?:\w+\.)*(?:ModelMixin|\w+Model)|timm\.(?:models|layers)\.(?:\w+\.)*[A-Z]\w*"
     r"|torchvision\.models\.(?:\w+\.)*[A-Z]\w*"
 )
-_NO_MODULE_BASE = re.compile(r"(?:^|\.)(?:TF|Flax)|DataCollator|Tokenizer|Config$|Weights|Processor|Criteria")
+_NO_MODULE_BASE = re.compile(
+    r"(?:^|\.)(?:TF|Flax)|DataCollator|Tokenizer|Config$|Weights|Processor|Criteria|For[A-Z]\w*Outputs?$"
+)
+"""Other names that end in the same way: a `BertForPreTrainingOutput` is the record that such a model gives."""
 
 
 @lru_cache(_NAMES)

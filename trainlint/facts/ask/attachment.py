@@ -168,8 +168,8 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
     return None
 
 
-_NUMBERS = ("sklearn.metrics.",)
-"""Libraries whose functions give numbers of Python, and refuse what has a graph."""
+_NUMBERS = ("sklearn.metrics.", "os.", "pathlib.", "time.", "datetime.")
+"""Libraries whose functions give numbers, texts and paths, and refuse what has a graph."""
 
 _QUOTES = ("'", '"')
 
