@@ -31,6 +31,27 @@ if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
 
+def _cached(
+    ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None
+) -> Value:
+    """What a function behind a cache gives: for the same arguments the same, which no loop makes again unless it gives it
+    others."""
+    named = [*map(_same, given.args), *((name, _same(one)) for name, one in sorted(given.options.items()))]
+    key = (func.origin.env.uid, cached(func.origin.code.name, named))
+    held = ev.store.get(key)
+    if held is None or given.open:
+        is_once = all(isinstance(one, (Constant, Object)) for one in given.all())
+        with ev.inside(loops=()) if is_once else nullcontext():
+            held = call_function(ev, func, given, at, receiver, is_again=True)
+        ev.store.set(key, held)
+    return held
+
+
+def _same(value: Value) -> object:
+    """What two arguments have in common that are equal."""
+    return ("constant", value.value) if isinstance(value, Constant) else value.uid
+
+
 def call_written(
     ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None = None
 ) -> Value:
@@ -54,9 +75,19 @@ def _initialised(ev: Evaluator, func: FunctionValue, given: Arguments) -> None:
 
 
 def call_function(
-    ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None = None
+    ev: Evaluator,
+    func: FunctionValue,
+    given: Arguments,
+    at: s.Span,
+    receiver: Value | None = None,
+    *,
+    is_again: bool = False,
 ) -> Value:
-    """A function of the program: its body, here and now. Beyond the limits, an unknown result."""
+    """A function of the program: its body, here and now. Beyond the limits, an unknown result.
+
+    Args:
+        is_again: it is called although a cache may hold what it gives.
+    """
     is_constructor = func.origin.code.name == "__init__"
     is_running = ev.work.active.get(_running(func), 0) >= limits.MAX_SAME_FUNCTION
     if is_running or not ev.follows():
@@ -77,36 +108,8 @@ def call_function(
     if not is_constructor and ev.project.is_library_code(func.env.path, ev.env.path):
         owner = receiver if isinstance(receiver, Object) else None
         return ev.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
-    if is_cached(func.origin.code):
+    if not is_again and func.origin.code.decorators and is_cached(func.origin.code):
         return _cached(ev, func, given, at, receiver)
-    return _followed(ev, func, given, at, receiver)
-
-
-def _cached(
-    ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None
-) -> Value:
-    """What a function behind a cache gives: for the same arguments the same, which no loop makes again unless it gives it
-    others."""
-    named = [*map(_same, given.args), *((name, _same(one)) for name, one in sorted(given.options.items()))]
-    key = (func.origin.env.uid, cached(func.origin.code.name, named))
-    held = ev.store.get(key)
-    if held is None or given.open:
-        is_once = all(isinstance(one, (Constant, Object)) for one in given.all())
-        with ev.inside(loops=()) if is_once else nullcontext():
-            held = _followed(ev, func, given, at, receiver)
-        ev.store.set(key, held)
-    return held
-
-
-def _same(value: Value) -> object:
-    """What two arguments have in common that are equal."""
-    return ("constant", value.value) if isinstance(value, Constant) else value.uid
-
-
-def _followed(
-    ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None
-) -> Value:
-    """A call whose body is followed."""
     ev.trace.reached.add((func.env.path, func.code.at[0]))
     ev.trace.code.add((func.env.path, func.code.at[0]))
     frame = Frame(
