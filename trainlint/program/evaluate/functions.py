@@ -118,7 +118,11 @@ def _run(
         ):
             parameters.bind_parameters(ev, func, given)
             wrapped_names.note_parameters(ev, func)
-            return blocks.block(ev, func.code.body)
+            signal = blocks.block(ev, func.code.body)
+            left = ev.records
+        if func.records is True:
+            ev.set_recording(left)  # `set_grad_enabled` in it holds for its caller too
+        return signal
     finally:
         ev.frames.pop()
         ev.leave(frame.env)
