@@ -119,8 +119,8 @@ def _run(
             parameters.bind_parameters(ev, func, given)
             wrapped_names.note_parameters(ev, func)
             signal = blocks.block(ev, func.code.body)
-            left = ev.records
-        if func.records is True:
+            left = ev.here.records
+        if left is not here.records and func.records is True:
             ev.set_recording(left)  # `set_grad_enabled` in it holds for its caller too
         return signal
     finally:
