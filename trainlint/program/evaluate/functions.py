@@ -153,7 +153,11 @@ def _run(
         ):
             parameters.bind_parameters(ev, func, given)
             wrapped_names.note_parameters(ev, func)
-            return blocks.block(ev, func.code.body)
+            signal = blocks.block(ev, func.code.body)
+            left = ev.here.records
+        if left is not here.records and func.records is True:
+            ev.set_recording(left)  # `set_grad_enabled` in it holds for its caller too
+        return signal
     finally:
         ev.frames.pop()
         ev.leave(frame.env)

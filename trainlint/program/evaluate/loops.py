@@ -101,8 +101,8 @@ def _loop(
     start: Callable[[], Value | None],
     over: Value | None = None,
 ) -> Signal:
-    """One iteration that stands for many: names that the body assigns are carried into it, and
-    constants that functions change which it calls."""
+    """One iteration that stands for many: names that the body assigns are carried into it, and constants that functions
+    change which it calls."""
     carried: dict[tuple[Env, str], Carried] = {}
     with loop(ev, node.at, over, body) as number:
         assigned = [(ev.env.declared.get(name, ev.env), name) for name in _names_assigned(ev, node, body)]

@@ -31,10 +31,10 @@ class SharedNames:
         """The functions in a function, if any of them sets a name of it."""
         found = self._inner.get(id(code))
         if found is None:
-            nested = (one for one in walk(code.body) if isinstance(one, s.Function))
-            found = self._inner[id(code)] = tuple(nested)
+            found = tuple([one for one in code.body if isinstance(one, s.Function)])
             if not any(any(_declared_in("nonlocal", one)) for one in found):
-                found = self._inner[id(code)] = ()
+                found = ()
+            self._inner[id(code)] = found
         return found
 
     def declared(
@@ -50,21 +50,28 @@ class SharedNames:
 
 def changed_by_calls(ev: Evaluator, body: s.Block) -> list[tuple[Env, str]]:
     """The constants outside a block that functions change which it calls, itself or through others, and the scope of each."""
-    root = ev.env
-    while root.parent is not None:
-        root = root.parent
-    path, called = root.path, ev.uses.names(body)
-    found: list[tuple[Env, str]] = []
-    module = ev.project.modules.get(path)
-    if module is not None and any(_is_constant(ev, root, name) for name in module.declared):
-        names = ev.shared_names.declared("global", path, look_at(ev, path), body, called)
-        found += [(root, name) for name in names if _is_constant(ev, root, name)]
     code = ev.frames[-1].code
     inner = ev.shared_names.inner(code) if code is not None else ()
+    module = ev.project.modules.get(ev.env.path)
+    if not inner and (module is None or not module.declared):
+        return []
+    found: list[tuple[Env, str]] = []
+    path, called = ev.env.path, ev.uses.names(body)
+    if module is not None and module.declared:
+        root = _root(ev.env)
+        if any(_is_constant(ev, root, name) for name in module.declared):
+            names = ev.shared_names.declared("global", path, look_at(ev, path), body, called)
+            found += [(root, name) for name in names if _is_constant(ev, root, name)]
     if inner:
         names = ev.shared_names.declared("nonlocal", path, inner, body, called)
         found += [(ev.env, name) for name in names if _is_constant(ev, ev.env, name)]
     return found
+
+
+def _root(env: Env) -> Env:
+    while env.parent is not None:
+        env = env.parent
+    return env
 
 
 def _is_constant(ev: Evaluator, env: Env, name: str) -> bool:
