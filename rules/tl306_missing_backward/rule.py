@@ -96,7 +96,7 @@ def _left_over(training: Training, step: OptimizerStep, trains: Backward) -> Fin
     is_cleared = any(
         certainly_clears(one.target, step.optimizer)
         for one in training.events(ZeroGrad)
-        if loop in one.loops or (training.is_after(one, trains) and training.is_after(step, one))
+        if training.is_after(one, trains) and training.is_after(step, one)
     )
     does = (
         "so it uses none"

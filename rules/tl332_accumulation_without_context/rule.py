@@ -20,11 +20,14 @@ from trainlint.facts.model.values import Object, alternatives, compatible
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .by_runner import divided_by_both
+
 _E = TypeVar("_E", bound=Event)
 
 
 @rule(Training, level="error", by="S")
 def check(training: Training) -> Iterator[Finding]:
+    yield from divided_by_both(training)
     for helper in counting_helpers(training):
         if is_one(batches_of_step(helper)):
             continue

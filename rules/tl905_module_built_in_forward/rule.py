@@ -29,8 +29,7 @@ def check(training: Training) -> Iterator[Finding]:
         if (
             built.is_once
             or ask_if_missing(built.under)
-            or layer.type
-            == SOME_MODULE  # of a class that an annotation alone speaks of: callers may hand a module over
+            or _is_only_declared(layer)
             or is_kept(training, layer)
             or _is_plain(layer)
             or _is_set(training, layer)
@@ -56,6 +55,11 @@ def check(training: Training) -> Iterator[Finding]:
                 "optimizer does not have: it never learns, and it is not saved. Create it once, before the optimizer, and pass "
                 "that its parameters too.",
             )
+
+
+def _is_only_declared(layer: Object) -> bool:
+    """Whether only an annotation says that what is called is a class, `Type[nn.Module]`: callers may hand a module over."""
+    return layer.type == SOME_MODULE
 
 
 def _is_of_old(training: Training, layer: Object) -> bool:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from trainlint.facts.api.classes import OPTIMIZER, SCHEDULER
+from trainlint.facts.api.classes import MODULE, OPTIMIZER, SCHEDULER
 from trainlint.facts.ask.sequences import index_of
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import StateLoaded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Table, Unknown, Value, alternatives, constant
 
+_OF_OPTIMIZER = re.compile(r"(?:\w+_)?optim(?:i[sz]er)?(?:_state)?(?:_?dict)?", re.IGNORECASE)
+"""What the entry of an optimizer's state is called."""
 _CALLED = ((OPTIMIZER, "optim"), (SCHEDULER, "sched"))
 
 
@@ -28,6 +31,18 @@ def exchanged(training: Training) -> Iterator[Op]:
             for key, one in given.entries.items():
                 if _says(key, "sched") and isinstance(one, Op) and _kind(one) == OPTIMIZER:
                     yield one
+
+
+def of_no_optimizer(training: Training) -> Iterator[tuple[Op, Object]]:
+    """The state of a module or a loss that a checkpoint holds as the optimizer's, and that module."""
+    for call in training.events(Called):
+        given = call.args[0] if call.name == "torch.save" and call.args else None
+        for key, one in given.entries.items() if isinstance(given, Table) else ():
+            owner = one.owner if isinstance(one, Op) and one.text.endswith(".state_dict(…)") else None
+            is_other = owner is not None and owner.is_a(MODULE) and not owner.is_a(OPTIMIZER)
+            is_named = isinstance(key, str) and _OF_OPTIMIZER.fullmatch(key) is not None
+            if is_named and is_other and isinstance(one, Op) and owner is not None:
+                yield one, owner
 
 
 def _says(key: object, word: str) -> bool:

@@ -13,7 +13,7 @@ from trainlint.facts.model.values import Object, alternatives, compatible, const
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
-from .exchanged import exchanged
+from .exchanged import exchanged, of_no_optimizer
 from .from_start import is_picked_by_name, scalers_from_start, schedulers_from_start
 from .left_aside import forgotten
 from .resuming import resumed_from
@@ -36,6 +36,13 @@ def check(training: Training) -> Iterator[Finding]:
                 state.at,
                 "The checkpoint holds the state of the optimizer as that of the scheduler, and something else as the optimizer's: "
                 "neither can be restored. Exchange the two, perhaps where the function that saves is called.",
+            )
+    for state, owner in of_no_optimizer(training):
+        if state.at is not None:
+            yield Finding(
+                state.at,
+                f"The checkpoint holds the state of {owner.title} as that of the optimizer, whose running averages are lost. Save "
+                "`optimizer.state_dict()`.",
             )
     loaded = training.events(StateLoaded)
     if any(not isinstance(one, Object) for event in loaded for one in alternatives(event.target)):
