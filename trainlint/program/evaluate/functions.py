@@ -88,7 +88,8 @@ def call_function(
     Args:
         is_again: it is called although a cache may hold what it gives.
     """
-    is_constructor = func.origin.code.name == "__init__"
+    written = func.origin.code
+    is_constructor = written.name == "__init__"
     is_running = ev.work.active.get(_running(func), 0) >= limits.MAX_SAME_FUNCTION
     if is_running or not ev.follows():
         _initialised(ev, func, given)
@@ -108,7 +109,7 @@ def call_function(
     if not is_constructor and ev.project.is_library_code(func.env.path, ev.env.path):
         owner = receiver if isinstance(receiver, Object) else None
         return ev.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
-    if not is_again and func.origin.code.decorators and is_cached(func.origin.code):
+    if not is_again and written.decorators and is_cached(written):
         return _cached(ev, func, given, at, receiver)
     ev.trace.reached.add((func.env.path, func.code.at[0]))
     ev.trace.code.add((func.env.path, func.code.at[0]))
