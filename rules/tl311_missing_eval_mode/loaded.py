@@ -52,7 +52,8 @@ def called_at(training: Training, forward: Forward, whole: Object) -> Place:
 
 
 def _loads(training: Training) -> list[StateLoaded]:
-    return training.events(StateLoaded)
+    """All loads, those of a constructor that nobody in sight calls included."""
+    return [*training.earlier.loads, *training.events(StateLoaded)]
 
 
 def _is_of_module(loaded: StateLoaded) -> bool:
