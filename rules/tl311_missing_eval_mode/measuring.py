@@ -10,18 +10,18 @@ from trainlint.facts.ask.flow import is_made_of, made_of
 from trainlint.facts.ask.holding import is_part_of
 from trainlint.facts.ask.loaders import uses
 from trainlint.facts.ask.modes import is_inside
-from trainlint.facts.ask.stepped import is_certainly_not_stepped, modules_held
+from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import Accumulated, LossCall
-from trainlint.facts.model.events.modules import StateLoaded
 from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Op, Value, alternatives
 
 from .after_training import is_after_all_training
+from .loaded import is_loaded
 
 
 def only_measures(training: Training, forward: Forward, module: Object) -> bool:
@@ -58,22 +58,6 @@ def is_put_to_use(training: Training, forward: Forward, module: Object) -> bool:
     return _learns(training, module) and (
         is_held_out(training, forward) or is_after_all_training(training, forward)
     )
-
-
-def is_loaded(training: Training, forward: Forward, module: Object) -> bool:
-    """Whether weights are loaded into a module, and nothing trains it: a program that only predicts, or one that trains
-    another model on what this one gives."""
-    loaded = [one for one in training.events(StateLoaded) if one.target is module]
-    if not loaded:
-        return False
-    if not training.events(Backward):
-        return True
-    return not any(map(_is_of_module, loaded)) and is_certainly_not_stepped(training, forward.output)
-
-
-def _is_of_module(loaded: StateLoaded) -> bool:
-    """Whether the weights are those of another module: a target network, or an average, may be in training mode on purpose."""
-    return any(isinstance(one, Op) and one.name == "state_dict" for one in alternatives(loaded.state))
 
 
 def is_held_out(training: Training, forward: Forward) -> bool:

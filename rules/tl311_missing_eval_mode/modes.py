@@ -29,19 +29,18 @@ def stays_in_training(training: Training, forward: Forward, module: Object, hold
     """
     if forward.mode is False or (forward.mode is None and _is_set_by_hand(module)):
         return False
-    starts_open = forward.mode is None and _is_handed_on(training, module)
-    kinds = (ModeChange, Forward, Escape) if starts_open else (ModeChange, Forward)
-    runs = training.runs(*kinds) or [[] if starts_open else training.events(Forward)]
+    is_handed_on = forward.mode is None and _is_handed_on(training, module)
+    kinds = (ModeChange, Forward, Escape) if is_handed_on else (ModeChange, Forward)
+    runs = training.runs(*kinds) or [training.events(Forward)]
     found: set[_State] = set()
     for run in runs:
-        found.update(_states(run, forward, module, holder, "open" if starts_open else "on"))
+        found.update(_states(run, forward, module, holder))
     return "on" in found and "off" not in found
 
 
-def _states(
-    run: list[Event], forward: Forward, module: Object, holder: Object, state: _State
-) -> Iterator[_State]:
+def _states(run: list[Event], forward: Forward, module: Object, holder: Object) -> Iterator[_State]:
     """The states in which one order of events reaches a forward; `asked`: on since a `train()` right before it."""
+    state: _State = "on"
     whole: ModeChange | None = None
     before: dict[tuple[Place, ...], _State] = {}
     for event in run:

@@ -10,7 +10,8 @@ from trainlint.facts.model.values import Object, Value
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
-from .measuring import is_held_out, is_loaded, is_put_to_use, is_scored, only_measures
+from .loaded import called_at, is_loaded, loaded_whole
+from .measuring import is_held_out, is_put_to_use, is_scored, only_measures
 from .modes import (
     is_given_another,
     may_be_switched_later,
@@ -38,17 +39,17 @@ def check(training: Training) -> Iterator[Finding | Open]:
     reported: set[object] = set()
     for forward in training.events(Forward):
         module = forward.module
-        if (
-            not isinstance(module, Object)
-            or forward.at in reported
-            or not _may_evaluate(training, forward, learnt)
-        ):
+        if not isinstance(module, Object) or not _may_evaluate(training, forward, learnt):
+            continue
+        whole = loaded_whole(training, module)
+        one = whole.uid if whole is not None else forward.at
+        if one in reported:
             continue
         makes_loss = is_among(forward.output, makes_used) and not is_loaded(training, forward, module)
         is_open = makes_loss or is_given_another(forward) or may_be_switched_later(training, forward, module)
         found = None if is_open else _found(training, forward, module)
         if found is not None:
-            reported.add(forward.at)
+            reported.add(one)
             yield found
         elif forward.mode is not False:
             yield Open(forward.at, "whether this is an evaluation")
@@ -63,7 +64,8 @@ def _found(training: Training, forward: Forward, module: Object) -> Finding | No
     parts = varying(training, forward, module)
     if parts:
         left_on = (one for one in parts if stays_in_training(training, forward, module, one.holder))
-        return next((_in_sight(training, forward, module, one, is_measured) for one in left_on), None)
+        part = next(left_on, None)
+        return _in_sight(training, forward, module, part, is_measured) if part is not None else None
     if not has_unseen_layers(module) or not stays_in_training(training, forward, module, module):
         return None
     switch = switched_on(training, forward, module)
@@ -98,9 +100,10 @@ def _in_sight(
         (own.at if own is not None else None, "it switches its own mode here"),
         (part.at, f"`{part.shown}` depends on the mode"),
     )
+    whole = loaded_whole(training, module)
     return Finding(
-        forward.at,
-        f"{module.title} is evaluated in training mode, so `{part.shown}` {_does(part)}, and the evaluation "
+        forward.at if whole is None else called_at(training, forward, whole),
+        f"{(whole or module).title} is evaluated in training mode, so `{part.shown}` {_does(part)}, and the evaluation "
         f"result is wrong. {advice}",
         tuple(Because(at, text) for at, text in places if at is not None),
         evidence={"training": True} if forward.mode is not None else {},

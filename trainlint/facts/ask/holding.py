@@ -90,13 +90,27 @@ def has_parameters(module: Object) -> bool | None:
             module.type.startswith("torch_geometric.nn.") and name.rpartition(".")[2] in OF_GRAPHS_ALONE
         ) or module.type.startswith(MEASURES)
         return not is_without if module.is_a(MODULE) else None
-    is_seen = True
+    inherited = _inherits_parameters(module)
+    if inherited:
+        return True
+    is_seen = inherited is False
     for one in (one for value in module.attributes.values() for one in contents(value)):
         found = _is_trainable(one, module)
         if found:
             return True
         is_seen = is_seen and found is not None
     return False if is_seen else None
+
+
+def _inherits_parameters(module: Object) -> bool | None:
+    """Whether a class of the program is also a layer of torch with parameters: `class Conv1x1(nn.Conv2d)`; None for one that may
+    have been made without."""
+    layers = {
+        one.removeprefix("torch.nn.") for one in module.bases if one.startswith("torch.nn.")
+    } & WITH_PARAMETERS
+    if not layers:
+        return False
+    return None if layers & WITHOUT_PARAMETERS_IF.keys() else True
 
 
 def _is_without_parameters(layer: Object, name: str) -> bool:

@@ -11,7 +11,7 @@ from trainlint.facts.model import order
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.event import Event, Returned
 from trainlint.facts.model.events.forwards import Forward
-from trainlint.facts.model.events.modules import Built, ModeChange
+from trainlint.facts.model.events.modules import Built, ModeChange, StateLoaded
 from trainlint.facts.model.events.steps import OptimizerStep, ZeroGrad
 from trainlint.facts.model.exclusive import measures
 from trainlint.facts.model.modules import Unread
@@ -25,15 +25,17 @@ F = TypeVar("F")
 
 @dataclass(frozen=True)
 class Earlier:
-    """What came before a method that trains, of a class that nobody in sight makes.
+    """What came before a method of a class that nobody in sight makes.
 
     Args:
-        objects: what the constructor has made.
-        others: the names in methods of the object that neither its constructor nor this one calls.
+        objects: what the constructor has made, before a method that trains.
+        others: the names in methods of the object that neither its constructor nor this one calls, before the same.
+        loads: weights that the constructor has loaded into what it holds, where no code of the class sets a mode.
     """
 
     objects: tuple[Object, ...] = ()
     others: frozenset[str] = frozenset()
+    loads: tuple[StateLoaded, ...] = ()
 
 
 @dataclass(eq=False)
@@ -52,7 +54,7 @@ class Training:
         is_test: a function or class of a file of tests; what it does to a model or a file is over with the test.
         name: the entry point as people name it: `train`, `Net.forward`; empty for a module's own code.
         is_cut: a limit was reached, and calls after that were not followed: what seems to be missing may be in them.
-        earlier: what came before a method; the constructor's events are among those of the method.
+        earlier: what came before a method; the constructor's events are among those of a method that trains.
     """
 
     path: str

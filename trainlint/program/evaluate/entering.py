@@ -7,13 +7,25 @@ from typing import NamedTuple
 
 from trainlint import limits
 from trainlint.facts.api.classes import MODULE
+from trainlint.facts.ask.asking import Answers, answered_by
+from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.frameworks import Sharded
+from trainlint.facts.model.events.modules import StateLoaded
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.order import events
 from trainlint.facts.model.training import Earlier
 from trainlint.facts.model.values import Choice, Items, Object, Table, Value
-from trainlint.program.evaluate import classes, inheriting, left_aside, left_to_callers, owned_methods
+from trainlint.program.evaluate import (
+    classes,
+    inheriting,
+    left_aside,
+    left_to_callers,
+    owned_methods,
+    siblings,
+)
 from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.evaluate.roots import Root
 from trainlint.program.evaluate.store import Layer
@@ -41,6 +53,8 @@ class Entering:
     def __init__(self, ev: Evaluator) -> None:
         self._ev = ev
         self._prototypes: dict[int, _Prototype] = {}
+        self._loaded: dict[int, tuple[StateLoaded, ...]] = {}
+        """What the constructors of objects have loaded, by the number of the object."""
         self._listed: dict[str, list[tuple[FunctionValue, ClassValue | None]]] = {}
         """The functions of files whose bodies are done."""
 
@@ -86,7 +100,10 @@ class Entering:
 
         while len(self._prototypes) >= limits.PROTOTYPES:
             oldest = next(iter(self._prototypes))
-            self._ev.store.drop(self._prototypes.pop(oldest).made)
+            dropped = self._prototypes.pop(oldest)
+            self._ev.store.drop(dropped.made)
+            if dropped.instance is not None:
+                self._loaded.pop(dropped.instance.uid, None)
         self._prototypes[cls.uid] = _Prototype(None, {}, Trace())
         root = self._ev.run_root(path, make, "PART_STEPS", kept="apart")
         trace = Trace()
@@ -116,6 +133,8 @@ class Entering:
                     others = self._uncalled(receiver, before)
 
         root = self._ev.run_root(path, call, "PART_STEPS", on=before.made)
+        if isinstance(receiver, Object) and not _trains(root.nodes):
+            root = root._replace(earlier=Earlier(loads=self._loads(receiver, before)))
         root.trace.add(before.trace)
         return _after(root, before, others)
 
@@ -157,6 +176,22 @@ class Entering:
                     own |= one.names
         return frozenset(own)
 
+    def _loads(self, receiver: Object, before: _Prototype) -> tuple[StateLoaded, ...]:
+        """The weights that the constructor of an object has loaded, where that alone says what mode they run in."""
+        if receiver.uid not in self._loaded:
+            self._ev.work.trace = before.trace
+            with answered_by(Answers()):
+                self._loaded[receiver.uid] = self._loaded_alone(receiver, before)
+        return self._loaded[receiver.uid]
+
+    def _loaded_alone(self, receiver: Object, before: _Prototype) -> tuple[StateLoaded, ...]:
+        cls = receiver.definition
+        loads = tuple(one for one in events(before.nodes) if isinstance(one, StateLoaded))
+        if not loads or not isinstance(cls, ClassValue) or not siblings.sets_no_mode(self._ev, cls):
+            return ()
+        escapes = [one for one in events(before.nodes) if isinstance(one, Escape)]
+        return tuple(one for one in loads if not any(_hands_on(each, one.target) for each in escapes))
+
     def _enter(self, function: FunctionValue, receiver: Value | None) -> None:
         with self._ev.module_frame(function.origin.env.path):
             owned_methods.enter(self._ev, function, receiver)
@@ -174,6 +209,12 @@ def _after(root: Root, before: _Prototype, others: frozenset[str]) -> Root:
     if root.nodes:
         root.nodes[:0] = (one for one in events(before.nodes) if isinstance(one, Sharded))
     return root
+
+
+def _hands_on(escape: Escape, module: Value) -> bool:
+    """Whether code that is not seen is given a module, or what holds it: it may switch its mode."""
+    given = (one for value in escape.values for one in handed_over(value) if isinstance(one, Object))
+    return not isinstance(module, Object) or any(is_part_of(module, one) for one in given)
 
 
 def _trains(nodes: Sequence[Node]) -> bool:

@@ -49,6 +49,19 @@ def is_only_switched_on(ev: Evaluator, part: Part, path: str, owner: ClassValue 
     return not any("eval" in ev.project.modules[one].called for one in paths)
 
 
+def sets_no_mode(ev: Evaluator, owner: ClassValue) -> bool:
+    """Whether neither the files of a class and its bases nor whoever makes it by the class itself switch any module's mode."""
+    if owner.has_unknown_base or owner.library_bases - _BARE:
+        return False
+    paths = sorted({one.env.path for one in ancestry(owner)})
+    for one in paths:
+        look_at(ev, one)
+    return all(_SWITCHES.isdisjoint(ev.project.modules[one].called) for one in paths)
+
+
+_SWITCHES = frozenset(("eval", "train"))
+
+
 def called_ones(ev: Evaluator, called: Iterable[Code]) -> list[s.Function]:
     """The code of functions that have been called."""
     places: dict[str, set[int]] = {}
