@@ -293,9 +293,9 @@ def test_only_files_that_name_something_are_parsed(monkeypatch: pytest.MonkeyPat
     )
     assert dict(texts.naming(b"Net")) == {"a.py": b"Net()", "d.md": b"# Net"}
     assert looked_at == [b"Net()"]
-    assert list(texts.code_with(b"print", b"Networks")) == [b"Networks()", b"print()"]
-    assert list(texts.code_with(b"Net")) == [b"Net()", b"Networks()"]
-    assert looked_at == [b"Net()", b"Networks()", b"print()"]
+    texts = project_texts.ProjectTexts({"a.py": b"getattr(a, b)", "b.py": b"listdir(a)", "c.md": b"vars(a)"})
+    assert list(texts.looking_up()) == [b"getattr(a, b)"]
+    assert looked_at == [b"Net()", b"getattr(a, b)"]
 
 
 def test_what_does_not_run_names_nothing() -> None:

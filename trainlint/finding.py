@@ -55,7 +55,7 @@ class Versions(NamedTuple):
 
     Args:
         since: it matters to a project whose oldest torch is at least this: there, what it asks for can be done.
-        before: and that may run with a torch older than this, installed today.
+        before: and that may get a torch older than this when it is installed today.
         gone: whatever the oldest is, it matters to a project that is also for this version: there, the code fails.
     """
 

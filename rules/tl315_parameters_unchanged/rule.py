@@ -68,7 +68,8 @@ def _should_have_moved(one: ParameterSeen) -> bool:
 def _without_rate(at: Place, mine: list[ParameterSeen], ahead: str) -> Finding:
     return Finding(
         at,
-        f"This step changes no parameter: the learning rate is 0 in every param group, and {ahead}. Look for an integer division or a missing setting where the rate is computed.",
+        f"This step changes no parameter: the learning rate is 0 in every param group, and {ahead}. Look for an "
+        "integer division or a missing setting where the rate is computed.",
         subject=mine[0].name if len(mine) == 1 else None,
         evidence={"learning rate": 0.0, "parameters": len(mine)},
     )

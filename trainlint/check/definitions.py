@@ -28,16 +28,6 @@ _SINGLE = frozenset(("staticmethod", "classmethod"))
 _LOOKS_UP = re.compile(
     rb"\b(?:get|has)attr\(\s*(?P<of>\w+)[\w.]*\s*,(?!\s*[rbu]?[\"'])|\b(?:attrgetter|methodcaller|getmembers|dir|vars)\(|\bfire\b|__dict__"
 )
-_LOOKING_UP = (
-    b"attr(",
-    b"attrgetter(",
-    b"methodcaller(",
-    b"getmembers(",
-    b"dir(",
-    b"vars(",
-    b"fire",
-    b"__dict__",
-)
 _TRAINS = re.compile(rb"\b(?:backward|manual_backward|training_step)\(")
 
 
@@ -97,7 +87,7 @@ def uncalled_methods(path: str, text: bytes, lines: set[int], texts: ProjectText
         if not names(beside(text, one), one.name)
         and all(place == path for place, _ in texts.naming(one.name))
     ]
-    return [] if left and any(map(_looks_up, texts.code_with(*_LOOKING_UP))) else left
+    return [] if left and any(map(_looks_up, texts.looking_up())) else left
 
 
 def _methods(text: bytes) -> Iterator[Definition]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from trainlint.check.naming import names, what_runs
+
+_LOOKS_UP = re.compile(
+    rb"attr\(|attrgetter\(|methodcaller\(|getmembers\(|\bdir\(|vars\(|import_module\(|globals\(|locals\(|\bfire\b|__dict__"
+)
 
 
 class ProjectTexts(Mapping[str, bytes]):
@@ -41,7 +46,7 @@ class ProjectTexts(Mapping[str, bytes]):
         """The files in which a word stands."""
         return self.where(lambda path, text: names(text, word))
 
-    def code_with(self, *parts: bytes) -> Iterator[bytes]:
-        """The Python in which one of some strings stands."""
-        found = self.where(lambda path, text: path.endswith(".py") and any(one in text for one in parts))
+    def looking_up(self) -> Iterator[bytes]:
+        """The Python that may look up by a name what a module or an object has."""
+        found = self.where(lambda path, text: path.endswith(".py") and _LOOKS_UP.search(text) is not None)
         return (text for _, text in found)

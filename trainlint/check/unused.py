@@ -30,17 +30,6 @@ _LOOKED_UP = re.compile(
     rb"\b(?:getattr|hasattr|vars|getmembers|dir)\(\s*(?:\w+\.)*(\w+)|(\w+)\.__dict__|\bimport_module\(([^\n]*)|\b(globals|locals)\(\)"
 )
 """How code takes from a module what it does not name."""
-_LOOKING_UP = (
-    b"getattr(",
-    b"hasattr(",
-    b"vars(",
-    b"getmembers(",
-    b"dir(",
-    b"__dict__",
-    b"import_module(",
-    b"globals(",
-    b"locals(",
-)
 
 
 def informed(
@@ -114,17 +103,14 @@ def _unused(
     candidates: dict[str, list[Definition]], files: dict[str, bytes], texts: ProjectTexts
 ) -> Iterator[tuple[str, tuple[list[Definition], bool]]]:
     """What is unused of each file, and whether that is the whole of it."""
-    looked_up = {name for text in texts.code_with(*_LOOKING_UP) for name in _looked_up(text)}
+    looked_up = {name for text in texts.looking_up() for name in _looked_up(text)}
     for path, suspects in candidates.items():
         modules = _modules(path)
         if not looked_up.isdisjoint(modules) or {b"globals", b"locals"} & _looked_up(files[path]):
             continue
-        others = ((other, one) for other, one in _that_may_mean(texts, modules) if other != path)
         free = [one for one in suspects if not _is_named(one, path, texts)]
         left = _left(files[path], free)
-        is_only = sum(stem(one) == stem(path) for one in texts) == 1
-        users = (one for other, one in others if imports(other, one, path, is_only))
-        if left and _is_used(files[path], list(users), left):
+        if left and _is_used(files[path], _users(path, texts, modules), left):
             yield path, (left, False)
         elif (
             suspects
@@ -132,6 +118,13 @@ def _unused(
             and hangs_together(texts)
         ):
             yield path, (suspects, True)
+
+
+def _users(path: str, texts: ProjectTexts, modules: set[bytes]) -> list[bytes]:
+    """The other files that import a file."""
+    is_only = sum(stem(one) == stem(path) for one in texts) == 1
+    others = _that_may_mean(texts, modules)
+    return [one for other, one in others if other != path and imports(other, one, path, is_only)]
 
 
 def _is_named(one: Definition, path: str, texts: ProjectTexts) -> bool:

@@ -44,7 +44,7 @@ class SharedNames:
         key = (kind, path, id(body))
         found = self._declared.get(key)
         if found is None:
-            found = self._declared[key] = tuple(dict.fromkeys(_declared(kind, functions, called)))
+            found = self._declared[key] = tuple(sorted({*_declared(kind, functions, called)}))
         return found
 
 

@@ -41,25 +41,30 @@ def is_only_switched_on(ev: Evaluator, part: Part, path: str, owner: ClassValue 
     switches any to evaluation mode. A base that is not in sight may do it."""
     if "train" not in part.switches:
         return False
-    if owner is not None and (owner.has_unknown_base or owner.library_bases - _BARE):
+    if owner is not None and _has_unseen_base(owner):
         return False
-    paths = {path, *(one.env.path for one in ancestry(owner))} if owner is not None else {path}
-    for one in sorted(paths):
-        look_at(ev, one)
-    return not any("eval" in ev.project.modules[one].called for one in paths)
+    return not _call(ev, {path, *_files(owner)} if owner is not None else {path}, "eval")
 
 
 def sets_no_mode(ev: Evaluator, owner: ClassValue) -> bool:
     """Whether neither the files of a class and its bases nor whoever makes it by the class itself switch any module's mode."""
-    if owner.has_unknown_base or owner.library_bases - _BARE:
-        return False
-    paths = sorted({one.env.path for one in ancestry(owner)})
-    for one in paths:
+    return not _has_unseen_base(owner) and not _call(ev, _files(owner), "eval", "train")
+
+
+def _has_unseen_base(owner: ClassValue) -> bool:
+    return owner.has_unknown_base or bool(owner.library_bases - _BARE)
+
+
+def _files(owner: ClassValue) -> set[str]:
+    """The files of a class and its bases."""
+    return {one.env.path for one in ancestry(owner)}
+
+
+def _call(ev: Evaluator, paths: set[str], *names: str) -> bool:
+    """Whether one of some files calls anything by one of these names."""
+    for one in sorted(paths):
         look_at(ev, one)
-    return all(_SWITCHES.isdisjoint(ev.project.modules[one].called) for one in paths)
-
-
-_SWITCHES = frozenset(("eval", "train"))
+    return any(name in ev.project.modules[one].called for one in paths for name in names)
 
 
 def called_ones(ev: Evaluator, called: Iterable[Code]) -> list[s.Function]:

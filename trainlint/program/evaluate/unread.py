@@ -73,8 +73,8 @@ def _may_run_elsewhere(module: Object, layer: Object, called: set[int]) -> bool:
 
 
 def harmless_containers(ev: Evaluator, objects: Iterable[Object]) -> frozenset[tuple[int, str]]:
-    """Plain lists and dicts of modules that no code reads, of which a method may register what they hold or hand on the
-    parameters, or of which torch only makes copies: the number of the module, and the attribute."""
+    """Plain lists and dicts of modules that do no harm: no code reads them, a method registers their modules or gives the
+    parameters of these to its callers, or torch only copies them. Each by the number of the module that holds it, and its name."""
     objects = tuple(objects)
     found = (
         *_unread_names(ev, objects),
@@ -100,8 +100,8 @@ def _added_names(ev: Evaluator, objects: Iterable[Object]) -> Iterator[tuple[Obj
 
 
 def _listed_names(ev: Evaluator, objects: Iterable[Object]) -> Iterator[tuple[Object, str]]:
-    """Attributes of modules that stand in a method that hands on parameters, and that somebody calls: `params +=
-    list(part.parameters())`. Whoever calls it may give them to an optimizer, where this entry point does not."""
+    """Attributes of modules in methods that return parameters, as by `params += list(part.parameters())`: where such a method is
+    called, its caller may give them to an optimizer."""
     for module in objects:
         cls = module.definition
         if isinstance(cls, ClassValue) and MODULE in module.bases:

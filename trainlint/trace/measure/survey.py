@@ -73,7 +73,7 @@ class _Survey:
                     state_devices=tuple(sorted(devices)),
                     idle=known.idle,
                     before=known.before,
-                    stays_at_0=any(map(stays_at_0, self._steps.schedulers_of(optimizer))),
+                    stays_at_0=any(map(stays_at_0, self._recorder.schedules.of(optimizer))),
                 )
             )
         return found

@@ -41,6 +41,7 @@ from trainlint.trace.watch.phases import Phases
 from trainlint.trace.watch.ranks import Ranks
 from trainlint.trace.watch.resumes import Resumes
 from trainlint.trace.watch.scalers import Scalers
+from trainlint.trace.watch.schedules import Schedules
 from trainlint.trace.watch.shifts import Shifts
 from trainlint.trace.watch.states import States
 from trainlint.trace.watch.steps import Steps
@@ -137,6 +138,7 @@ class Recorder:
         self.scalers = Scalers(self)
         self.states = States(self)
         self.resumes = Resumes(self)
+        self.schedules = Schedules(self)
         self.loaders = Loaders(self)
         self.batch = BatchSize(self.graph)
         self.texts = Texts(self)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import weakref
 from collections import Counter
 from collections.abc import Sequence
 from types import FrameType
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.model.events.modules import Built
-from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.values import Constant
 from trainlint.facts.seen.blind_spots import Elsewhere
 from trainlint.finding import Place
@@ -52,7 +51,6 @@ class Steps:
         self._phases = phases
         self.optimizers: dict[int, Optimizer] = {}
         self.parameters: dict[int, Parameter] = {}
-        self._schedulers: list[weakref.ref[Any]] = []
         self.inside = False
         """Whether an optimizer is stepping now."""
         self._stepping: dict[int, int] = {}
@@ -216,29 +214,6 @@ class Steps:
         self.by_hand = ByHand(self._recorder)
         self._last_of_all = None
         self._recorder.forget()
-
-    def scheduler_made(self, scheduler: Any, frame: FrameType | None) -> None:
-        recorder = self._recorder
-        made = recorder.objects.made(scheduler, recorder.at(frame))
-        made.args = (self.of(scheduler.optimizer).object,)
-        self._schedulers.append(weakref.ref(scheduler))
-        recorder.emit(Built, frame, made, object=made)
-
-    def schedulers_of(self, optimizer: torch.optim.Optimizer) -> list[Any]:
-        """The schedulers of an optimizer that live."""
-        live = [scheduler for one in self._schedulers if (scheduler := one()) is not None]
-        return [one for one in live if one.optimizer is optimizer]
-
-    def scheduler_stepped(self, scheduler: Any, told: object, frame: FrameType) -> None:
-        made = self._recorder.objects.of(scheduler)
-        self._recorder.emit(
-            SchedulerStep,
-            frame,
-            made,
-            scheduler=made,
-            optimizer=self.of(scheduler.optimizer).object,
-            told=self._recorder.graph.value(told) if told is not None else None,
-        )
 
     def _is_complete(self, next_to_step: Optimizer) -> bool:
         """Whether every optimizer has stepped as often as was asked for, and what it left has been judged."""

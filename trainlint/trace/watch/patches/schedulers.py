@@ -24,7 +24,7 @@ def patch(recorder: Recorder, undo: ExitStack) -> None:
 
 def _made(recorder: Recorder, _: None, scheduler: Any, /, *args: Any, **kwargs: Any) -> None:
     frame = recorder.frame()
-    recorder.steps.scheduler_made(scheduler, frame)
+    recorder.schedules.made(scheduler, frame)
     recorder.resumes.scheduler_made(scheduler, frame)
 
 
@@ -33,4 +33,4 @@ def _stepped(recorder: Recorder, _: None, scheduler: Any, /, *args: Any, **kwarg
     caller = sys._getframe(2)
     if recorder.own.innermost(caller) is caller:
         told = next(iter((*args, *kwargs.values())), None)
-        recorder.steps.scheduler_stepped(scheduler, told, caller)
+        recorder.schedules.stepped(scheduler, told, caller)
