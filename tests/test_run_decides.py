@@ -331,7 +331,7 @@ for _ in range(4):
     [
         ("(step + 1) // 11", [9]),  # an integer division, which is 0 for the whole warm-up
         ("step / 10", []),
-        ("(step + 1) // 3", []),
+        ("(step + 1) // 4", []),
         ("0.0 if step < 2 else 1 / 0", []),
     ],
 )

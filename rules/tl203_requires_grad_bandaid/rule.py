@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeGuard
 
-from trainlint.facts.api.gradients import CUTS, FLAT, REBUILDS
+from trainlint.facts.api.gradients import CUTS, REBUILDS
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment, cuts, terms
 from trainlint.facts.ask.behind_losses import operations_behind
@@ -60,14 +60,15 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 continue
             ends = [op for op in _ends(event) if op.at is not None]
             places = [Because(op.at, "the graph ends here") for op in ends if op.at is not None]
-            if places:
+            is_cut = event.assignment and any(one.uid in losses for one in alternatives(event.target))
+            if places or is_cut:  # the assignment raises for a loss that has a graph
                 yield Finding(
                     event.at,
                     "this loss has lost its graph, and setting `requires_grad` does not restore it: "
                     "`backward()` then runs without an error, and reaches no parameter. Remove this line, "
                     "and keep the graph.",
                     (*places, start),
-                    evidence=of_cut(training, ends[0]),
+                    evidence=of_cut(training, ends[0]) if ends else {},
                 )
 
 
@@ -126,9 +127,6 @@ def _weighed(value: Value) -> Sequence[Value]:
     return value.parts() if is_plain else _held(value)
 
 
-_LEAPS = FLAT | frozenset("argmax argmin == != < <= > >= eq ne lt le gt ge".split())
-
-
 def _ends(event: RequiresGrad) -> list[Op]:
     """Where the paths from a loss to trainable parameters are cut, if all of them are."""
     if isinstance(event.target, Op) and cuts(event.target):
@@ -136,11 +134,4 @@ def _ends(event: RequiresGrad) -> list[Op]:
     found = attachment(event.target)
     if found.attached or (found.uncertain and not event.assignment):
         return []  # `requires_grad_()` has no effect on an attached loss; an assignment would raise
-    ends = [*found.cuts, *found.unrecorded] or list(without_gradient(event.target))
-    return ends or (list(_leaps(event.target)) if event.assignment else [])
-
-
-def _leaps(loss: Value) -> Iterator[Op]:
-    """Operations such as `argmax` that a loss is made of, whatever these have been given: since the assignment does not raise,
-    no other way leads to a parameter."""
-    return (one for one in reached([loss]) if isinstance(one, Op) and one.name in _LEAPS)
+    return [*found.cuts, *found.unrecorded] or list(without_gradient(event.target))

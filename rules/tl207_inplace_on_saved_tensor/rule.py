@@ -11,7 +11,7 @@ from trainlint.facts.model.events.parameters import Overwritten, RequiresGrad
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, compatible, constant
+from trainlint.facts.model.values import Op, Value, compatible, constant
 from trainlint.facts.seen.raised import Failure
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
@@ -37,9 +37,9 @@ def _read(training: Training) -> Iterator[Finding]:
         if change.records is not True:
             continue
         if change.tensor.name not in SAVES_RESULT:
-            if _wants_gradient(change.tensor) and (
-                _has_gradients(training, change) or _is_trained_before(training, change)
-            ):
+            is_seen = training.entry == "program"  # else a caller may freeze it, or disable gradients
+            is_sure = (is_seen and not training.events(RequiresGrad)) or _is_trained_before(training, change)
+            if is_sure and _wants_gradient(change.tensor):
                 yield _leaf(change.at, "This", "")
             continue
         backward = _needs(training, change)
@@ -74,21 +74,15 @@ def _wants_gradient(parameter: Op) -> bool:
     return constant(parameter.options.get("requires_grad")) is not False
 
 
-def _has_gradients(training: Training, change: Overwritten) -> bool:
-    """Whether all is in sight that may freeze a parameter of a model in sight, or disable gradients, and nothing does."""
-    is_seen = all(isinstance(one, Object) for one in _owners(change.tensor))
-    return is_seen and training.entry == "program" and not training.events(RequiresGrad)
-
-
 def _is_trained_before(training: Training, change: Overwritten) -> bool:
-    """Whether `backward` has been called right before on a loss that the parameter's model has given: gradients are enabled,
-    and the parameter wants one, unless that is set in between."""
+    """Whether the last `backward()` was called on a loss that the parameter's model has given: gradients are enabled, and the
+    parameter wants one, unless that is set in between."""
     events = training.events(Event)
     for event in reversed(events[: events.index(change)]):
         if isinstance(event, RequiresGrad):
             return False
-        if isinstance(event, Backward) and event.loops == change.loops[: len(event.loops)]:
-            models = {one.uid for one in _owners(change.tensor)}
+        if isinstance(event, Backward) and compatible(event.guards, change.guards):
+            models = {one.uid for one in _models(change.tensor)}
             return any(
                 one.module.uid in models and is_made_of(event.loss, one.output, with_graph=True)
                 for one in training.events(Forward)
@@ -96,7 +90,7 @@ def _is_trained_before(training: Training, change: Overwritten) -> bool:
     return False
 
 
-def _owners(parameter: Op) -> tuple[Value, ...]:
+def _models(parameter: Op) -> tuple[Value, ...]:
     """The model of which something is one of all parameters."""
     listed = parameter.inputs[0] if parameter.inputs else None
     return listed.inputs if isinstance(listed, Op) and listed.name == "parameters" else ()

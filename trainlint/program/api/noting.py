@@ -127,7 +127,7 @@ def is_parameter(value: Op) -> bool:
             name="getattr", inputs=(Object(type=kind),), options={"name": Constant(value="weight" | "bias")}
         ):
             return kind.removeprefix("torch.nn.") in WITH_PARAMETERS and kind.startswith("torch.nn.")
-        case Op(name="iterate", inputs=(Op(name="parameters"),)):
+        case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object(),)),)):
             return True
     return False
 

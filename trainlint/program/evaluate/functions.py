@@ -35,11 +35,11 @@ def _cached(
     ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span, receiver: Value | None
 ) -> Value:
     """What a function behind a cache gives: for the same arguments the same, which no loop makes again unless it gives it
-    others."""
+    others. Arguments that are not known are taken for the same."""
     named = [*map(_same, given.args), *((name, _same(one)) for name, one in sorted(given.options.items()))]
-    key = (func.origin.env.uid, cached(func.origin.code.name, named))
+    key = (func.origin.env.uid, cached(func.origin.code.name, "*" if given.open else named))
     held = ev.store.get(key)
-    if held is None or given.open:
+    if held is None:
         is_once = all(isinstance(one, (Constant, Object)) for one in given.all())
         with ev.inside(loops=()) if is_once else nullcontext():
             held = call_function(ev, func, given, at, receiver, is_again=True)
