@@ -37,7 +37,7 @@ for x, y in [(torch.ones(2, 4), torch.tensor([0, 1]))]:
 SOFTMAX = "torch.softmax(self.fc(x), dim=-1)"
 
 
-OLD = "x = torch.autograd.Variable(torch.ones(2))"
+OLD = "x = torch.autograd.Variable(torch.ones(2), volatile=True)"
 """One finding, TL209, wherever it stands below `import torch`."""
 
 

@@ -29,12 +29,12 @@ OLD = """import torch
 model = torch.nn.Linear(4, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for _ in range(3):
-    x = torch.autograd.Variable(torch.ones(2, 4))
+    x = torch.autograd.Variable(torch.ones(2, 4), volatile=True)
     optimizer.zero_grad()
     model(x).mean().backward()
     optimizer.step()
 """
-NEW = OLD.replace("torch.autograd.Variable(torch.ones(2, 4))", "torch.ones(2, 4)")
+NEW = OLD.replace("torch.autograd.Variable(torch.ones(2, 4), volatile=True)", "torch.ones(2, 4)")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 best = None
 for x in torch.ones(3, 4):
     best = model.state_dict()
-    x = torch.autograd.Variable(x)
+    x = torch.autograd.Variable(x, volatile=True)
     with autocast(
         enabled=False,  # not now
     ):
@@ -158,7 +158,9 @@ def test_where_there_is_no_room_files_stay_and_are_reported_as_they_are(check: C
 
     for name in ("a.py", "b.py"):
         Path(name).write_text(OLD)
-    Path("c.py").write_text("import torch\ntorch.autograd.Variable(torch.ones(1)).backward()\n")
+    Path("c.py").write_text(
+        "import torch\ntorch.autograd.Variable(torch.ones(1), volatile=True).backward()\n"
+    )
 
     def no_more_than_a_few_bytes() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (150, 150))
@@ -209,7 +211,7 @@ def test_a_file_that_is_read_only_is_left_and_the_others_are_fixed(check: Check)
 
 
 def test_ignored_and_unselected_findings_are_not_fixed(check: Check) -> None:
-    text = OLD.replace("(2, 4))\n", "(2, 4))  # trainlint: ignore[TL209]\n")
+    text = OLD.replace("True)\n", "True)  # trainlint: ignore[TL209]\n")
     assert fixed(check, text) == text
     assert fixed(check, OLD, "--ignore", "TL209") == OLD
     Path("trainlint.toml").write_text('per-file-ignores = {"train.py" = ["TL209"]}\n')
@@ -318,7 +320,9 @@ def test_changed_only_fixes_changed_lines(check: Check) -> None:
     git("init", "-q")
     git("add", ".")
     git("commit", "-qm", "first")
-    new = "torch.autograd.Variable(torch.autograd.Variable(torch.ones(1, 4)) + 1)"
+    new = (
+        "torch.autograd.Variable(torch.autograd.Variable(torch.ones(1, 4), volatile=True) + 1, volatile=True)"
+    )
     file.write_text(OLD + f"model({new}).sum().backward()\n")
     assert b"-model(" in check("--changed-only", "--diff", "train.py").stdout
     ran = check("--changed-only", "--fix", "train.py")
@@ -329,10 +333,10 @@ def test_changed_only_fixes_changed_lines(check: Check) -> None:
 
 
 def _fixing_by(monkeypatch: pytest.MonkeyPatch, template: str) -> None:
-    """Have every `Variable(x)` become what a bad rule says."""
+    """Have every `Variable(x, volatile=True)` become what a bad rule says."""
 
     def fix(finding: Finding) -> Iterator[Proposal]:
-        yield safe("Do it wrong", Rewrite(finding.at, (("_old(_x)", template),)))
+        yield safe("Do it wrong", Rewrite(finding.at, (("_old(_x, volatile=_v)", template),)))
 
     monkeypatch.setattr(proposals, "proposer", {"TL209": fix}.get)
 
@@ -348,7 +352,7 @@ def test_a_fix_that_would_break_the_file_is_not_made(check: Check, monkeypatch: 
 
 
 def test_fixes_that_never_end_are_not_made(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    _fixing_by(monkeypatch, "torch.autograd.Variable(_x + 0)")
+    _fixing_by(monkeypatch, "torch.autograd.Variable(_x + 0, volatile=_v)")
     Path("train.py").write_text(OLD)
     ran = check("--fix", "train.py")
     assert "still fixes to apply after 30 passes" in ran.stderr
@@ -392,7 +396,7 @@ def test_check_without_fix_imports_no_libcst_for_it(tmp_path: Path) -> None:
 def test_json_takes_no_file_apart_in_which_nothing_is_proposed(
     check: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Path("old.py").write_text("import torch\n\nx = torch.autograd.Variable(torch.ones(2))\n")
+    Path("old.py").write_text("import torch\n\nx = torch.autograd.Variable(torch.ones(2), volatile=True)\n")
     monkeypatch.setattr(proposals, "_worked_out", lambda path, raw, found: pytest.fail(path))
     monkeypatch.setattr(proposals, "proposer", lambda code: lambda finding: iter(()))
     [found] = json.loads(check("--output-format", "json").stdout)["findings"]

@@ -15,8 +15,8 @@ from torch.autograd import Variable
 
 model = torch.nn.Linear(4, 2)
 for x, y in [(torch.ones(1, 4), torch.zeros(1).long())]:
-    x, y = Variable(x), Variable(y)
-    x = Variable(x)
+    x, y = Variable(x, volatile=True), Variable(y, volatile=True)
+    x = Variable(x, volatile=True)
     y = y
     torch.nn.functional.cross_entropy(model(x), y).backward()
 """
@@ -38,23 +38,29 @@ for x, y in [(torch.ones(1, 4), torch.zeros(1).long())]:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("    x = x\n    x = Variable(x)", "    x = x"),
-        ("    x = Variable(x)\n    x = x", "    x = x"),
-        ("    x, y = x, y\n    x, y = Variable(x), Variable(y)", "    x, y = x, y"),
-        ("    x = Variable(x); y = Variable(y)", "    x = x; y = y"),
-        ("    x = (\n        Variable(x)\n    )\n    y = Variable(y)", None),
-        ("    a = 1\n\n    x = Variable(x)\n    y = Variable(y)\n\n    b = 2", "    a = 1\n\n    b = 2"),
-        ("    a = 1\n\n    x = Variable(x)\n    b = 2", "    a = 1\n\n    b = 2"),
-        ("    x = Variable(x)  # a leaf", "    x = x  # a leaf"),
-        ("    # a leaf\n    x = Variable(x)", "    # a leaf\n    x = x"),
-        ("    if y:\n        x = Variable(x)", "    if y:\n        x = x"),
+        ("    x = x\n    x = Variable(x, volatile=True)", "    x = x"),
+        ("    x = Variable(x, volatile=True)\n    x = x", "    x = x"),
         (
-            "    if y:\n        x = Variable(x)\n        y = Variable(y)",
+            "    x, y = x, y\n    x, y = Variable(x, volatile=True), Variable(y, volatile=True)",
+            "    x, y = x, y",
+        ),
+        ("    x = Variable(x, volatile=True); y = Variable(y, volatile=True)", "    x = x; y = y"),
+        ("    x = (\n        Variable(x, volatile=True)\n    )\n    y = Variable(y, volatile=True)", None),
+        (
+            "    a = 1\n\n    x = Variable(x, volatile=True)\n    y = Variable(y, volatile=True)\n\n    b = 2",
+            "    a = 1\n\n    b = 2",
+        ),
+        ("    a = 1\n\n    x = Variable(x, volatile=True)\n    b = 2", "    a = 1\n\n    b = 2"),
+        ("    x = Variable(x, volatile=True)  # a leaf", "    x = x  # a leaf"),
+        ("    # a leaf\n    x = Variable(x, volatile=True)", "    # a leaf\n    x = x"),
+        ("    if y:\n        x = Variable(x, volatile=True)", "    if y:\n        x = x"),
+        (
+            "    if y:\n        x = Variable(x, volatile=True)\n        y = Variable(y, volatile=True)",
             "    if y:\n        x = x\n        y = y",
         ),
-        ("    if y: x = Variable(x)", "    if y: x = x"),
-        ("    z = x = Variable(x)", "    z = x = x"),
-        ("    é = x; s = 'é'\n    x = Variable(x)", "    é = x; s = 'é'"),
+        ("    if y: x = Variable(x, volatile=True)", "    if y: x = x"),
+        ("    z = x = Variable(x, volatile=True)", "    z = x = x"),
+        ("    é = x; s = 'é'\n    x = Variable(x, volatile=True)", "    é = x; s = 'é'"),
     ],
 )
 def test_only_what_fixes_made_idle_goes(check: Check, before: str, after: str | None) -> None:
@@ -64,7 +70,7 @@ def test_only_what_fixes_made_idle_goes(check: Check, before: str, after: str | 
 
 
 def test_what_gives_a_class_an_attribute_is_not_idle(check: Check) -> None:
-    text = LOOP.format(lines="    pass") + "\n\nclass Net:\n    x = Variable(x)\n    y = 1\n"
+    text = LOOP.format(lines="    pass") + "\n\nclass Net:\n    x = Variable(x, volatile=True)\n    y = 1\n"
     assert "    x = x\n    y = 1" in fixed(check, text, "--unsafe-fixes")
 
 

@@ -107,17 +107,17 @@ def test_magics_that_ipython_completes_by_itself(check: Check, line: str) -> Non
 @pytest.mark.parametrize(
     ("source", "column"),
     [
-        ("x = %time torch.autograd.Variable(torch.ones(2))", 11),
-        ("%time x = torch.autograd.Variable(torch.ones(2))", 11),
-        ("%timeit -n 3 torch.autograd.Variable(torch.ones(2))", 14),
-        ("  x = torch.autograd.Variable(torch.ones(2))", 7),
-        (">>> x = torch.autograd.Variable(torch.ones(2))", 9),
+        ("x = %time torch.autograd.Variable(torch.ones(2), volatile=True)", 11),
+        ("%time x = torch.autograd.Variable(torch.ones(2), volatile=True)", 11),
+        ("%timeit -n 3 torch.autograd.Variable(torch.ones(2), volatile=True)", 14),
+        ("  x = torch.autograd.Variable(torch.ones(2), volatile=True)", 7),
+        (">>> x = torch.autograd.Variable(torch.ones(2), volatile=True)", 9),
     ],
 )
 def test_columns_are_those_of_the_cell(check: Check, source: str, column: int) -> None:
     Path("nb.ipynb").write_text(notebook(TRAINS, source))
     [one] = check("--output-format", "json", "nb.ipynb").findings
-    assert (one["cell"], one["line"], one["column"], one["end_column"]) == (2, 1, column, column + 38)
+    assert (one["cell"], one["line"], one["column"], one["end_column"]) == (2, 1, column, column + 53)
     assert source in check("nb.ipynb").stdout.decode()
 
 

@@ -14,10 +14,10 @@ from tests.fixing import Check, Ran
 from tests.notebooks import FORMATS, library, notebook, with_sources_as
 
 TRAINS = "import torch\nloss = torch.nn.MSELoss()"
-OLD = "x = torch.autograd.Variable(torch.ones(2))"
+OLD = "x = torch.autograd.Variable(torch.ones(2), volatile=True)"
 NEW = "x = torch.ones(2)"
 SARIF = json.loads((Path(__file__).parent / "schemas/sarif-2.1.0.json").read_text())
-WRAPPED, BARE = b"torch.autograd.Variable(torch.ones(2))", b"torch.ones(2)"
+WRAPPED, BARE = b"torch.autograd.Variable(torch.ones(2), volatile=True)", b"torch.ones(2)"
 
 
 def sources(path: str = "nb.ipynb") -> list[str]:
@@ -99,7 +99,7 @@ def test_lines_go_and_lines_come(check: Check) -> None:
         check,
         "%matplotlib inline\nfrom torch.cuda.amp import autocast, GradScaler\nfrom torch import nn",
         "model = nn.Linear(2, 2).cuda()\nscaler = GradScaler()",
-        "for x in loader:\n    x = torch.autograd.Variable(x)\n    with autocast():\n        model(x).sum().backward()",
+        "for x in loader:\n    x = torch.autograd.Variable(x, volatile=True)\n    with autocast():\n        model(x).sum().backward()",
         options=("--unsafe-fixes",),
     )
     assert cells[0].startswith("%matplotlib inline\nimport torch\nfrom torch.cuda.amp import")
@@ -119,7 +119,7 @@ def test_a_statement_is_added_at_the_end_of_its_cell(check: Check) -> None:
 
 
 def test_what_becomes_idle_goes_from_its_own_cell(check: Check) -> None:
-    wrap = "x = torch.ones(2)\nx = torch.autograd.Variable(x)\ny = x"
+    wrap = "x = torch.ones(2)\nx = torch.autograd.Variable(x, volatile=True)\ny = x"
     assert fix(check, TRAINS, "x = 1\nx = x", wrap, wrap) == [
         TRAINS,
         "x = 1\nx = x",
@@ -132,8 +132,8 @@ def test_what_becomes_idle_goes_from_its_own_cell(check: Check) -> None:
     "source",
     [
         f"%time {OLD}",
-        "x = %time torch.autograd.Variable(torch.ones(2))",
-        "x = torch.autograd.Variable(\n    torch.ones(2))  # '\ud83d'".encode(
+        "x = %time torch.autograd.Variable(torch.ones(2), volatile=True)",
+        "x = torch.autograd.Variable(\n    torch.ones(2), volatile=True)  # '\ud83d'".encode(
             "utf-8", "surrogatepass"
         ).decode("utf-8", "replace"),
         f"  {OLD}\n  y = 1",
@@ -209,8 +209,11 @@ def test_edits_are_told_by_cell(check: Check) -> None:
 LOOP = "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor x in range(3):\n    model(torch.ones(2, 2)).sum().backward()\n    optimizer.step()"
 ONE_FIX = {
     "one-line": ("TL209", f"é = '🙂'\n{OLD}\ny = 2"),
-    "last-line-goes": ("TL209", "x = torch.ones(2)  # é\ny = x\nx = torch.autograd.Variable(x)"),
-    "first-line-goes": ("TL209", "x = torch.autograd.Variable(x)\ny = x\n"),
+    "last-line-goes": (
+        "TL209",
+        "x = torch.ones(2)  # é\ny = x\nx = torch.autograd.Variable(x, volatile=True)",
+    ),
+    "first-line-goes": ("TL209", "x = torch.autograd.Variable(x, volatile=True)\ny = x\n"),
     "lines-come": ("TL301", LOOP),
     "lines-move-in": ("TL312", "model.eval()\nfor y in range(3):\n    print(model(torch.ones(2, 2)))"),
     "two-cells": (

@@ -92,7 +92,7 @@ async def test_all_safe_fixes_at_once_when_asked_for(project: Project) -> None:
 
 
 async def test_what_fixes_make_idle_goes(project: Project) -> None:
-    wrap = "        x, y = Variable(x), Variable(y)\n        x = Variable(x)\n        optimizer.zero_grad()\n"
+    wrap = "        x, y = Variable(x, volatile=True), Variable(y, volatile=True)\n        x = Variable(x, volatile=True)\n        optimizer.zero_grad()\n"
     text = OLD.replace("cuda.amp import autocast", "autograd import Variable").replace(
         "autocast(dtype=", "open("
     )
@@ -108,7 +108,7 @@ async def test_what_fixes_make_idle_goes(project: Project) -> None:
         )
         actions = await editing.actions("train.py", alone.range)
         (fix,) = (one for one in actions.values() if one.is_preferred)
-        assert editing.after("train.py", fix) == text.replace("        x = Variable(x)\n", "")
+        assert editing.after("train.py", fix) == text.replace("        x = Variable(x, volatile=True)\n", "")
         (fix,) = (await editing.actions("train.py", ALL, "source.fixAll")).values()
         assert editing.after("train.py", fix) == text.replace(wrap, "        optimizer.zero_grad()\n")
 
