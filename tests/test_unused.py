@@ -204,6 +204,27 @@ def test_file_of_a_package_is_imported_by_its_name_with_folders(text: str, level
     assert found.level == level
 
 
+def test_a_package_that_is_the_whole_project_has_no_name() -> None:
+    given = {**MANY, "__init__.py": UNRUN}
+    finding = Finding(Place("__init__.py", 7, 1, 7, 2), "", level="error")
+    assert informed([finding], lambda path: given[path].encode(), lambda: sorted(given)) == [finding]
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ("from torch.utils.data import Dataset\n\ndef left(): pass\n\nleft()", "info"),
+        ("import utils.nets\nutils.nets.left()", "error"),
+    ],
+)
+def test_name_of_a_folder_alone_is_none_of_its_files(text: str, level: str) -> None:
+    finding = Finding(Place("utils/nets.py", 7, 1, 7, 2), "", level="error")
+    nets = NETS.replace("Left", "left").replace("print(Used)", "print(Used())")
+    given = {**MANY, "utils/nets.py": nets, "train.py": text}
+    (found,) = informed([finding], lambda path: given[path].encode(), lambda: sorted(given))
+    assert found.level == level
+
+
 def test_name_in_a_file_that_imports_something_else_is_another() -> None:
     assert level_in({"nets.py": NETS, "train.py": "from others import Left"}) == "info"
 

@@ -106,11 +106,11 @@ def _unused(
     looked_up = {name for text in texts.looking_up() for name in _looked_up(text)}
     for path, suspects in candidates.items():
         modules = _modules(path)
-        if not looked_up.isdisjoint(modules) or {b"globals", b"locals"} & _looked_up(files[path]):
+        if looked_up.intersection(modules) or {b"globals", b"locals"} & _looked_up(files[path]):
             continue
         free = [one for one in suspects if not _is_named(one, path, texts)]
         left = _left(files[path], free)
-        if left and _is_used(files[path], _users(path, texts, modules), left):
+        if left and _is_used(files[path], _users(path, texts, modules[-1]), left):
             yield path, (left, False)
         elif (
             suspects
@@ -120,10 +120,10 @@ def _unused(
             yield path, (suspects, True)
 
 
-def _users(path: str, texts: ProjectTexts, modules: set[bytes]) -> list[bytes]:
+def _users(path: str, texts: ProjectTexts, module: bytes) -> list[bytes]:
     """The other files that import a file."""
     is_only = sum(stem(one) == stem(path) for one in texts) == 1
-    others = _that_may_mean(texts, modules)
+    others = _that_may_mean(texts, module)
     return [one for other, one in others if other != path and imports(other, one, path, is_only)]
 
 
@@ -134,8 +134,8 @@ def _is_named(one: Definition, path: str, texts: ProjectTexts) -> bool:
     name, pending, seen = one.name, [path], {path}
     is_enough = trains(within(texts.get(path, b""), one))
     while pending:
-        modules = _modules(pending.pop())
-        for other, text in _that_may_mean(texts, modules, partial(_brings, name)):
+        module = _modules(pending.pop())[-1]
+        for other, text in _that_may_mean(texts, module, partial(_brings, name)):
             if other in seen:
                 continue
             seen.add(other)
@@ -147,14 +147,10 @@ def _is_named(one: Definition, path: str, texts: ProjectTexts) -> bool:
 
 
 def _that_may_mean(
-    texts: ProjectTexts, modules: set[bytes], brings: Callable[[bytes], bool] = bool
+    texts: ProjectTexts, module: bytes, brings: Callable[[bytes], bool] = bool
 ) -> Iterator[tuple[str, bytes]]:
     """The files that may mean a definition of a module by its name: code has to import that, other files do not."""
-    return texts.where(
-        lambda path, text: (
-            brings(text) and (not path.endswith(_CODE) or any(names(text, one) for one in modules))
-        )
-    )
+    return texts.where(lambda path, text: brings(text) and (not path.endswith(_CODE) or names(text, module)))
 
 
 def _brings(name: bytes, text: bytes) -> bool:
@@ -189,7 +185,7 @@ def _looked_up(text: bytes) -> set[bytes]:
     return {word for found in _LOOKED_UP.findall(text) for part in found for word in WORD.findall(part)}
 
 
-def _modules(path: str) -> set[bytes]:
-    """The names under which a file may be imported as a module, alone or in its package."""
+def _modules(path: str) -> list[bytes]:
+    """The names of the package that a file lies in, and of the module that it is."""
     parts = path.removesuffix(".py").split("/")
-    return {one.encode() for one in parts[-2:] if one != "__init__"}
+    return [one.encode() for one in parts[-2:] if one != "__init__"] or [b"__init__"]
