@@ -26,7 +26,7 @@ class Left:
 
 print(Used)
 """
-MANY = {f"part_{number}.py": "" for number in range(limits.PROJECT_TELLS)}
+MANY = {f"part_{number}.py": "" for number in range(7)}
 
 
 def level_in(files: Mapping[str, str], line: int = 7, around: Mapping[str, str] = MANY) -> str | None:
@@ -158,6 +158,10 @@ TOGETHER = {"train.py": "".join(f"import {name.removesuffix('.py')}\n" for name 
         ({"nets.py": WHOLE, "config.yaml": "model: nets"}, "error"),
         ({"nets.py": WHOLE, "study.py": "import nets"}, "error"),
         ({"nets.py": WHOLE, "study.py": "from part_0 import Left"}, "info"),
+        ({"nets.py": WHOLE, "second/nets.py": WHOLE, "second/study.py": "import nets"}, "info"),
+        ({"nets.py": WHOLE, "second/nets.py": WHOLE, "study.py": "import nets"}, "error"),
+        ({"nets.py": WHOLE, "second/nets.py": WHOLE, "train.py": "import part_0"}, "info"),
+        ({"nets.py": WHOLE, "second/nets.py": NETS, "train.py": "import part_0"}, "error"),
         ({"nets.py": f"{WHOLE}\n\n@register\ndef made():\n    pass\n"}, "error"),
         ({"nets.py": WHOLE, "setup.py": ""}, "error"),
         ({"nets.py": WHOLE, "pyproject.toml": "[project]"}, "error"),
@@ -172,6 +176,7 @@ def test_a_file_that_nothing_names_is_unused_where_the_others_are_imported(
     files: Mapping[str, str], level: str
 ) -> None:
     for name, text in files.items():
+        Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(text)
     assert level_in({**TOGETHER, **files}) == level
 
@@ -225,12 +230,28 @@ def test_name_of_a_folder_alone_is_none_of_its_files(text: str, level: str) -> N
     assert found.level == level
 
 
+@pytest.mark.parametrize(
+    ("user", "level"),
+    [
+        ("second/train.py", "info"),
+        ("second/run/train.py", "info"),
+        ("first/train.py", "error"),
+        ("train.py", "error"),
+    ],
+)
+def test_a_file_imports_the_copy_that_lies_nearest(user: str, level: str) -> None:
+    finding = Finding(Place("first/nets.py", 7, 1, 7, 2), "", level="error")
+    given = {**MANY, "first/nets.py": NETS, "second/nets.py": NETS, user: "from nets import Left\nLeft()"}
+    (found,) = informed([finding], lambda path: given[path].encode(), lambda: sorted(given))
+    assert found.level == level
+
+
 def test_name_in_a_file_that_imports_something_else_is_another() -> None:
     assert level_in({"nets.py": NETS, "train.py": "from others import Left"}) == "info"
 
 
 def test_half_a_program_tells_nothing() -> None:
-    few = dict(list(MANY.items())[2:])
+    few = dict(list(MANY.items())[: limits.PROJECT_TELLS - 2])
     assert level_in({"nets.py": NETS}, around=few) == "error"
     assert level_in({"nets.py": NETS, "more.py": ""}, around=few) == "info"
 

@@ -40,7 +40,7 @@ PROJECT_ENTRIES = 50_000
 """Files of all kinds that are passed in search of those: a folder with more of them holds data as well, or is somebody's home.
 Then only the folders around a named file are looked at."""
 
-PROJECT_TELLS = 7
+PROJECT_TELLS = 5
 """Python files that a project has to have for what none of them names to count as unused: of a smaller one, the half that
 uses it may be missing."""
 

@@ -13,7 +13,7 @@ from trainlint.facts.ask.unseen_models import unseen_model
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Unknown, Value, constant
+from trainlint.facts.model.values import Items, Object, Op, Unknown, Value, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -23,6 +23,8 @@ _TARGET = re.compile(r"y|y_true|y_batch|labels?|targets?|gts?|ground_truth|true_
 
 _PREDICTION = re.compile(r"pred|prob|logit|score|out|hat|recon|fake|gen|^p$", re.IGNORECASE)
 _RESHAPES = frozenset("float view reshape flatten squeeze unsqueeze to".split())
+_JOINS = ("cat", "concat", "stack", "hstack", "vstack")
+_FILLED = frozenset("ones zeros full ones_like zeros_like full_like".split())
 _SQUASHES = _RESHAPES | {"sigmoid", "clamp"}
 _OF_IMAGES = frozenset(("binary_cross_entropy", "binary_cross_entropy_with_logits"))
 """Losses that compare data with what is rebuilt of it."""
@@ -57,7 +59,12 @@ def _of(loss: LossCall) -> Iterator[Finding]:
     if loss.function == "kl_div" and _may_be_reversed(loss, second):
         return
     sure = _is_prediction(second)
-    is_first = is_data(first) or _is_named_target(first) or _is_seen_without_gradient(first, second)
+    is_first = (
+        is_data(first)
+        or _is_filled(first)
+        or _is_named_target(first)
+        or _is_seen_without_gradient(first, second)
+    )
     is_rebuilt = _is_rebuilt(loss, first, second)
     sure = sure and not is_rebuilt
     if is_rebuilt or (is_first and (sure or _is_output(second))):
@@ -77,6 +84,17 @@ def _is_named_target(value: Value) -> bool:
     while isinstance(value, Op) and value.name in ("long", "float", "to", "view", "flatten") and value.inputs:
         value = value.inputs[0]
     return isinstance(value, Unknown) and _TARGET.fullmatch(value.text) is not None
+
+
+def _is_filled(value: Value) -> bool:
+    """Whether a tensor holds one number after another that the program names, as the labels of real and fake samples do."""
+    while isinstance(value, Op) and value.name in _RESHAPES and value.inputs:
+        value = value.inputs[0]
+    parts = value.parts() if isinstance(value, Op) and value.name in _JOINS else [value]
+    parts = [one for part in parts for one in (part.parts() if isinstance(part, Items) else [part])]
+    return bool(parts) and all(
+        isinstance(one, Op) and one.name in _FILLED and not one.written for one in parts
+    )
 
 
 def _is_seen_without_gradient(first: Value, second: Value) -> bool:

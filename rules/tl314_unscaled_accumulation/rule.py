@@ -12,7 +12,7 @@ from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, ZeroGrad
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, alternatives
+from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
@@ -126,7 +126,12 @@ def _passes(before: Sequence[Event], step: OptimizerStep) -> Iterator[Backward]:
 def _is_of(training: Training, backward: Backward, step: OptimizerStep) -> bool:
     """Whether a loss comes from a model that the optimizer holds, or from the one whose gradients are clipped for an optimizer
     that is not in sight."""
-    held = {one.uid for module in modules_held(step.optimizer)[0] for one in alternatives(module)}
+    held = {
+        one.uid
+        for module in modules_held(step.optimizer)[0]
+        for each in alternatives(module)
+        for one in _with_whole(each)
+    }
     if all(isinstance(one, Object) and one.type == SOME_OPTIMIZER for one in alternatives(step.optimizer)):
         clipped = [one.parameters for one in training.inside(step.loops[-1], Clip)]
         held |= {part.uid for one in clipped if isinstance(one, Op) for part in one.inputs[:1]}
@@ -136,3 +141,11 @@ def _is_of(training: Training, backward: Backward, step: OptimizerStep) -> bool:
         and is_made_of(backward.loss, one.output, with_graph=True)
         for one in training.inside(step.loops[-1], Forward)
     )
+
+
+def _with_whole(module: Value) -> Iterator[Value]:
+    """A module, and those of which it is a part by name: `model` of `model.head`."""
+    yield module
+    while isinstance(module, Op) and module.name == "getattr" and module.inputs:
+        module = module.inputs[0]
+        yield module

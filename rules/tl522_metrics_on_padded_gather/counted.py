@@ -18,13 +18,15 @@ from trainlint.finding import Place
 _KEEP_SAMPLES = frozenset(
     "cpu numpy float double half long int bool to type detach contiguous tolist cat concat concatenate numpy.concatenate "
     "numpy.array numpy.asarray tensor argmax softmax sigmoid log_softmax round == != eq ne > >= < <= gt ge lt le iterate "
-    "builtins.list abs normalize".split()
+    "builtins.list abs normalize + - * //".split()
 )
 """What gives as many samples as it is given."""
 _GIVES_EACH = _KEEP_SAMPLES | frozenset("getattr getitem output squeeze".split())
+_OF_SEVERAL = frozenset("== != eq ne + - * //".split())
+"""What goes through several tensors sample by sample, or a tensor and a number."""
 _AVERAGES = frozenset(("mean", "numpy.mean", "statistics.mean"))
-_SUMS = frozenset(("sum", "builtins.sum", "numpy.sum", "count_nonzero"))
-_READS = frozenset("item float int builtins.float builtins.int".split())
+_SUMS = frozenset("sum builtins.sum numpy.sum count_nonzero bincount numpy.bincount histc".split())
+_READS = frozenset("item float int builtins.float builtins.int view reshape".split())
 _COUNTS = frozenset(("size", "numel", "builtins.len", "shape"))
 _OF_METRICS = "sklearn.metrics."
 _MOST = 2000
@@ -105,7 +107,7 @@ def _is_number(value: Value, each: frozenset[int]) -> bool:
 
 
 def _is_sum(value: Value, each: frozenset[int]) -> bool:
-    """Whether a number is a sum over the samples of a batch: `gather(right).sum().item()`."""
+    """Whether a number, or a table, sums up the samples of a batch: `gather(right).sum().item()`."""
     while isinstance(value, Op) and value.name in _READS and value.inputs:
         value = value.inputs[0]
     return (
@@ -125,6 +127,6 @@ def is_whole(value: Value, each: frozenset[int]) -> bool:
         return not value.exact and bool(value.items) and all(is_whole(one, each) for one in value.items)
     if not isinstance(value, Op) or value.written or plain(value) not in _KEEP_SAMPLES or not value.inputs:
         return False
-    if plain(value) in ("==", "!=", "eq", "ne"):
+    if plain(value) in _OF_SEVERAL:
         return any(is_whole(one, each) for one in value.inputs)
     return is_whole(value.inputs[0], each)

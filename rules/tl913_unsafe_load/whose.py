@@ -69,8 +69,11 @@ _AS_PATHS = frozenset(
 _OPENS = ("open", "builtins.open")
 _FILLED_IN = (".format(…)",)
 
-_OWN = re.compile(r"cache", re.IGNORECASE)
-"""What stands in the names of files that a program writes for itself."""
+_OWN = re.compile(
+    r"cache|checkpoint|ckpt|resum|snapshot|best|last|(?:run|save|out|output|log|exp|result)s?_?(?:dir|path|folder|root)",
+    re.IGNORECASE,
+)
+"""What stands in the names of files that a program writes for itself, and of what holds their paths."""
 
 _FROM_OTHERS = re.compile(r"pre_?train|download|imagenet|://|-[0-9a-f]{8}\.pth", re.IGNORECASE)
 """What stands in the names of files that somebody else has made."""
@@ -147,7 +150,9 @@ def _passed_on(file: Value) -> list[Op]:
 @question(start=False, unknown=True)
 def is_chosen(file: Value) -> bool:
     """Whether somebody outside of the program may choose a file, or the folder that it lies in: by an option, a setting, or
-    as an argument of a caller. Of what the program finds or names itself, nearly all is its own."""
+    as an argument of a caller. Of what the program finds or names itself, or calls its checkpoint, nearly all is its own."""
+    if _names_others(file):
+        return True
     match file:
         case Constant():
             return file.is_default or _is_from_others(file)
@@ -166,6 +171,15 @@ def is_chosen(file: Value) -> bool:
     return True
 
 
+def _names_others(file: Value) -> bool:
+    """Whether a name, or an attribute, that holds the path says that somebody else has made the file: `cfg.pretrained_ckpt`."""
+    return isinstance(file, (Unknown, Op)) and _FROM_OTHERS.search(_words(file)) is not None
+
+
+def _words(part: Unknown | Op) -> str:
+    return f"{part.text} {constant(part.options.get('name'))}" if isinstance(part, Op) else part.text
+
+
 def _is_made_up(part: Value) -> bool:
     """Whether the program fills this part of a path in, or finds it by a search."""
     while isinstance(part, Op) and part.name in _AS_PATHS and part.inputs:
@@ -178,8 +192,7 @@ def _is_made_up(part: Value) -> bool:
         return True
     if not isinstance(part, Op):
         return False
-    words = f"{part.text} {constant(part.options.get('name'))}"
-    return part.text.endswith(_FILLED_IN) or bool(_OWN.search(words)) or _is_found(part)
+    return part.text.endswith(_FILLED_IN) or bool(_OWN.search(_words(part))) or _is_found(part)
 
 
 def _is_temporary(part: Value) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from trainlint.project.soundness import complaint, tree
@@ -59,6 +59,17 @@ def imports(other: str, text: bytes, path: str, is_only: bool) -> bool:
         if named and is_full and parts[-len(named) :] == named:
             return True
     return False
+
+
+def is_nearest(path: str, copies: Sequence[str], other: str) -> bool:
+    """Whether no copy of a file lies nearer to another file, which then imports that one."""
+    shared = {one: len(_common(one, other)) for one in (path, *copies)}
+    return shared[path] == max(shared.values())
+
+
+def _common(one: str, other: str) -> str:
+    """The folder that holds two files."""
+    return os.path.commonpath([os.path.dirname(one) or ".", os.path.dirname(other) or "."])
 
 
 def imported(text: bytes) -> Iterator[str]:

@@ -16,9 +16,9 @@ from functools import partial
 
 from trainlint import limits
 from trainlint.check.definitions import Definition, beside, definitions, trains, uncalled_methods, within
-from trainlint.check.naming import WORD, imports, names, stem, what_runs, without_imports
+from trainlint.check.naming import WORD, imports, is_nearest, names, stem, what_runs, without_imports
 from trainlint.check.project_texts import ProjectTexts
-from trainlint.check.whole_files import hangs_together, is_apart, is_of_a_package
+from trainlint.check.whole_files import hangs_together, has_twin, is_apart, is_of_a_package
 from trainlint.finding import Because, Finding, Place
 from trainlint.project.small_files import MOST_BYTES
 
@@ -110,20 +110,20 @@ def _unused(
             continue
         free = [one for one in suspects if not _is_named(one, path, texts)]
         left = _left(files[path], free)
-        if left and _is_used(files[path], _users(path, texts, modules[-1]), left):
+        if left and _is_used(files[path], _users(path, texts), left):
             yield path, (left, False)
         elif (
             suspects
             and is_apart(path, files[path], texts, partial(_stands_in, suspects))
-            and hangs_together(texts)
+            and (has_twin(path, texts) or hangs_together(texts))
         ):
             yield path, (suspects, True)
 
 
-def _users(path: str, texts: ProjectTexts, module: bytes) -> list[bytes]:
+def _users(path: str, texts: ProjectTexts) -> list[bytes]:
     """The other files that import a file."""
     is_only = sum(stem(one) == stem(path) for one in texts) == 1
-    others = _that_may_mean(texts, module)
+    others = _that_may_mean(texts, path)
     return [one for other, one in others if other != path and imports(other, one, path, is_only)]
 
 
@@ -134,8 +134,7 @@ def _is_named(one: Definition, path: str, texts: ProjectTexts) -> bool:
     name, pending, seen = one.name, [path], {path}
     is_enough = trains(within(texts.get(path, b""), one))
     while pending:
-        module = _modules(pending.pop())[-1]
-        for other, text in _that_may_mean(texts, module, partial(_brings, name)):
+        for other, text in _that_may_mean(texts, pending.pop(), partial(_brings, name)):
             if other in seen:
                 continue
             seen.add(other)
@@ -147,10 +146,18 @@ def _is_named(one: Definition, path: str, texts: ProjectTexts) -> bool:
 
 
 def _that_may_mean(
-    texts: ProjectTexts, module: bytes, brings: Callable[[bytes], bool] = bool
+    texts: ProjectTexts, path: str, brings: Callable[[bytes], bool] = bool
 ) -> Iterator[tuple[str, bytes]]:
-    """The files that may mean a definition of a module by its name: code has to import that, other files do not."""
-    return texts.where(lambda path, text: brings(text) and (not path.endswith(_CODE) or names(text, module)))
+    """The files that may mean a definition of a file by its name: code has to import that file, and no nearer one of the same
+    name; other files do not."""
+    module = _modules(path)[-1]
+    copies = [one for one in texts if _modules(one)[-1] == module and one.endswith(".py")]
+    return texts.where(
+        lambda other, text: (
+            brings(text)
+            and (not other.endswith(_CODE) or (names(text, module) and is_nearest(path, copies, other)))
+        )
+    )
 
 
 def _brings(name: bytes, text: bytes) -> bool:

@@ -13,6 +13,11 @@ SAYS_ITSELF = re.compile("mask|pad|ignore|valid|keep")
 SAYS_TOKENS = re.compile(r"tokens?\b|input_ids|\b(ids|src|tgt|trg)\b")
 """Names of tokens, of which number 0 is the padding."""
 
+SAYS_LENGTH = re.compile(
+    r"len|\b(?:n|ns|sizes?|counts?|(?:n|num)_(?:valid|real|used|points?|pts|tokens?|nodes?|atoms?|items?|frames?|words?|objects?))\b"
+)
+"""Names of how many elements each sequence has."""
+
 
 def is_attention_mask(value: Value) -> bool:
     """Whether a value is what tokenizers call `attention_mask`: 1 at tokens, 0 at padding."""

@@ -16,7 +16,7 @@ from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.api.precision import FLOATS
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.indices import Indices, indices
-from trainlint.facts.ask.mask_names import SAYS_ITSELF, SAYS_TOKENS, is_attention_mask, words_of
+from trainlint.facts.ask.mask_names import SAYS_ITSELF, SAYS_LENGTH, SAYS_TOKENS, is_attention_mask, words_of
 from trainlint.facts.ask.mask_parts import Mask, Part
 from trainlint.facts.ask.row_masks import are_lengths, of_padded_rows, rows_filled
 from trainlint.facts.ask.sizes import is_same_size
@@ -72,10 +72,17 @@ def made(value: Value | None) -> Mask | None:
     if isinstance(value, Op):
         return _written(value, _of(value))
     if isinstance(value, Choice):
-        ways = [made(one) for _, one in value.options]
-        return ways[0] if ways and all(one == ways[0] for one in ways) else None
+        return _of_ways([made(one) for _, one in value.options])
     number = number_of(value)
     return Mask(number) if number is not None else None
+
+
+def _of_ways(ways: Sequence[Mask | None]) -> Mask | None:
+    """What a mask holds whichever way it has come about."""
+    first = ways[0] if ways else None
+    if first is None or any(one is None or replace(one, size=first.size) != first for one in ways):
+        return None
+    return first if all(one == first for one in ways) else replace(first, size=())
 
 
 def _written(op: Op, mask: Mask | None) -> Mask | None:
@@ -166,6 +173,8 @@ def _triangle(op: Op, name: str, whole: Mask | None) -> Mask | None:
     given = op.option(1, "diagonal") or op.options.get("k")
     number = 0 if given is None else number_of(given)
     last = int(number) if number is not None and abs(number) < 1e6 else None
+    if name == "triu" and not whole.parts and _reaches_back(given):
+        return whole  # it only ends how far back one sees
     nothing: Element = False if isinstance(whole.kept, bool) else 0.0
     is_square = len(whole.size) > 1 and is_same_size(whole.size[-1], whole.size[-2])
     if op.seen is not None:
@@ -176,6 +185,14 @@ def _triangle(op: Op, name: str, whole: Mask | None) -> Mask | None:
     if whole.parts or (last is not None and last < 0):
         return None
     return Mask(nothing, (replace(later, held=whole.kept, last=last - 1 if last is not None else None),))
+
+
+def _reaches_back(diagonal: Value | None) -> bool:
+    """Whether a diagonal lies as far before the main one as a window is long: `-window`, `1 - window`."""
+    if not isinstance(diagonal, Op) or diagonal.name != "-":
+        return False
+    *before, _ = diagonal.inputs
+    return all(number_of(one) in (0, 1) for one in before) and number_of(diagonal) is None
 
 
 def _each(work: Callable[..., Element], *operands: Mask | None) -> Mask | None:
@@ -327,7 +344,7 @@ def _of_positions(op: Op, name: str, here: Indices, there: Indices) -> Mask | No
 
 def _of_lengths(op: Op, name: str, other: Value) -> Mask | None:
     """`positions < lengths`: the rest is padding."""
-    if isinstance(other, Constant) or not ("len" in words_of(op, other) or are_lengths(other)):
+    if isinstance(other, Constant) or not (SAYS_LENGTH.search(words_of(op, other)) or are_lengths(other)):
         return None
     keeps = name in ("<", "<=")
     return Mask(keeps, (Part("padding", other.uid, not keeps, is_named=True, at=op.at, text=op.text),))

@@ -10,12 +10,15 @@ from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.guards import ask_for_mode
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.elements import plain
-from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, Unknown, Value
+from trainlint.facts.model.values import Carried, Choice, Constant, Items, Op, Unknown, Value, constant
 
 _SMALL = 1e-2
 """A constant below this, added to probabilities, leaves them what they are."""
 
 _ROOM = frozenset("zeros empty new_zeros new_empty zeros_like empty_like".split())
+
+_OVER_CLASSES, _OF_EACH = ("softmax", "softmin"), ("sigmoid", "expit")
+"""Operations that make probabilities along one axis, and of each number for itself."""
 
 _TOGETHER = ("stack", "cat", "concat", "hstack", "vstack", "getitem")
 """Operations whose result means what each of their inputs means."""
@@ -53,6 +56,9 @@ def _makers(value: Value) -> tuple[Op, ...] | None:
             return _makers(first)
         case Op(name="iterate", inputs=(first,)) if is_tensor(first):  # its rows
             return _makers(first)
+        case Op(name="mean", inputs=(first, *_)):
+            inner = _makers(first)
+            return inner if inner and all(_stays_share(op, value) for op in inner) else None
         case Op(inputs=(first, *_)) if value.name in CLAMPS:
             inner = _makers(first)
             return None if inner is None or any(meaning(op) is Meaning.LOGITS for op in inner) else inner
@@ -78,6 +84,14 @@ def _is_room(op: Op) -> bool:
         made = made.inputs[0]
     is_empty = isinstance(made, Op) and made.name in _ROOM
     return is_empty and all(one.name == "setitem" and len(one.inputs) == 3 for one in op.written)
+
+
+def _stays_share(op: Op, average: Op) -> bool:
+    """Whether an average of probabilities, as of several models or views, is one too: it is not taken over the classes."""
+    if op.name not in _OVER_CLASSES:
+        return op.name in _OF_EACH
+    classes, averaged = constant(op.option(1, "dim")), constant(average.option(1, "dim"))
+    return isinstance(classes, int) and isinstance(averaged, int) and classes != averaged
 
 
 def _is_of_logits(op: Op) -> bool:

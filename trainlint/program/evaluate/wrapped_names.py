@@ -22,14 +22,28 @@ _Key = tuple[int, str]
 
 def note_assigned(ev: Evaluator, target: s.Expr, node: s.Expr, value: Value) -> None:
     """`model = torch.compile(model)`; any other assignment but that of `model.to(...)` ends it."""
+    if not isinstance(value, Object) and not _tells(node):
+        return  # of a module that is not in sight, only some names tell whether it is wrapped
     key = _key(ev, target)
-    if key is None or not isinstance(value, Object):
+    if key is None:
         return
     wrapper = _wrapper(ev, node)
     if wrapper is not None:
         ev.store.set(key, wrapper)
-    elif value.is_a(MODULE) and not _is_method_of(node, target):
+    elif not _is_method_of(node, target) and (not isinstance(value, Object) or value.is_a(MODULE)):
         ev.store.set(key, Constant(value=""))
+
+
+def _tells(node: s.Expr) -> bool:
+    """Whether it is `torch.compile(…)` or the like on one way, or what takes a module out of a wrapper."""
+    match node:
+        case s.Call(func=s.Name(name=name) | s.Attribute(name=name)):
+            return name in _LAST or "unwrap" in name
+        case s.Attribute(name=name):
+            return name in _INNER
+        case s.Conditional():
+            return _tells(node.then) or _tells(node.otherwise)
+    return False
 
 
 def note_returned(ev: Evaluator, node: s.Expr, value: Value) -> None:
