@@ -42,6 +42,18 @@ class Method:
     def end(self):
         self.net.train()
 
+    def end_by_another(self):
+        self.end()
+
+
+class Held:
+    def __init__(self, net: Net):
+        self.nets = {"net": net}
+
+    def end(self):
+        for one in self.nets.values():
+            one.train()
+
 """
 MODES = """
 def main(batches):
@@ -77,11 +89,16 @@ def found(text: str, code: str, monkeypatch: pytest.MonkeyPatch, folder: Path, s
     return [one for one in analyse([Source("train.py")]).findings if one.code == code]
 
 
-@pytest.mark.parametrize("steps", range(0, 120, 4))
+@pytest.mark.parametrize(
+    ("end", "method"),
+    [("method.end()", "Method"), ("method.end_by_another()", "Method"), ("method.end()", "Held")],
+)
+@pytest.mark.parametrize("steps", range(0, 120, 12))
 def test_a_mode_that_a_call_may_have_switched_is_not_known(
-    steps: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    steps: int, end: str, method: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert found(MODES, "TL310", monkeypatch, tmp_path, steps) == []
+    text = MODES.replace("method.end()", end).replace("Method(net)", f"{method}(net)")
+    assert found(text, "TL310", monkeypatch, tmp_path, steps) == []
     for_good = MODES.replace("method.end()", "method.begin()")
     assert len(found(for_good, "TL310", monkeypatch, tmp_path, limits.PROGRAM_STEPS)) == 1
 

@@ -30,8 +30,8 @@ def _content(value: Value) -> Iterable[Value]:
 
 @question(start=frozenset(), unknown=frozenset())
 def held_in(module: Value) -> frozenset[int]:
-    """The numbers of a module, and of all that it and its containers hold."""
-    return frozenset(one.uid for one in contained(module))
+    """The numbers of a module, and of all that it and its containers hold, but for constants, which others may hold too."""
+    return frozenset(one.uid for one in contained(module) if not isinstance(one, Constant))
 
 
 @question(start=frozenset(), unknown=frozenset())

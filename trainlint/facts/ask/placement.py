@@ -58,7 +58,7 @@ def homes_of(training: Training, module: Object, use: Event, *, accelerated: boo
     """
     if not has_parameters(module):
         return frozenset()
-    parts = {one.uid for one in contained(module)}
+    parts = {one.uid for one in contained(module) if _moves_along(one)}
     if not _is_plainly_built(training, module) or has_default_device(training) or _is_handed(training, parts):
         return frozenset()
     if any(one.is_a(LIGHTNING) and is_part_of(module, one) for one in training.objects):
@@ -71,6 +71,11 @@ def homes_of(training: Training, module: Object, use: Event, *, accelerated: boo
             return frozenset()
         homes |= {kind for _, kind in device_types(module.options.get("device", Constant(value="cpu")))}
     return frozenset() if "" in homes else frozenset(homes)
+
+
+def _moves_along(part: Value) -> bool:
+    """Whether a part of a module goes where it goes: not a number, or a configuration, which others may hold too."""
+    return isinstance(part, Op) or (isinstance(part, Object) and part.is_a(MODULE))
 
 
 def _is_plainly_built(training: Training, module: Object) -> bool:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api.classes import MODULE, OPTIMIZER
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import ModeChange
-from trainlint.facts.model.values import Object, Value, alternatives
+from trainlint.facts.model.values import Items, Object, Table, Value, alternatives
+from trainlint.program.evaluate.classes import class_attribute
 from trainlint.program.evaluate.values import Arguments, Env, FunctionValue
 from trainlint.program.source import syntax as s
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
 
 _LEVELS = 2
+_DEEPEST = 4
+"""How many calls one inside the other are looked through for a switch of modes."""
 _SWITCHES = frozenset(("train", "eval"))
 
 
@@ -24,10 +27,32 @@ def left_out(ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span) -
     known if the function switches any."""
     values = within_reach(ev, func, given)
     ev.emit(Escape, at, values=values)
-    if not _SWITCHES.isdisjoint(func.origin.code.names):
+    if _may_switch(ev, func):
         for one in _objects(values):
             if one.is_a(MODULE):
                 ev.emit(ModeChange, at, module=one, training=None)
+
+
+def _may_switch(ev: Evaluator, func: FunctionValue) -> bool:
+    """Whether a function may switch a module's mode: it names that, or a function or method of the program that does."""
+    level, seen = [func.origin], {func.origin.code.at}
+    for _ in range(_DEEPEST):
+        if any(not _SWITCHES.isdisjoint(one.code.names) for one in level):
+            return True
+        called = [each for one in level for each in _functions_named(ev, one)]
+        level = [one for one in called if one.code.at not in seen]
+        seen.update(one.code.at for one in level)
+    return bool(level)
+
+
+def _functions_named(ev: Evaluator, func: FunctionValue) -> Iterator[FunctionValue]:
+    """The functions of the program that a function may call, as it names them."""
+    for name in func.code.names:
+        found = class_attribute(ev, func.owner, name) if func.owner is not None else None
+        env: Env | None = func.env
+        while found is None and env is not None:
+            found, env = ev.store.get((env.uid, name)), env.parent
+        yield from (one.origin for one in alternatives(found) if isinstance(one, FunctionValue))
 
 
 def within_reach(ev: Evaluator, func: FunctionValue, given: Arguments) -> tuple[Value, ...]:
@@ -58,4 +83,9 @@ def _held(ev: Evaluator, holder: Value) -> Iterator[Object]:
 
 
 def _objects(values: Iterable[Value | None]) -> Iterator[Object]:
-    return (one for value in values for one in alternatives(value) if isinstance(one, Object))
+    for value in values:
+        for one in alternatives(value):
+            if isinstance(one, Object):
+                yield one
+            elif isinstance(one, (Items, Table)):
+                yield from (held for held in one.parts() if isinstance(held, Object))
