@@ -97,6 +97,13 @@ class Because(NamedTuple):
     message: str
 
 
+class Elsewhere(NamedTuple):
+    """What may stand anywhere in a project, as a pattern, and what it says of a finding, which then is information."""
+
+    pattern: str
+    reason: str
+
+
 _WORSE = frozenset((("error", "warning"), ("error", "info"), ("warning", "info")))
 """Of two levels, the first is the worse one."""
 
@@ -128,6 +135,8 @@ class Finding:
     """How sure it is; a rule says so only where it departs from its own."""
     doubt: str = field(default="", compare=False)
     """Why it is only likely."""
+    unless: Elsewhere | None = field(default=None, compare=False)
+    """What makes it information, where the project holds it."""
     is_shown_by_runs: bool = True
     """Whether a run that comes by shows it, where it is right."""
 
@@ -146,7 +155,8 @@ class Finding:
         """From what `dataclasses.asdict` made, through JSON."""
         because = tuple(Because(Place(*at), message) for at, message in data["because"])
         torch = data["torch"] and Versions(*(one and tuple(one) for one in data["torch"]))
-        return cls(**{**data, "at": Place(*data["at"]), "because": because, "torch": torch})
+        unless = data["unless"] and Elsewhere(*data["unless"])
+        return cls(**{**data, "at": Place(*data["at"]), "because": because, "torch": torch, "unless": unless})
 
 
 def not_shown_by_runs(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -7,10 +7,10 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import ModeChange, StateTaken
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Guards, Op, constant
-from trainlint.finding import Finding, Level, Place, Versions
+from trainlint.finding import Elsewhere, Finding, Level, Place, Versions
 from trainlint.rule import rule
 
-from .whose import is_beside, is_chosen, is_from, is_own_file, is_same_path
+from .whose import is_beside, is_chosen, is_from, is_of_others, is_own_file, is_same_path
 
 _WITHOUT_SAFE_DEFAULT = Versions(since=(1, 13), before=(2, 6))
 """Versions that know `weights_only` and unpickle anything without it."""
@@ -28,6 +28,10 @@ _EXECUTES = (
 _WHOLE = (
     "This file holds a whole module, which `weights_only=True` refuses: save the module's `state_dict()` in its place, "
     "and load that with `weights_only=True`."
+)
+_WRITES_OWN = Elsewhere(
+    r"\btorch\.save\(|\bModelCheckpoint\(|\.save_(?:checkpoint|model|pretrained|state)\(",
+    "this project writes such files itself",
 )
 _OF_TENSORS = "Pass `weights_only=True`."
 _OF_ANYTHING = (
@@ -69,6 +73,7 @@ def check(training: Training) -> Iterator[Finding]:
         if _is_second_try(call, calls):
             continue
         level: Level | None = None if is_chosen(file) else "info"
+        unless = None if is_of_others(file) else _WRITES_OWN
         clues = {"is_state": call.at in states, "is_module": call.at in modules}
         advice = _WHOLE if call.at in modules else _OF_TENSORS if call.at in states else _OF_ANYTHING
         if "weights_only" not in call.options and not call.is_open:
@@ -79,9 +84,10 @@ def check(training: Training) -> Iterator[Finding]:
                 level=level,
                 torch=_WITHOUT_SAFE_DEFAULT,
                 clues=clues,
+                unless=unless,
             )
         elif _is_unsafe(call):
-            yield Finding(call.at, f"{_EXECUTES} {advice}", level=level, clues=clues)
+            yield Finding(call.at, f"{_EXECUTES} {advice}", level=level, clues=clues, unless=unless)
 
 
 def _used_as_modules(training: Training) -> set[Place]:

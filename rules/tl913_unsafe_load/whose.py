@@ -69,11 +69,8 @@ _AS_PATHS = frozenset(
 _OPENS = ("open", "builtins.open")
 _FILLED_IN = (".format(…)",)
 
-_OWN = re.compile(
-    r"cache|checkpoint|ckpt|resum|snapshot|best|last|(?:run|save|out|output|log|exp|result)s?_?(?:dir|path|folder|root)",
-    re.IGNORECASE,
-)
-"""What stands in the names of files that a program writes for itself, and of what holds their paths."""
+_OWN = re.compile(r"cache", re.IGNORECASE)
+"""What stands in the names of files that a program writes for itself."""
 
 _FROM_OTHERS = re.compile(r"pre_?train|download|imagenet|://|-[0-9a-f]{8}\.pth", re.IGNORECASE)
 """What stands in the names of files that somebody else has made."""
@@ -150,7 +147,7 @@ def _passed_on(file: Value) -> list[Op]:
 @question(start=False, unknown=True)
 def is_chosen(file: Value) -> bool:
     """Whether somebody outside of the program may choose a file, or the folder that it lies in: by an option, a setting, or
-    as an argument of a caller. Of what the program finds or names itself, or calls its checkpoint, nearly all is its own."""
+    as an argument of a caller. Of what the program finds or names itself, nearly all is its own."""
     if _names_others(file):
         return True
     match file:
@@ -169,6 +166,11 @@ def is_chosen(file: Value) -> bool:
         case Unknown(text=text):
             return not _OWN.search(text)
     return True
+
+
+def is_of_others(file: Value) -> bool:
+    """Whether the name of a file, or of what holds its path, says that somebody else has made it."""
+    return _names_others(file) or _is_from_others(file)
 
 
 def _names_others(file: Value) -> bool:

@@ -8,12 +8,16 @@ from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, alternatives, constant
 from trainlint.facts.seen.saved import Saved
-from trainlint.finding import Because, Finding, Open
+from trainlint.finding import Because, Elsewhere, Finding, Open
 from trainlint.rule import rule
 
 _INNER = {"_orig_mod.": "_orig_mod", "module.": "module"}
 """The attribute under which each wrapper keeps its module."""
 
+_TAKES_OFF = {
+    "_orig_mod.": Elsewhere(r"[\"']_orig_mod", "this project takes the prefix off"),
+    "module.": Elsewhere(r"[\"']module\.[\"']|\[7:\]", "this project takes the prefix off"),
+}
 _READS = ("torch.load", "getitem", "get")
 """Operations after which the keys of a state still are what was saved."""
 
@@ -49,6 +53,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 (Because(state.wrapped_at, "the module is wrapped here"),)
                 if state.wrapped_at is not None
                 else (),
+                unless=_TAKES_OFF[state.prefix],
             )
 
 

@@ -14,6 +14,7 @@ from trainlint.check.analysis import Source, analyse
 from trainlint.check.callers import Callers, callers, files_of_project
 from trainlint.check.ignore import silence
 from trainlint.check.select import Selection, code_prefixes, selected
+from trainlint.check.settled import settled
 from trainlint.check.unused import informed
 from trainlint.check.withholding import limits, withhold
 from trainlint.errors import UsageError
@@ -130,7 +131,8 @@ def run_check(request: Request) -> tuple[Report, SourceTexts]:
     excluded = {
         path for path in elsewhere if is_left_out(path, config, respect_gitignore=config.respect_gitignore)
     }
-    inside = [one for one in analysis.findings if one.at.path not in excluded]
+    kept = [one for one in analysis.findings if one.at.path not in excluded]
+    inside = settled(kept, texts.raw, lambda: files_of_project(folder, config))
     weighed = informed(inside, texts.raw, lambda: files_of_project(folder, config))
     everything = silence(weighed, readable, texts.source, known(), left_out())
     beside = [one for one in analysis.imported if one.at.path not in excluded]
