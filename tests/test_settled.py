@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
 from trainlint import limits
 from trainlint.check.settled import settled
+from trainlint.cli.app import app
 from trainlint.finding import Because, Elsewhere, Finding, Place
 
 if TYPE_CHECKING:
-    from tests.conftest import Project, Trainlint
+    from tests.conftest import Project
 
 AT = Place("load.py", 3, 1, 3, 9)
 OWN = Elsewhere(r"\bsave\(", "written here")
@@ -61,9 +63,12 @@ torch.save(model.state_dict(), "last.pt")
 """
 
 
-def test_check_asks_the_whole_project(project: Project, trainlint: Trainlint) -> None:
+def test_check_asks_the_whole_project(project: Project) -> None:
+    def check(*options: str) -> str:
+        return CliRunner().invoke(app, ["check", "--no-cache", *options, "train.py"]).output
+
     project({"train.py": SAVES, "load.py": "import torch\n"})
-    assert "warning[TL930]" in trainlint("check", "train.py").output
+    assert "warning[TL930]" in check()
     project({"load.py": "def plain(key):\n    return key.replace('_orig_mod.', '')\n"})
-    assert "Found nothing in 1 file" in trainlint("check", "train.py").output
-    assert "this project takes the prefix off" in trainlint("check", "train.py", "--select", "TL930").output
+    assert "Found nothing in 1 file" in check()
+    assert "this project takes the prefix off" in check("--select", "TL930")
