@@ -6,7 +6,7 @@ from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.loaders import comes_from_loader
 from trainlint.facts.model.events.calls import AttributeSet
-from trainlint.facts.model.values import Object, Op, Value, constant
+from trainlint.facts.model.values import Items, Object, Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -67,9 +67,12 @@ _LISTS_OF_LAYERS = frozenset("children modules named_children named_modules".spl
 
 
 def _is_fresh(value: Value) -> bool:
-    """Whether a tensor was just made, of no other."""
-    while isinstance(value, Op) and value.name in KEEPS and value.inputs:
+    """Whether a tensor was just made, of no other: `arange(n)`, or an axis of a grid of such."""
+    while isinstance(value, Op) and (value.name in KEEPS or value.name == "iterate") and value.inputs:
         value = value.inputs[0]
+    if isinstance(value, Op) and value.name == "meshgrid":
+        given = [one for part in value.inputs for one in (part.items if isinstance(part, Items) else [part])]
+        return bool(given) and all(map(_is_fresh, given))
     return isinstance(value, Op) and value.name in CREATES
 
 

@@ -47,6 +47,30 @@ def is_around_it(training: Training, switched: ModeChange, forward: Forward) -> 
     return (back.calls, back.loops, back.guards) == (switched.calls, switched.loops, switched.guards)
 
 
+def is_set_at_first(training: Training, switched: ModeChange, forward: Forward) -> bool:
+    """Whether the first iteration switches to training mode, and no later one back: `if step % every == 0: evaluate(model)`,
+    which ends with `train()`."""
+    if switched.loops == forward.loops:
+        return False
+    order = training.events(Event)
+    before, after = order.index(switched), order.index(forward)
+    inside = [one for one in order[before + 1 : after] if isinstance(one, ModeChange)]
+    last = next((one for one in reversed(inside) if one.module is switched.module), None)
+    if last is None or last.training is not True or last.loops != forward.loops:
+        return False
+    return all(_holds_at_first(guard) for guard in last.guards if guard not in forward.guards)
+
+
+def _holds_at_first(guard: tuple[Any, bool]) -> bool:
+    """Whether a condition holds in the first iteration of a loop that counts from 0."""
+    match guard:
+        case (("or", *ways), True):
+            return any(_holds_at_first((way, True)) for way in ways)
+        case (("==", ("%", ("value" | "result", _), _), ("constant", "0")), True):
+            return True
+    return False
+
+
 def is_meant(training: Training, switched: ModeChange, forward: Forward) -> bool:
     """Whether `eval()` is called right before the step, in the same function and loop: then it is on purpose."""
     order = [event for event in training.events(Event) if event is switched or event is forward]

@@ -17,7 +17,7 @@ from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 from .left_off import left_off
-from .on_purpose import is_around_it, is_meant, is_of_one_sample, is_other_split, is_setting
+from .on_purpose import is_around_it, is_meant, is_of_one_sample, is_other_split, is_set_at_first, is_setting
 from .switched_back import may_switch_back
 from .trained_as import trained_as
 
@@ -48,7 +48,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         switched = switches[module.uid].get(id(forward))
         if switched is None or _is_shown_to_train(forward):
             continue
-        excuses = (is_other_split, is_around_it, is_setting, is_of_one_sample)
+        excuses = (is_other_split, is_around_it, is_setting, is_set_at_first, is_of_one_sample)
         if any(excuse(training, switched, forward) for excuse in excuses):
             continue
         if 0 < len(forward.off) < forward.layers:

@@ -19,7 +19,7 @@ _REQUIREMENT = re.compile(
 )
 _WHEEL = re.compile(r"(?:^|[\s@/])torch-(?P<version>\d+(?:\.\d+)+)[^\s/]*\.whl\b")
 """`torch @ https://…/torch-1.10.0%2Bcu113-cp39-cp39-linux_x86_64.whl`, or the address alone."""
-_BOUND = re.compile(r"(?P<sign>===|==|~=|>=|<=|!=|<|>|\^|~)?\s*(?P<version>\d+(?:\.\d+)*)")
+_BOUND = re.compile(r"(?P<sign>===|==|~=|>=|<=|!=|<|>|\^|~)?\s*(?P<version>\d+(?:\.\d+)*)[\w.+*-]*")
 
 VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:(?:a|b|rc|\.?dev|\.?post)\d*)*(?:\+[\w.]+)?")
 
