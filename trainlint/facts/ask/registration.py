@@ -88,7 +88,7 @@ def _lost(training: Training, module: Object) -> Iterator[Unregistered]:
             for one in _objects(value)  # what a caller hands over may be hidden on purpose
             if one.is_a(MODULE) and one.type != SOME_MODULE and (has_parameters(one) or _drops(one))
         ]
-        if not layers or not _registered(module).isdisjoint(one.uid for one in layers):
+        if _is_hidden(value) or not layers or not _registered(module).isdisjoint(one.uid for one in layers):
             continue
         if not _handed_over(training).isdisjoint(one.uid for one in (value, *layers)):
             continue
@@ -109,6 +109,14 @@ def _lost(training: Training, module: Object) -> Iterator[Unregistered]:
                 training.entry != "class" and may_train_something(training),
                 not any(map(has_parameters, layers)),
             )
+
+
+def _is_hidden(value: Items | Table) -> bool:
+    """Whether a list is written around a single layer, which is how one is hidden from torch on purpose."""
+    if not isinstance(value, Items) or value.kind != "list" or not value.exact or len(value.items) != 1:
+        return False
+    at, held = value.at, value.items[0].at if isinstance(value.items[0], Object) else None
+    return at is not None and held is not None and (at.line, at.column + 1) == (held.line, held.column)
 
 
 def _drops(layer: Object) -> bool:
