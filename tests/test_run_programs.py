@@ -74,6 +74,16 @@ def test_an_optimizer_built_for_each_batch(tmp_path: Path) -> None:
     assert ending(tmp_path)["how"] == "recorded"
 
 
+def test_an_optimizer_that_the_first_batch_builds(tmp_path: Path) -> None:
+    """One that an attribute makes when it is first asked for is not made again, whoever keeps it."""
+    lazy = SOUND.replace("optimizer = torch.optim", "made = lambda: torch.optim").replace(
+        "    optimizer.zero_grad()",
+        "    optimizer = kept.setdefault(0, None) or kept.update({0: made()}) or kept[0]\n    optimizer.zero_grad()",
+    )
+    write(tmp_path, {"train.py": lazy.replace("for ", "kept = {}\nfor ", 1)})
+    assert (run(tmp_path, "train.py").returncode, found(tmp_path)) == (CLEAN, [])
+
+
 LEFT_OPEN = """\
 import torch
 import torch.nn.functional as F

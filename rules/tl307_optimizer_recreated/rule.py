@@ -13,6 +13,7 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, SchedulerStep
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Unknown, Value, alternatives
 from trainlint.finding import Because, Finding, Level, Open
@@ -36,6 +37,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if _runs_once(training, built.loops[-1]):
             continue
         if not _is_built_each_time(training, built):
+            continue
+        if isinstance(training, Recorded) and sum(one.at == built.at for one in training.events(Built)) == 1:
+            yield Open(built.at, "whether the next iteration makes another")
             continue
         if built.object.is_a(OPTIMIZER):
             yield from _optimizer(training, built, built.loops[-1])
