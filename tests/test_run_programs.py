@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -74,14 +75,32 @@ def test_an_optimizer_built_for_each_batch(tmp_path: Path) -> None:
     assert ending(tmp_path)["how"] == "recorded"
 
 
-def test_an_optimizer_that_the_first_batch_builds(tmp_path: Path) -> None:
-    """One that an attribute makes when it is first asked for is not made again, whoever keeps it."""
-    lazy = SOUND.replace("optimizer = torch.optim", "made = lambda: torch.optim").replace(
-        "    optimizer.zero_grad()",
-        "    optimizer = kept.setdefault(0, None) or kept.update({0: made()}) or kept[0]\n    optimizer.zero_grad()",
-    )
-    write(tmp_path, {"train.py": lazy.replace("for ", "kept = {}\nfor ", 1)})
-    assert (run(tmp_path, "train.py").returncode, found(tmp_path)) == (CLEAN, [])
+KEPT = """
+class once:
+    def __init__(self, make):
+        self.make, self.name = make, make.__name__
+
+    def __get__(self, holder, owner=None):
+        made = holder.__dict__[self.name] = self.make(holder)
+        return made
+
+
+class Job:
+    @once
+    def optimizer(self):
+        return torch.optim.Adam(model.parameters())
+
+
+job = Job()
+"""
+
+
+@pytest.mark.parametrize(("keeps", "code"), [(" = holder.__dict__[self.name]", CLEAN), ("", FOUND)])
+def test_an_optimizer_that_the_first_batch_builds(keeps: str, code: int, tmp_path: Path) -> None:
+    kept = KEPT.replace(" = holder.__dict__[self.name]", keeps)
+    lazy = re.sub(r"optimizer = .*\n", lambda _: kept, SOUND).replace("    optimizer.", "    job.optimizer.")
+    write(tmp_path, {"train.py": lazy})
+    assert run(tmp_path, "train.py").returncode == code
 
 
 LEFT_OPEN = """\
