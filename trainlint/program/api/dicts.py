@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.model.values import Items, Table, Value
-from trainlint.program.api import filling
+from trainlint.facts.model.values import Items, Op, Table, Value
+from trainlint.program.api import elements, filling
 from trainlint.program.evaluate.values import Arguments
 from trainlint.program.source import syntax as s
 
@@ -21,8 +21,18 @@ def new_dict(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
     if isinstance(first, Items) and (table := of_pairs(first)) is not None:
         table.entries.update(given.options)
         return table
-    others = [first] if first is not None else []
+    others = _values_of_pairs(ev, first, at) if first is not None else []
     return Table(entries=dict(given.options), others=others, loops=ev.loops)
+
+
+def _values_of_pairs(ev: Evaluator, pairs: Value, at: s.Span) -> list[Value]:
+    """What stands behind the keys that a dict is made of, where these are not known: `dict(zip(names, losses))`."""
+    match pairs:
+        case Op(name="zip", inputs=(_, values)):
+            return [elements.element(ev, values, at)]
+        case Items(items=[_, *_]) if all(map(_is_pair, pairs.items)):
+            return [one.items[1] for one in pairs.items if isinstance(one, Items)]
+    return [pairs]
 
 
 def of_pairs(value: Items) -> Table | None:
