@@ -123,6 +123,8 @@ class Work:
     frames: list[Frame] = field(default_factory=list)
     active: dict[tuple[int, int], int] = field(default_factory=dict)
     """How often each function is running."""
+    switching: dict[tuple[str, s.Span], bool] = field(default_factory=dict)
+    """Whether functions that were left out may switch a mode, by where they stand."""
     steps: int = 0
     """Statements and expressions that were evaluated."""
 

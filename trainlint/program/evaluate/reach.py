@@ -35,6 +35,13 @@ def left_out(ev: Evaluator, func: FunctionValue, given: Arguments, at: s.Span) -
 
 def _may_switch(ev: Evaluator, func: FunctionValue) -> bool:
     """Whether a function may switch a module's mode: it names that, or a function or method of the program that does."""
+    key = (func.origin.env.path, func.origin.code.at)
+    if key not in ev.work.switching:
+        ev.work.switching[key] = _leads_to_a_switch(ev, func)
+    return ev.work.switching[key]
+
+
+def _leads_to_a_switch(ev: Evaluator, func: FunctionValue) -> bool:
     level, seen = [func.origin], {func.origin.code.at}
     for _ in range(_DEEPEST):
         if any(not _SWITCHES.isdisjoint(one.code.names) for one in level):
