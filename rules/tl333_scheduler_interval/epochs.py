@@ -48,13 +48,15 @@ def counts_epochs(schedule: Schedule) -> str:
 
 def _is_of_epochs(value: Value) -> bool:
     """`self.trainer.max_epochs`, `hparams["epochs"]`, `epochs - 5`."""
+    while isinstance(value, Op) and value.name in _SAME and value.inputs:
+        if not all(isinstance(one, Constant) for one in value.inputs[1:]):
+            return False
+        value = value.inputs[0]
     match value:
         case Op(name="getattr", options={"name": Constant(value=str(name))}):
             return _NAMED.match(name) is not None
         case Op(name="getitem", options={"index": Constant(value=str(name))}):
             return _NAMED.match(name) is not None
-        case Op(name=name, inputs=(first, *others)) if name in _SAME:
-            return _is_of_epochs(first) and all(isinstance(one, Constant) for one in others)
         case Unknown(text=text):
             return _NAMED.match(text.rpartition(".")[2]) is not None
     return False
