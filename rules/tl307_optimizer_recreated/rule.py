@@ -19,6 +19,8 @@ from trainlint.facts.model.values import Choice, Constant, Items, Object, Op, Un
 from trainlint.finding import Because, Finding, Level, Open
 from trainlint.rule import rule
 
+from .per_call import made_per_call
+
 _LOOPS_OF_A_TRAINING = 2
 """Epochs and batches: where an iteration has both, it is a training of its own, one of several to compare."""
 
@@ -31,6 +33,7 @@ _ANOTHER_EACH_TIME = FRESH | {"iterate", "call", "getitem"}
 
 @rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding | Open]:
+    yield from _per_call(training)
     for built in training.events(Built):
         if not built.loops or not training.inside(built.loops[-1], Backward):
             continue
@@ -47,6 +50,21 @@ def check(training: Training) -> Iterator[Finding | Open]:
             yield from _scheduler(training, built, built.loops[-1])
         elif built.object.is_a(SCALER):
             yield from _scaler(training, built, built.loops[-1])
+
+
+def _per_call(training: Training) -> Iterator[Finding]:
+    for built, step in made_per_call(training):
+        if built.at is not None and _has_state(built.object):
+            yield Finding(
+                built.at,
+                f"This `{built.object.type.rpartition('.')[2]}` is created on every call of `{training.name.rpartition('.')[2]}` "
+                "for a single step, so its momentum and all other state are lost each time. Create it once, where the model "
+                "is created.",
+                (Because(step.at, "its only step"),),
+                doubt="nobody in sight calls this, and it may be called once",
+                confidence="likely",
+                is_shown_by_runs=False,
+            )
 
 
 def _runs_once(training: Training, loop: int) -> bool:

@@ -8,6 +8,8 @@ from trainlint.facts.model.values import Constant, Object, Op, Value, alternativ
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
+from .epochs import counts_epochs
+
 _COUNTS = frozenset(("estimated_stepping_batches", "num_training_batches"))
 """What a framework calls the number of steps."""
 _DIVISIONS = frozenset(("/", "//", "div"))
@@ -31,6 +33,15 @@ def check(configured: Configured) -> Iterator[Finding]:
                 scheduler.at,
                 f"{reason}, and the framework moves it once per epoch: the learning rate only gets through a small part "
                 f'of `{name}`. Return it as `{{"scheduler": ..., "interval": "step"}}`.',
+            )
+        elif why := counts_epochs(one):
+            done.add(scheduler.uid)
+            yield Finding(
+                scheduler.at,
+                f'In this `{scheduler.type.rpartition(".")[2]}`, {why}, and by `"interval": "step"` the framework moves it on every '
+                'batch: it is through long before training is. Leave out `"interval"`, or count batches.',
+                confidence="likely",
+                doubt="an epoch may have a few batches only",
             )
 
 

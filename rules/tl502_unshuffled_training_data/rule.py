@@ -9,7 +9,7 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives
+from trainlint.facts.model.values import Constant, Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
@@ -66,7 +66,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if is_alone or are_the_first(training, use.drawn):
             continue  # no epochs, or always the same few batches
         made = asked.get(loader.uid)
-        dataset = list(alternatives(loader.argument(0, "dataset")))
+        dataset = _datasets(loader)
         swapped: Object | None = None
         if (
             (made is None or made.by_index)
@@ -114,6 +114,15 @@ def check(training: Training) -> Iterator[Finding | Open]:
             )
 
 
+def _datasets(loader: Object) -> list[Value]:
+    """What a loader may read: not None, which it would not take."""
+    return [
+        one
+        for one in alternatives(loader.argument(0, "dataset"))
+        if not (isinstance(one, Constant) and one.value is None)
+    ]
+
+
 def _without_sampler(use: Use) -> Finding:
     """A loader that only shuffles by the sampler that it gets where there are several processes."""
     return Finding(
@@ -130,7 +139,7 @@ def _handed(training: Training, asked: dict[int, ItemsMade]) -> Iterator[Finding
     """Training loaders that are made for callers who are not in sight."""
     for loader in handed_to_trainers(training):
         made = asked.get(loader.uid)
-        dataset = list(alternatives(loader.argument(0, "dataset")))
+        dataset = _datasets(loader)
         is_stored = bool(dataset) and all(_has_an_order(training, one, loader) for one in dataset)
         if loader.at is not None and reads_in_order_by_setting(loader):
             yield Finding(

@@ -26,6 +26,7 @@ from trainlint.facts.model.values import (
 )
 
 from .alike import is_same, last, names_a_part
+from .no_other_data import validates_on_all
 from .splits import SCALERS
 
 _ENCODERS = frozenset(
@@ -142,7 +143,8 @@ def measured_on_training_data(training: Training) -> Iterator[tuple[Object, Obje
             continue
         if _measures_both(training, held_out, taught):
             continue
-        if not is_one or purpose_of(held_out.reads) == "train" or _other_is_left(training, data):
+        is_said = purpose_of(held_out.reads) == "train" or _other_is_left(training, data)
+        if not is_one or is_said or validates_on_all(training, held_out):
             yield held_out, learned
 
 

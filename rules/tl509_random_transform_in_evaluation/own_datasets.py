@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.model.events.batches import Batched
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Choice, Constant, Guards, Object, Op, Value
 
-from .steps import is_transform
+from .steps import is_transform, random_in
 
 _OFF = ("val", "valid", "validation", "test", "eval", "dev")
 
@@ -17,6 +17,8 @@ def own_transform(training: Training, loader: Object, dataset: Object) -> Value 
     that it is not for training may leave it out, so there the items have to show it."""
     given = (*dataset.args, *dataset.options.values())
     transforms = [one for one in given if is_transform(one)]
+    if not transforms:
+        return _of_its_own(training, loader, dataset)
     if len(transforms) != 1:
         return None
     is_told = any(isinstance(one, Constant) and (one.value is False or one.value in _OFF) for one in given)
@@ -26,10 +28,26 @@ def own_transform(training: Training, loader: Object, dataset: Object) -> Value 
     return transforms[0]
 
 
+def _of_its_own(training: Training, loader: Object, dataset: Object) -> Value | None:
+    """A random transform that a dataset makes itself, whatever it is told, where all items of a loader go through it once: two
+    views of one item are there to be compared."""
+    kept = [one for one in dataset.attributes.values() if is_transform(one) and random_in(one) is not None]
+    batches = [one.batch for one in training.events(Batched) if one.loader is loader]
+    found = next((one for one in kept if any(_goes_through(batch, one) for batch in batches)), None)
+    if found is None:
+        return None
+    views = [one for one in reached(batches) if isinstance(one, Op) and _is_call(one, found)]
+    return found if len(views) == 1 else None
+
+
+def _is_call(value: Op, transform: Value) -> bool:
+    return value.name == "call" and value.inputs[:1] == (transform,)
+
+
 @question(start=False, unknown=False)
 def _goes_through(value: Value, transform: Value) -> bool:
     """Whether a transform is called for a value, on all ways on which there is one."""
-    if isinstance(value, Op) and value.name == "call" and value.inputs[:1] == (transform,):
+    if isinstance(value, Op) and _is_call(value, transform):
         return True
     if isinstance(value, Choice):
         possible = [one for guards, one in value.options if not _is_missing(transform, guards)]

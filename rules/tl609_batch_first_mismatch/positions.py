@@ -7,11 +7,13 @@ from typing import NamedTuple
 from trainlint.facts.api.classes import PARAMETER
 from trainlint.facts.api.layers import EMBEDDING
 from trainlint.facts.api.operations import CREATES
+from trainlint.facts.ask.new_axes import new_axis
 from trainlint.facts.ask.shapes import shape_read
 from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.events.operations import AttentionCall
-from trainlint.facts.model.values import Carried, Choice, Items, Object, Op, Value, alternatives
+from trainlint.facts.model.values import Carried, Choice, Object, Op, Value, alternatives
 
+from .axes import axes_of
 from .time_axis import is_batch_first
 
 _PLACES = {
@@ -29,8 +31,9 @@ _HOLDS_LAYER = {
 _SAME = frozenset("output dropout layer_norm to contiguous type float half alias torch.nn.LayerNorm".split())
 _OF_TABLES = frozenset(
     "getitem unsqueeze squeeze transpose permute to type float detach clone output alias data dropout requires_grad_ "
-    "cuda".split()
+    "cuda expand expand_as long".split()
 )
+_SPREADS = frozenset("expand expand_as repeat".split())
 _TURNS = frozenset("transpose swapaxes permute".split())
 _MOST = 30
 
@@ -45,7 +48,7 @@ class Misplaced(NamedTuple):
 
 def misplaced(call: AttentionCall) -> Misplaced | None:
     """Positions that lie along the axis which an attention layer takes for the batch."""
-    batch_first = _is_batch_first(call.output.owner)
+    batch_first = is_attention_batch_first(call.output.owner)
     given = call.output.option(0, "src") or call.output.options.get("query")
     if batch_first is None or given is None:
         return None
@@ -72,7 +75,7 @@ def misplaced(call: AttentionCall) -> Misplaced | None:
     return None
 
 
-def _is_batch_first(layer: Object | None) -> bool | None:
+def is_attention_batch_first(layer: Object | None) -> bool | None:
     if layer is not None and layer.type in _HOLDS_LAYER:
         inner = layer.argument(0, _HOLDS_LAYER[layer.type])
         layer = inner if isinstance(inner, Object) else None
@@ -84,8 +87,7 @@ def _is_scaled(op: Op) -> bool:
 
 
 def _swaps_first_two(op: Op) -> bool:
-    given = op.inputs[1].items if len(op.inputs) == 2 and isinstance(op.inputs[1], Items) else op.inputs[1:]
-    axes = [number_of(one) for one in given]
+    axes = axes_of(op)
     return axes == [1, 0, 2] if op.name == "permute" else axes in ([0, 1], [1, 0])
 
 
@@ -94,6 +96,8 @@ def along(value: Value, sequence: Value) -> int | None:
     along; None for anything else that is added to it."""
     shape = shape_read(value)
     source = _source(value)
+    if source is not None and (spread := _spread(value)) is not None:
+        return spread
     if shape is None or source is None:
         return None
     if len(shape) == 3 and 1 in shape[:2] and shape[0] != shape[1]:
@@ -101,6 +105,17 @@ def along(value: Value, sequence: Value) -> int | None:
     index = source.option(0, "input")
     counted = _counts(index) if source.name == EMBEDDING and index is not None else None
     return 1 if len(shape) == 2 and counted is not None and _is_second_axis(counted, sequence) else None
+
+
+def _spread(value: Value) -> int | None:
+    """The axis along which numbers of positions lie in what an embedding looks up, `arange(n).unsqueeze(0).expand(b, n)`."""
+    while isinstance(value, Op) and value.inputs and value.name in _SAME:
+        value = value.inputs[0]
+    index = value.option(0, "input") if isinstance(value, Op) and value.name == EMBEDDING else None
+    while isinstance(index, Op) and index.inputs and index.name in (*_SPREADS, *_SAME, "long"):
+        index = index.inputs[0]
+    added = new_axis(index) if index is not None else None
+    return {0: 1, 1: 0, -1: 0}.get(added) if added is not None else None
 
 
 def _source(value: Value) -> Op | None:
@@ -130,7 +145,7 @@ def _counts(index: Value) -> Op | None:
 
 def _is_second_axis(counted: Op, sequence: Value) -> bool:
     """Whether there is a position for each index along axis 1 of a sequence, or of the tokens that it was made of."""
-    size = counted.inputs[0] if len(counted.inputs) == 1 else None
+    size = counted.inputs[-1] if len(counted.inputs) < 3 else None
     if not isinstance(size, Op) or not size.inputs:
         return False
     if size.name == "size":

@@ -11,6 +11,8 @@ from trainlint.facts.ask.recurrent import plain, recurrent_state
 from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value
 
+from .axes import axes_of
+
 _POOLS = frozenset("mean sum max amax min amin logsumexp median".split())
 _SLIDES = (
     frozenset(f"{prefix}{name}1d" for prefix in ("", "adaptive_") for name in ("max_pool", "avg_pool"))
@@ -72,8 +74,7 @@ def misread(op: Op) -> Misread | None:
 
 def swaps_last_two(op: Op) -> bool:
     """Whether the last two of three axes change places."""
-    given = op.inputs[1].items if len(op.inputs) == 2 and isinstance(op.inputs[1], Items) else op.inputs[1:]
-    axes = [number_of(one) for one in given]
+    axes = axes_of(op)
     if op.name == "permute":
         return axes == [0, 2, 1]
     return (

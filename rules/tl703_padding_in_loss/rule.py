@@ -4,7 +4,7 @@ from trainlint.facts.api.losses import IGNORED
 from trainlint.facts.ask.evidence import numbers_of
 from trainlint.facts.ask.named_parts import named_part
 from trainlint.facts.ask.padding import Padded, is_padding_id, padded
-from trainlint.facts.ask.sequences import Batches, batches
+from trainlint.facts.ask.sequences import Batches, batches, index_of
 from trainlint.facts.model.events.batches import BatchMade, Ignored
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import LossCall
@@ -18,6 +18,7 @@ from trainlint.rule import rule
 from .told_by_masks import named_padding
 
 OVER_TOKENS = ("cross_entropy", "nll_loss")
+_OF_MODELS = Constant(value=IGNORED)
 HARM = "the model is trained to predict padding, which is easy, so the loss looks too good"
 
 
@@ -103,12 +104,19 @@ def _certainly_counts(padding: Value, ignored: Value | None) -> bool:
         return False
     if isinstance(known, (int, float)):
         return known != wanted
-    return wanted == IGNORED and is_padding_id(padding)
+    return wanted == IGNORED and (is_padding_id(padding) or _is_no_name(padding))
+
+
+def _is_no_name(value: Value) -> bool:
+    """Whether a value is the number of the class of what is no name: `label_numbers["O"]`."""
+    return isinstance(value, Op) and value.name == "getitem" and constant(index_of(value)) == "O"
 
 
 def _shown(found: Padded) -> str:
     known = constant(found.value)
-    return f"{known:g}" if isinstance(known, (int, float)) else "the padding token"
+    if isinstance(known, (int, float)):
+        return f"{known:g}"
+    return "the padding token" if found.value is None or is_padding_id(found.value) else "the class `O`"
 
 
 def _of_labels(forward: Forward, known: Batches) -> Iterator[Finding]:
@@ -123,7 +131,14 @@ def _of_labels(forward: Forward, known: Batches) -> Iterator[Finding]:
         ):
             continue
         found = padded(call.options.get("labels"), known)
-        if found is not None and found.value is None:
+        if found is not None and found.value is not None and _certainly_counts(found.value, _OF_MODELS):
+            yield Finding(
+                forward.at,
+                f"These labels are padded with {_shown(found)}, but the model only ignores {IGNORED}, whatever the "
+                f"attention mask says: {HARM}. Pad the labels with {IGNORED}.",
+                (Because(found.by.at, "the labels are padded here"),) if found.by.at is not None else (),
+            )
+        elif found is not None and found.value is None:
             yield Finding(
                 forward.at,
                 f"The labels are padded by the tokenizer, and the model only ignores {IGNORED}: {HARM}. "

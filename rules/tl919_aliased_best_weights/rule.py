@@ -11,7 +11,7 @@ from trainlint.facts.model.values import Carried, Choice, Items, Op, Table, Valu
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
-from .kept_models import goes_on
+from .kept_models import goes_on, overtakes
 
 _OF_THE_SAME = frozenset(("iterate", "getitem", "detach", "data"))
 """What gives a part of some weights, or shares their memory."""
@@ -27,6 +27,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         for one in taken.values():
             yield Open(one.at, "what becomes of these weights")
     yield from _kept_for_later(training)
+    yield from _kept_while_training(training)
     for kept in training.events(ModelKept):
         if _BEST.search(kept.name) and goes_on(training, kept):
             yield Finding(
@@ -77,6 +78,24 @@ def _kept_for_later(training: Training) -> Iterator[Finding]:
                 f"`self.{kept.attribute}` keeps are the last weights. Keep `copy.deepcopy(model.state_dict())`.",
                 confidence="likely",
                 doubt="nobody in sight steps the model after this",
+            )
+
+
+def _kept_while_training(training: Training) -> Iterator[Finding]:
+    """What training itself keeps as the best weights in an attribute, which another entry point restores."""
+    used = [one.state for one in training.events(StateLoaded)]
+    used += [value for one in training.events(Called) if one.name == "torch.save" for value in one.args[:1]]
+    judged = {state.uid for value in used for state in _references(value)}
+    for kept in training.events(StateKept):
+        is_best = _BEST.search(kept.attribute) and kept.state.uid not in judged
+        if is_best and kept.state.at is not None and overtakes(training, kept):
+            yield Finding(
+                kept.state.at,
+                "`state_dict()` returns references to the weights, not a copy: later steps change them too, so after training "
+                f"`{kept.attribute}` holds the last weights. Keep `copy.deepcopy(model.state_dict())`.",
+                confidence="likely",
+                doubt="what restores these weights is not in sight",
+                is_shown_by_runs=False,
             )
 
 

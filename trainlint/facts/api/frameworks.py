@@ -175,6 +175,9 @@ USES = frozenset(("train", "evaluate", "predict"))
 SETS_UP = {LIGHTNING: "setup", DATA: "setup"}
 """Methods that a framework calls before all others."""
 
+TRAINING_LOADER = "train_dataloader"
+"""The method that it asks for what it trains on."""
+
 GIVES_LOADER = re.compile(r"(train|val|test|predict)_dataloader$")
 """Methods that it asks for loaders."""
 

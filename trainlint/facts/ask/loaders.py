@@ -106,6 +106,7 @@ def _uses(training: Training) -> Iterator[Use]:
     if not draws:
         return
     steps = {one.loops for one in training.events(OptimizerStep)}
+    steps |= {one.loops for one in training.events(Backward) if one.by_framework and one.by is None}
     learned = [(one, _made_of(one.loss)) for one in training.events(Backward)]
     watched = [
         (frozenset().union(*(_made_of(given) for given in one.inputs)), not _is_ignored(one))

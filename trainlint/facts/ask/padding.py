@@ -10,7 +10,7 @@ from trainlint.facts.model.values import Choice, Constant, Items, Op, Unknown, V
 
 _STAY_PADDED = frozenset(
     "view reshape flatten contiguous to long int type cuda cpu clone detach data identity squeeze unsqueeze ravel "
-    "as_tensor Variable t T transpose permute copy".split()
+    "as_tensor tensor LongTensor from_numpy astype Variable t T transpose permute copy".split()
 )
 _MOST_STEPS = 60
 _NAMES = ("tokenizer", "tokeniser", "tok")
@@ -37,8 +37,10 @@ def padded(value: Value | None, known: Batches) -> Padded | None:
             return None
         if value.name.rpartition(".")[2] == "pad_sequence":
             return Padded(value, value.option(2, "padding_value") or Constant(value=0))
+        if value.name.rpartition(".")[2] == "pad_sequences":
+            return Padded(value, value.options.get("value") or Constant(value=0))
         drawn = drawn_from(value, known)
-        if drawn is not None:
+        if drawn is not None or (drawn := _before_split(value)) is not None:
             value = drawn
         elif _is_of_tokenizer(value):
             call = _unmoved(value.inputs[0])
@@ -50,6 +52,16 @@ def padded(value: Value | None, known: Batches) -> Padded | None:
         else:
             return None
     return None
+
+
+def _before_split(op: Op) -> Value | None:
+    """What a part of `train_test_split(a, b)` has some rows of."""
+    split = op.inputs[0] if op.name == "getitem" and op.inputs else None
+    if not isinstance(split, Op) or split.name != "sklearn.model_selection.train_test_split":
+        return None
+    number = constant(index_of(op))
+    is_known = isinstance(number, int) and 0 <= number < 2 * len(split.inputs)
+    return split.inputs[number // 2] if is_known and isinstance(number, int) else None
 
 
 def _is_copy(op: Op) -> bool:

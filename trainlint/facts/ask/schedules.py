@@ -17,12 +17,14 @@ class Schedule(NamedTuple):
         interval: when the framework steps it; None where it is not told.
         is_open: whether it is told in a way that cannot be seen.
         misplaced: what is said of the interval where the framework does not look for it.
+        frequency: after how many of these it is stepped; None where it is not told.
     """
 
     scheduler: Value
     interval: Any
     is_open: bool
     misplaced: Any
+    frequency: Value | None = None
 
 
 def schedules(returns: Value) -> Iterator[Schedule]:
@@ -137,4 +139,6 @@ def _configured(held: Value, misplaced: Any) -> Iterator[Schedule]:
                 asked = one.entries.get("interval")
                 is_open = bool(one.others) or (asked is not None and not isinstance(asked, Constant))
                 for scheduler in alternatives(one.entries.get("scheduler")):
-                    yield Schedule(scheduler, constant(asked), is_open, misplaced)
+                    yield Schedule(
+                        scheduler, constant(asked), is_open, misplaced, one.entries.get("frequency")
+                    )

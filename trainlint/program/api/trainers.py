@@ -51,10 +51,13 @@ def trained(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Spa
     if value.is_a(owners.TRAINER) and name == "train":
         _by_trainer(ev, value, at)
     elif value.is_a(owners.RUNNER) and name == "fit":
-        module, loader = given.get(0, "model"), given.get(1, "train_dataloaders")
+        module, data = (
+            given.get(0, "model"),
+            given.get(1, "train_dataloaders") or given.options.get("datamodule"),
+        )
         for one in alternatives(module):
             if isinstance(one, Object) and one.is_a(owners.LIGHTNING):
-                _by_runner(ev, one, loader, at)
+                _by_runner(ev, one, _training_loader(ev, one, data, at), at)
 
 
 def _by_trainer(ev: Evaluator, trainer: Object, at: s.Span) -> None:
@@ -103,6 +106,19 @@ def _losses(result: Value) -> list[Value]:
             case Op(name=name, options={"loss": loss}) if name.startswith("transformers."):
                 found.append(loss)
     return found
+
+
+def _training_loader(ev: Evaluator, module: Object, data: Value | None, at: s.Span) -> Value | None:
+    """What is trained on: the loader that is handed over, or what a data module, or the module itself, gives when it is asked."""
+    is_none = data is None or (isinstance(data, Constant) and data.value is None)
+    source = module if is_none else data
+    gives = _method(ev, source, owners.TRAINING_LOADER) if isinstance(source, Object) else None
+    if gives is None or not isinstance(source, Object):
+        return data
+    first = _method(ev, source, owners.SETS_UP[owners.DATA])
+    if first is not None:
+        ev.call_function(first, Arguments((source,), open=True), at, source)
+    return ev.call_function(gives, Arguments((source,)), at, source)
 
 
 def _by_runner(ev: Evaluator, module: Object, loader: Value | None, at: s.Span) -> None:

@@ -11,7 +11,7 @@ from trainlint.facts.model.events.batches import PadIsEnd
 from trainlint.facts.model.events.calls import AttributeSet, SettingChanged
 from trainlint.facts.model.events.modules import StateKept
 from trainlint.facts.model.events.steps import ZeroGrad
-from trainlint.facts.model.values import Carried, Choice, Constant, Object, Op, Unknown, Value, one_of
+from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Unknown, Value, one_of
 from trainlint.program.api import grad_modes
 from trainlint.program.evaluate import (
     attributes,
@@ -50,8 +50,8 @@ def attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: str = ""
             return classes.super_attribute(ev, value, name)
         case Object():
             held = ev.store.get((value.uid, name))
-            if isinstance(held, Constant):
-                return lived.in_use(ev, value, name, held)
+            if isinstance(held, (Constant, Items)):
+                held = lived.in_use(ev, value, name, held)
             if held is not None:
                 return names.settle(ev, held)
             if name == "__dict__":

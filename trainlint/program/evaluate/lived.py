@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainlint.facts.model.values import Constant, Object, Unknown, Value, new_uid
+from trainlint.facts.api.classes import MODULE
+from trainlint.facts.model.values import Constant, Items, Object, Unknown, Value, new_uid
 from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.values import ClassValue
-from trainlint.program.source import shape
+from trainlint.program.source import shape, walking
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ Changes = dict[str, frozenset[str]]
 
 _MAKING = frozenset(("__init__", "__post_init__", "__new__"))
 """Methods that make an object: what they set is what it is made with."""
+
+_FILLS = frozenset(("append", "extend", "insert"))
 
 
 class _Begun(NamedTuple):
@@ -36,6 +39,7 @@ class Uses:
     def __init__(self) -> None:
         self.loops: dict[int, _Begun] = {}
         self.changes: dict[int, Changes] = {}
+        self.filled: dict[int, frozenset[str]] = {}
         self.changed: dict[tuple[int, tuple[int, ...]], Unknown] = {}
         self._names: dict[int, frozenset[str]] = {}
 
@@ -53,8 +57,10 @@ class Uses:
         return found
 
 
-def in_use(ev: Evaluator, owner: Object, name: str, held: Constant) -> Value:
+def in_use(ev: Evaluator, owner: Object, name: str, held: Constant | Items) -> Value:
     """An attribute as it is found now: the constant that it was set to, or something of which that is the first."""
+    if isinstance(held, Items):
+        return _since_made(ev, owner, name, held)
     cls = owner.definition
     if not isinstance(cls, ClassValue):
         return held
@@ -72,6 +78,43 @@ def in_use(ev: Evaluator, owner: Object, name: str, held: Constant) -> Value:
     if found is None:
         found = ev.uses.changed[key] = Unknown(text=name, loops=varying)
     return found
+
+
+def _since_made(ev: Evaluator, owner: Object, name: str, held: Items) -> Items:
+    """A list as it is found now: one that an object is made with empty, and that a method fills, may hold something where
+    nobody in sight says which methods have been called."""
+    cls = owner.definition
+    is_empty = held.kind == "list" and held.exact and not held.items
+    if not is_empty or not isinstance(cls, ClassValue) or _is_being_made(ev, owner):
+        return held
+    if owner.is_a(MODULE):
+        return held  # what it keeps is a part of it, or a history that nothing is made of
+    if not (ev.store.is_foreign(owner.uid) and ev.store.is_foreign(held.uid)):
+        return held
+    if name not in _changes(ev, cls) and name not in _filled(ev, cls):
+        return held
+    made = Items(kind="list", items=[ev.unknown(name)], exact=False, at=held.at)
+    ev.store.set((owner.uid, name), made)
+    return made
+
+
+def _filled(ev: Evaluator, cls: ClassValue) -> frozenset[str]:
+    """The attributes to which methods of a class append, but those that make it."""
+    found = ev.uses.filled.get(cls.uid)
+    if found is None:
+        later = [one for one in classes.methods(ev, cls) if one.name not in _MAKING]
+        names = (name for one in later for name in _appended_to(one))
+        found = ev.uses.filled[cls.uid] = frozenset(names)
+    return found
+
+
+def _appended_to(method: s.Function) -> Iterator[str]:
+    own = method.parameters[0].name if method.parameters else ""
+    for node in walking.walk(method.body):
+        match node:
+            case s.Call(func=s.Attribute(value=s.Attribute(value=s.Name(name=holder), name=name), name=how)):
+                if holder == own and how in _FILLS:
+                    yield name
 
 
 def _is_being_made(ev: Evaluator, owner: Object) -> bool:
