@@ -24,6 +24,7 @@ from trainlint.program.evaluate import (
     left_aside,
     left_to_callers,
     owned_methods,
+    set_up,
     siblings,
 )
 from trainlint.program.evaluate.evaluator import Evaluator
@@ -97,6 +98,8 @@ class Entering:
             nonlocal instance
             with self._ev.module_frame(path):
                 instance = classes.prototype(self._ev, cls)
+                if instance is not None:
+                    set_up.run(self._ev, instance, cls)
 
         while len(self._prototypes) >= limits.PROTOTYPES:
             oldest = next(iter(self._prototypes))
