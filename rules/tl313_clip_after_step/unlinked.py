@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from trainlint.facts.api.classes import OPTIMIZER, SOME_MODULE
-from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives
 
 
 def is_all_there_is(training: Training, step: OptimizerStep, clip: Clip) -> bool:
-    """Whether a function does nothing but to run backward, to clip what it is handed and to step an optimizer that it is handed
-    too, each once: `def optimize(loss, optimizer, parameters)`."""
+    """Whether a function does nothing but to run backward, to clip and to step, each once, with a loss, parameters and an optimizer
+    that it is handed: `def optimize(loss, optimizer, parameters)`."""
     optimizers = {one.uid for one in training.objects if one.is_a(OPTIMIZER)}
     return (
         training.entry == "function"
         and all(len(training.events(kind)) == 1 for kind in (Backward, Clip, OptimizerStep))
-        and not training.events(Forward)
+        and all(isinstance(one.loss, Unknown) for one in training.events(Backward))
         and optimizers == {one.uid for one in alternatives(step.optimizer)}
         and all(isinstance(one, Object) and one.is_open for one in alternatives(step.optimizer))
         and _is_handed(clip.parameters)
