@@ -50,6 +50,17 @@ def modules_held(optimizer: Value) -> Held:
     return Held(tuple(dict.fromkeys(modules)), complete)
 
 
+@question(start=True, unknown=False)
+def lacks_only_single_parameters(optimizer: Value) -> bool:
+    """Whether all that an optimizer holds beside modules are parameters of the program's own, which it was given one by one."""
+    return all(
+        isinstance(one, Object)
+        and bool(one.args or "params" in one.options)
+        and all(not isinstance(leaf, (Op, Unknown)) or _is_whole(leaf) for leaf in _given(one))
+        for one in reached(alternatives(optimizer), _wrapped)
+    )
+
+
 def _given_to_maker(optimizer: Value) -> Iterator[Value]:
     """The modules whose parameters a function that is not in sight is given, and makes an optimizer of: whatever it does with
     them, and with what else it holds."""
