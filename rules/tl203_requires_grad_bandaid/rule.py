@@ -20,7 +20,6 @@ from trainlint.rule import rule
 
 from .outputs import outputs_made_leaves
 
-
 _GIVEN = frozenset(("call", "output", "iterate"))
 """Operations that give what is not made in sight."""
 
