@@ -21,6 +21,7 @@ from trainlint.facts.model.training import Earlier
 from trainlint.facts.model.values import Choice, Items, Object, Table, Value
 from trainlint.program.evaluate import (
     classes,
+    drawing,
     inheriting,
     left_aside,
     left_to_callers,
@@ -200,6 +201,7 @@ class Entering:
         with self._ev.module_frame(function.origin.env.path):
             owned_methods.enter(self._ev, function, receiver)
             left_aside.note(self._ev, function)
+            drawing.note(self._ev, function)
             left_to_callers.train(self._ev, function.origin.code.at)
 
 
