@@ -3,7 +3,7 @@ from typing import TypeGuard
 
 from trainlint.facts.api.classes import MODULE, SOME_MODULE
 from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.attachment import attachment, has_graph, is_no_tensor
+from trainlint.facts.ask.attachment import attachment, has_graph, is_no_tensor, terms
 from trainlint.facts.ask.evidence import of_sum
 from trainlint.facts.ask.flow import is_made_of, is_recurrence, made_of
 from trainlint.facts.ask.holding import contained
@@ -36,6 +36,7 @@ def check(training: Training) -> Iterator[Finding]:
     returned = [event.value for event in training.handed_out()]
     losses = {call.output.uid for call in training.events(LossCall)}
     spent = _spent(training)
+    ended = _ended(training)
     yield from _collected(training, spent)
     yield from joined(training, [*trained_on, *returned])
     kept: list[Accumulated] = []
@@ -60,7 +61,8 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if any(isinstance(one, Op) and one.name == "torch.autograd.grad" for one in made_of(event.value)):
             continue  # a term of a loss: else nobody asks for its graph
-        users = trained_on if is_spent else [*trained_on, *returned]
+        is_over = is_spent or all(_holds_spent(one, ended) for one in alternatives(event.value))
+        users = trained_on if is_over else [*trained_on, *returned]
         if any(is_made_of(loss, event.result, with_graph=True) for loss in users):
             needed.add(event.at)
         else:
@@ -117,6 +119,16 @@ def _spent(training: Training) -> frozenset[int]:
         if not backward.by_framework and backward.retains is None and not _is_any_entry(backward.loss)
         for one in alternatives(backward.loss)
         for each in reached([one], _reduced)
+    )
+
+
+def _ended(training: Training) -> frozenset[int]:
+    """The numbers of the terms of losses that `backward` was called on: where they have a graph, nothing trains on that again."""
+    return frozenset(
+        one.uid
+        for backward in training.events(Backward)
+        if not backward.by_framework and backward.retains is None
+        for one in terms(backward.loss)
     )
 
 
