@@ -77,7 +77,8 @@ def _listed(value: Value) -> Sequence[Value]:
 
 
 def numbers_held(training: Training, optimizer: Value) -> frozenset[int]:
-    """The numbers of the modules whose parameters an optimizer holds, and of all that these held when it was given them."""
+    """The numbers of the modules whose parameters an optimizer holds, and of all that these held when it was given them, and of
+    parameters that it was given one by one."""
     listed = {one.output.uid: one.held for one in training.events(ParametersListed) if one.held}
     found: set[int] = set()
     for one in reached(alternatives(optimizer), _wrapped):
@@ -85,6 +86,8 @@ def numbers_held(training: Training, optimizer: Value) -> frozenset[int]:
             if leaf.uid in listed:
                 found |= listed[leaf.uid]
                 continue
+            if isinstance(leaf, Op) and leaf.name == PARAMETER:
+                found.add(leaf.uid)
             modules = leaf.inputs[:1] if isinstance(leaf, Op) else (leaf,)
             for module in (each for value in modules for each in alternatives(value)):
                 found |= {module.uid, *(numbers_inside(module) if isinstance(module, Object) else ())}
