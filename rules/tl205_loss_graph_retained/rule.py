@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from trainlint.facts.api.classes import MODULE, SOME_MODULE
-from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import attachment, has_graph, is_no_tensor, terms
 from trainlint.facts.ask.evidence import of_sum
 from trainlint.facts.ask.flow import is_made_of, is_recurrence, made_of
@@ -36,7 +36,6 @@ def check(training: Training) -> Iterator[Finding]:
     returned = [event.value for event in training.handed_out()]
     losses = {call.output.uid for call in training.events(LossCall)}
     spent = _spent(training)
-    ended = _ended(training)
     yield from _collected(training, spent)
     yield from joined(training, [*trained_on, *returned])
     kept: list[Accumulated] = []
@@ -61,7 +60,7 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if any(isinstance(one, Op) and one.name == "torch.autograd.grad" for one in made_of(event.value)):
             continue  # a term of a loss: else nobody asks for its graph
-        is_over = is_spent or all(_holds_spent(one, ended) for one in alternatives(event.value))
+        is_over = is_spent or all(_holds_spent(one, _ended(training)) for one in alternatives(event.value))
         users = trained_on if is_over else [*trained_on, *returned]
         if any(is_made_of(loss, event.result, with_graph=True) for loss in users):
             needed.add(event.at)
@@ -122,6 +121,7 @@ def _spent(training: Training) -> frozenset[int]:
     )
 
 
+@question(start=frozenset(), unknown=frozenset())
 def _ended(training: Training) -> frozenset[int]:
     """The numbers of the terms of losses that `backward` was called on: where they have a graph, nothing trains on that again."""
     return frozenset(
