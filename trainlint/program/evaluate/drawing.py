@@ -1,4 +1,4 @@
-"""Models that code beside an entry point draws one token after another from: `ids = cat([ids, next], 1)` in a loop."""
+"""Models that methods beside an entry point draw one token after another from: `ids = cat([ids, next], 1)` in a loop."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from trainlint.facts.model.events.drawing import DrawsNext
-from trainlint.program.evaluate import classes, siblings
+from trainlint.program.evaluate import classes
 from trainlint.program.evaluate.values import FunctionValue
 from trainlint.program.source import syntax as s
 from trainlint.program.source.roles import spelled
@@ -21,20 +21,19 @@ _DRAWS = frozenset(("multinomial", "argmax", "topk", "Categorical", "max"))
 
 
 def note(ev: Evaluator, function: FunctionValue) -> None:
-    """Note from what the methods beside one, or the functions of its file, draw tokens, where these speak of a loss over some."""
-    cls = function.owner
-    if cls is not None:
-        beside = classes.methods(ev, cls)
-    else:
-        beside = list(siblings.look_at(ev, function.origin.env.path))
+    """Note from what the methods beside one draw tokens, where these speak of a loss over some."""
+    cls, code = function.owner, function.origin.code
+    if cls is None:
+        return  # what follows from all functions of a file would have to be asked again with each of them
+    beside = classes.methods(ev, cls)
     if all(_LOSSES.isdisjoint(one.names) for one in beside):
         return
     drawing = [one for one in beside if _JOINS & one.names and _DRAWS & one.names]
     called = {name for one in drawing for name in _drawn_from(one)}
-    if called and cls is not None and "self" in called:
+    if "self" in called:
         called |= {name for one in beside if one.name == "forward" for name in _given(one, _names(one))}
     if called:
-        ev.emit(DrawsNext, function.origin.code.at, called=tuple(sorted(called)))
+        ev.emit(DrawsNext, code.at, called=tuple(sorted(called)))
 
 
 def _names(code: s.Function) -> set[str]:
