@@ -11,6 +11,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .one_axis import single_scores
+from .one_sequence import classes_last
 
 OVER_CLASSES = ("cross_entropy", "nll_loss")
 SAME_AXES = frozenset(
@@ -29,6 +30,10 @@ def _read(training: Training) -> Iterator[Finding]:
     """Logits and targets whose sizes are literals in the source."""
     for loss in training.events(LossCall):
         if loss.is_of_menu:
+            continue
+        layer = classes_last(loss) if loss.function in OVER_CLASSES else None
+        if layer is not None and layer.at is not None:
+            yield _of_tokens(loss, layer)
             continue
         given, target = shape_read(loss.input), shape_read(loss.target)
         single = single_scores(loss) if loss.function == "cross_entropy" else None
@@ -49,6 +54,16 @@ def _read(training: Training) -> Iterator[Finding]:
             "`targets.flatten()`, or `logits.movedim(-1, 1)`.",
             (Because(layer.at, "the classes are the last axis here"),),
         )
+
+
+def _of_tokens(loss: LossCall, layer: Op) -> Finding:
+    return Finding(
+        loss.at,
+        "The targets are tokens of the sequences that the logits are of, so the classes come last in the logits, but "
+        f"{loss.name} expects them in dimension 1, and raises or trains on the wrong axis. Pass `logits.flatten(0, -2)` with "
+        "`targets.flatten()`, or `logits.movedim(-1, 1)`.",
+        (Because(layer.at, "the classes are the last axis here"),) if layer.at is not None else (),
+    )
 
 
 def _of_one_axis(loss: LossCall, layer: Op, is_sure: bool) -> Finding:

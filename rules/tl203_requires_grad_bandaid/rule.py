@@ -14,11 +14,14 @@ from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Items, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Items, Op, Unknown, Value, alternatives, constant
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .outputs import outputs_made_leaves
+
+_GIVEN = frozenset(("call", "output", "iterate"))
+"""Operations that give what is not made in sight."""
 
 
 @rule(Training, level="error")
@@ -127,9 +130,20 @@ def _weighed(value: Value) -> Sequence[Value]:
     return value.parts() if is_plain else _held(value)
 
 
+def _is_unrecorded(event: RequiresGrad) -> bool:
+    """Whether a result of code that autograd was told not to record is made a leaf by an assignment, whatever it was made of. One
+    of plain numbers is a beginning, as the weight of a term that is learned."""
+    target = event.target
+    if not (event.assignment and isinstance(target, Op) and target.records is False):
+        return False
+    return any(
+        isinstance(one, Unknown) or (isinstance(one, Op) and one.name in _GIVEN) for one in made_of(target)
+    )
+
+
 def _ends(event: RequiresGrad) -> list[Op]:
     """Where the paths from a loss to trainable parameters are cut, if all of them are."""
-    if isinstance(event.target, Op) and cuts(event.target):
+    if isinstance(event.target, Op) and (cuts(event.target) or _is_unrecorded(event)):
         return [event.target]
     found = attachment(event.target)
     if found.attached or (found.uncertain and not event.assignment):

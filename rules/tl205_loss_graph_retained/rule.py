@@ -2,8 +2,8 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from trainlint.facts.api.classes import MODULE, SOME_MODULE
-from trainlint.facts.ask.asking import reached
-from trainlint.facts.ask.attachment import attachment, has_graph, is_no_tensor
+from trainlint.facts.ask.asking import question, reached
+from trainlint.facts.ask.attachment import attachment, has_graph, is_no_tensor, terms
 from trainlint.facts.ask.evidence import of_sum
 from trainlint.facts.ask.flow import is_made_of, is_recurrence, made_of
 from trainlint.facts.ask.holding import contained
@@ -60,7 +60,8 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if any(isinstance(one, Op) and one.name == "torch.autograd.grad" for one in made_of(event.value)):
             continue  # a term of a loss: else nobody asks for its graph
-        users = trained_on if is_spent else [*trained_on, *returned]
+        is_over = is_spent or all(_holds_spent(one, _ended(training)) for one in alternatives(event.value))
+        users = trained_on if is_over else [*trained_on, *returned]
         if any(is_made_of(loss, event.result, with_graph=True) for loss in users):
             needed.add(event.at)
         else:
@@ -117,6 +118,17 @@ def _spent(training: Training) -> frozenset[int]:
         if not backward.by_framework and backward.retains is None and not _is_any_entry(backward.loss)
         for one in alternatives(backward.loss)
         for each in reached([one], _reduced)
+    )
+
+
+@question(start=frozenset(), unknown=frozenset())
+def _ended(training: Training) -> frozenset[int]:
+    """The numbers of the terms of losses that `backward` was called on: where they have a graph, nothing trains on that again."""
+    return frozenset(
+        one.uid
+        for backward in training.events(Backward)
+        if not backward.by_framework and backward.retains is None
+        for one in terms(backward.loss)
     )
 
 

@@ -37,7 +37,8 @@ def _read(training: Training) -> Iterator[Finding]:
         if change.records is not True:
             continue
         if change.tensor.name not in SAVES_RESULT:
-            is_seen = training.entry == "program"  # else a caller may freeze it, or disable gradients
+            # else a caller may freeze it, or disable gradients
+            is_seen = training.entry == "program" and not _is_of_each(change.tensor)
             is_sure = (is_seen and not training.events(RequiresGrad)) or _is_trained_before(training, change)
             if is_sure and _wants_gradient(change.tensor):
                 yield _leaf(change.at, "This", "")
@@ -91,9 +92,16 @@ def _is_trained_before(training: Training, change: Overwritten) -> bool:
 
 
 def _models(parameter: Op) -> tuple[Value, ...]:
-    """The model of which something is one of all parameters."""
+    """The model of which something is one of all parameters, or the weight of one of all layers."""
+    if _is_of_each(parameter) and isinstance(parameter.inputs[0], Op):
+        parameter = parameter.inputs[0]
     listed = parameter.inputs[0] if parameter.inputs else None
-    return listed.inputs if isinstance(listed, Op) and listed.name == "parameters" else ()
+    return listed.inputs if isinstance(listed, Op) and listed.name in ("parameters", "modules") else ()
+
+
+def _is_of_each(parameter: Op) -> bool:
+    """Whether it is an attribute of each layer in turn."""
+    return parameter.name == "getattr" and isinstance(parameter.inputs[0], Op)
 
 
 def _needs(training: Training, change: Overwritten) -> Backward | None:

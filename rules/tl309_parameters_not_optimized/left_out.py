@@ -16,7 +16,7 @@ from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.helpers import is_in_sight
 from trainlint.facts.ask.holding import is_part_of, numbers_inside
 from trainlint.facts.ask.interference import may_set_gradients
-from trainlint.facts.ask.stepped import modules_held, numbers_held
+from trainlint.facts.ask.stepped import lacks_only_single_parameters, modules_held, numbers_held
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import Built, ModuleChanged
@@ -236,7 +236,8 @@ def _optimizers(training: Training) -> Optimizers | None:
     for optimizer in made.values():
         modules, complete = modules_held(optimizer)
         known = [one for module in modules for one in alternatives(module)]
-        if not complete or not known:
+        is_all = complete or lacks_only_single_parameters(optimizer)
+        if not is_all or not known:
             return None
         held[optimizer] = [one for one in known if isinstance(one, Object)]
         if len(held[optimizer]) < len(known):

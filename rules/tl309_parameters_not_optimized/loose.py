@@ -29,7 +29,9 @@ def loose_left_out(training: Training) -> LeftOut | None:
     if PARAMETER not in operations_behind(training) and all(map(optimizers.holds, trained)):
         return None
     losses = [one.loss for one in training.events(Backward) if is_in_sight(one)]
-    together = list(reached((one for one in losses if _learns(one, optimizers)), recorded))
+    every = reached((one for one in losses if _learns(one, optimizers)), recorded)
+    given = frozenset[int]().union(*optimizers.inside.values())
+    together = [one for one in every if one.uid not in given]
     owners = with_own_parameters(training, together, optimizers.holds)
     beside = {one.owner for one in together if isinstance(one, Op)}.union(owners)
     left = [

@@ -14,6 +14,7 @@ from trainlint.rule import rule
 
 from .earlier import Clipped
 from .one_group import clips_one_group
+from .unlinked import is_all_there_is
 
 LATE = "after the optimizer has used them, so the step is not clipped"
 EARLY = "before `backward()` has computed any, so there is nothing to clip"
@@ -71,9 +72,13 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _step(training: Training, clip: Clip, events: Iterable[Event]) -> OptimizerStep | None:
-    """The first step that certainly uses the gradients that are clipped."""
+    """The first step that uses the gradients that are clipped."""
     steps = (one for one in events if isinstance(one, OptimizerStep))
-    return next((one for one in steps if certainly_steps(training, one.optimizer, clip)), None)
+    return next((one for one in steps if _uses(training, one, clip)), None)
+
+
+def _uses(training: Training, step: OptimizerStep, clip: Clip) -> bool:
+    return certainly_steps(training, step.optimizer, clip) or is_all_there_is(training, step, clip)
 
 
 def _follows_backward(after: list[Event]) -> bool:

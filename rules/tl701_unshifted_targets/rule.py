@@ -9,6 +9,7 @@ from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .causality import causal_by
+from .drawn_from import unshifted_call
 from .trainers import unshifted
 
 OVER_TOKENS = ("cross_entropy", "nll_loss")
@@ -26,6 +27,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         for loss in training.events(LossCall):
             if loss.function in OVER_TOKENS:
                 yield from _read(training, loss)
+                yield from _of_unseen(training, loss)
         for one in unshifted(training):
             yield Finding(
                 one.loss.at,
@@ -58,6 +60,18 @@ def _read(training: Training, loss: LossCall) -> Iterator[Finding]:
         "The targets are the input tokens themselves, without a shift: " + ADVICE,
         because,
     )
+
+
+def _of_unseen(training: Training, loss: LossCall) -> Iterator[Finding]:
+    call = unshifted_call(training, loss)
+    if call is not None:
+        yield Finding(
+            loss.at,
+            "The targets are the input tokens themselves, without a shift: " + ADVICE,
+            (Because(call.at, "these tokens go into the model here"),) if call.at is not None else (),
+            confidence="likely",
+            doubt="that the model predicts next tokens is only known by the code that draws them from it",
+        )
 
 
 def _seen(training: Training) -> Iterator[Finding | Open]:

@@ -16,6 +16,7 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
 
 _WEIGHTS = ("weight", "pos_weight")
+_MOVES = frozenset(("cpu", "to"))
 
 
 class Left(NamedTuple):
@@ -58,9 +59,18 @@ def _given(training: Training, loss: LossCall, argument: str) -> Value | None:
 
 def _homes(training: Training, loss: LossCall) -> frozenset[str]:
     """The devices of the models that made the prediction of a loss; empty where that is not certain."""
-    if loss.input is None:
+    if loss.input is None or _is_moved(loss.input):
         return frozenset()
     made = (one.owner for one in reached([loss.input]) if isinstance(one, Op))
     models = {one.uid: one for one in made if isinstance(one, Object) and one.is_a(MODULE)}
-    homes = [homes_of(training, one, loss, accelerated=True) for one in models.values()]
+    homes = [homes_of(training, one, loss, accelerated=True, unseen=True) for one in models.values()]
     return frozenset[str]().union(*homes)
+
+
+def _is_moved(prediction: Value) -> bool:
+    """Whether what a model gave is moved again, before the loss gets it: `criterion(model(x).cpu(), y)`."""
+    while isinstance(prediction, Op) and prediction.owner is None and prediction.inputs:
+        if prediction.name in _MOVES:
+            return True
+        prediction = prediction.inputs[0]
+    return False

@@ -17,6 +17,9 @@ from trainlint.facts.model.values import Op, Value, constant
 from trainlint.finding import Place
 
 _STEPPING = re.compile(r"optim|sched|scaler|(^|_)opt(_|$)", re.IGNORECASE)
+_BEGINS = re.compile(
+    r"(start|begin|first|init(ial)?|resume)_?(from_?)?(epoch|iter|step)|^global_step$", re.IGNORECASE
+)
 _MOST = 2000
 
 
@@ -48,13 +51,25 @@ def _restored(training: Training) -> list[tuple[StateLoaded, Op]]:
 
 
 def _resumes(training: Training, restored: list[tuple[StateLoaded, Op]], of_object: bool) -> bool:
-    """Whether something else that steps is restored, or a function that is given what steps restores more than a model or
-    gives back something of the checkpoint, as the epoch: what only wants the weights does neither."""
+    """Whether something else that steps is restored, or the object keeps from where it goes on, or a function that is given
+    what steps restores more than a model or gives back something of the checkpoint, as the epoch: what only wants the weights
+    does neither."""
     if of_object:
-        return any(map(_is_of_stepping, (one for one, _ in restored)))
+        return any(map(_is_of_stepping, (one for one, _ in restored))) or _goes_on(training, restored)
     return len({one.at for one, _ in restored}) > 1 or any(
         is_made_of(returned.value, checkpoint)
         for returned in training.events(Returned)
+        for _, checkpoint in restored
+    )
+
+
+def _goes_on(training: Training, restored: list[tuple[StateLoaded, Op]]) -> bool:
+    """Whether an object keeps a number of the checkpoint as the one that it begins with: `self.start_epoch = saved["epoch"]`."""
+    return any(
+        _BEGINS.search(name) is not None and is_made_of(value, checkpoint)
+        for returned in training.events(Returned)
+        if returned.receiver is not None
+        for name, value in returned.receiver.attributes.items()
         for _, checkpoint in restored
     )
 

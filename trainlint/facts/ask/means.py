@@ -10,7 +10,7 @@ from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Op, Value, alternatives, constant
 
 _KEEPS_SIZE = frozenset(("+", "add", "output", "scale", "getitem", "mean"))
 """Operations between a loss and its backward that do not divide it by a number of batches."""
@@ -129,16 +129,19 @@ def is_mean_of_labels(loss: Value) -> bool:
     """Whether a loss is the one that a model gives if it is called with `labels`, as those of Hugging Face do: a mean over the
     labels of its batch, unless the model is told how many there are in several."""
     match loss:
-        case Op(name="getattr", inputs=(Op(name="output") as output, *_), options=given):
+        case Op(
+            name="getattr", inputs=(Op(name="output") as output, *_), options={"name": Constant(value="loss")}
+        ):
             call: Value = output
+        case Op(
+            name="getitem",
+            inputs=(Op(name="output") as output, *_),
+            options={"index": Constant(value=0 | "loss")},
+        ):
+            call = output
         case _:
             return False
     while isinstance(call, Op) and call.name == "output" and call.inputs:
         call = call.inputs[0]
     is_told = isinstance(call, Op) and "num_items_in_batch" in call.options
-    return (
-        constant(given.get("name")) == "loss"
-        and isinstance(call, Op)
-        and "labels" in call.options
-        and not is_told
-    )
+    return isinstance(call, Op) and "labels" in call.options and not is_told

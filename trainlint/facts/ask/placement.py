@@ -10,6 +10,7 @@ from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.devices import device_types
 from trainlint.facts.ask.holding import contained, has_parameters, is_part_of
+from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.modules import Built, Moved, Wrapped
@@ -38,8 +39,12 @@ _FRESH = frozenset("zeros ones rand randn randint full empty arange linspace eye
 _OF_NUMBERS = frozenset("tensor as_tensor Tensor FloatTensor DoubleTensor LongTensor".split())
 """Operations that make a tensor of the numbers that they are given."""
 
-_STAYS = ("getitem", "view", "reshape", "flatten", "unsqueeze", "squeeze", "float", "long")
+_STAYS = frozenset(
+    "getitem view reshape flatten unsqueeze squeeze float long sum mean sqrt log exp pow clamp abs softmax".split()
+)
 """Operations whose result is where their first input is."""
+
+_ARITHMETIC = frozenset("+ - * / ** add sub mul div".split())
 
 
 def has_default_device(training: Training) -> bool:
@@ -47,7 +52,9 @@ def has_default_device(training: Training) -> bool:
     return any(one.name in DEFAULT for one in training.events(Called))
 
 
-def homes_of(training: Training, module: Object, use: Event, *, accelerated: bool = False) -> frozenset[str]:
+def homes_of(
+    training: Training, module: Object, use: Event, *, accelerated: bool = False, unseen: bool = False
+) -> frozenset[str]:
     """The kinds of device on which a module may be when it is used; empty where that is not known, or where it holds
     no weights.
 
@@ -55,11 +62,13 @@ def homes_of(training: Training, module: Object, use: Event, *, accelerated: boo
 
     Args:
         accelerated: of a program that moves it to the CPU only where there is nothing else, on a machine that has more.
+        unseen: also say it of a module that code out of sight has made, wherever that is, once it is moved here.
     """
     if not has_parameters(module):
         return frozenset()
-    parts = {one.uid for one in contained(module) if _moves_along(one)}
-    if not _is_plainly_built(training, module) or has_default_device(training) or _is_handed(training, parts):
+    parts = {one.uid for one in (*filter(_moves_along, contained(module)), made_as(module))}
+    is_built = _is_plainly_built(training, module)
+    if not (is_built or unseen) or has_default_device(training) or _is_handed(training, parts):
         return frozenset()
     if any(one.is_a(LIGHTNING) and is_part_of(module, one) for one in training.objects):
         return frozenset()  # whoever trains that moves it
@@ -67,7 +76,7 @@ def homes_of(training: Training, module: Object, use: Event, *, accelerated: boo
     is_moved_first = any(not one.guards and not _is_later(training, one, module) for one in moves)
     homes = {kind for one in moves for kind in _ends(one, accelerated=accelerated)}
     if not is_moved_first:
-        if any(map(_is_of_something_unseen, training.events(Moved))):
+        if not is_built or any(map(_is_of_something_unseen, training.events(Moved))):
             return frozenset()
         homes |= {kind for _, kind in device_types(module.options.get("device", Constant(value="cpu")))}
     return frozenset() if "" in homes else frozenset(homes)
@@ -175,11 +184,18 @@ def _device_of(value: Value | None) -> str | None:
             return _kind(value.options.get("device", Constant(value="cpu")))
         case Op(name=name, inputs=(Items() | Constant(), *_)) if name in _OF_NUMBERS:
             return _kind(value.options.get("device", Constant(value="cpu")))
+        case Op(name=name) if name in _ARITHMETIC:
+            return _only(_device_of(one) for one in value.inputs if not _is_number(one))
         case Op(inputs=(inner, *_)) if value.name in _STAYS:
             return _only(map(_device_of, (inner, *_put_into(inner))))
         case Op(name="iterate", inputs=(Object() as loader, *_)) if loader.is_a(LOADER):
             return _device_of_data(loader)
     return ""
+
+
+def _is_number(value: Value) -> bool:
+    """Whether it is a plain number, which is on no device."""
+    return isinstance(value, Constant) or (isinstance(value, Op) and value.name == "builtins.len")
 
 
 def _kind(device: Value) -> str | None:

@@ -149,6 +149,8 @@ def part(value: Value | None, known: Batches, *, copies: bool = False) -> Part |
                 name in _STACKS and _is_window(only)
             ):
                 value = only
+            case Op(name=name, inputs=(Items(items=[only], exact=False), *_)) if _pads_behind(value, name):
+                value = only
             case Op(name=name, inputs=(inner, *_)) if not isinstance(inner, Items) and (
                 name in _SAME_PLACES or (name == "clone" and copies)
             ):
@@ -196,6 +198,12 @@ def _filled_up(op: Op, moved: bool) -> Value | None:
         case Op(name="masked_fill", inputs=(first, *_)):
             return first if moved else None
     return None
+
+
+def _pads_behind(op: Op, name: str) -> bool:
+    """Whether sequences are put together as they are, and padded at their ends."""
+    side = constant(op.options.get("padding_side", Constant(value="right")))
+    return name.rpartition(".")[2] == "pad_sequence" and side == "right"
 
 
 def _is_window(value: Value) -> bool:

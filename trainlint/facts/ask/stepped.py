@@ -50,6 +50,17 @@ def modules_held(optimizer: Value) -> Held:
     return Held(tuple(dict.fromkeys(modules)), complete)
 
 
+@question(start=True, unknown=False)
+def lacks_only_single_parameters(optimizer: Value) -> bool:
+    """Whether all that an optimizer holds beside modules are parameters of the program's own, which it was given one by one."""
+    return all(
+        isinstance(one, Object)
+        and bool(one.args or "params" in one.options)
+        and all(not isinstance(leaf, (Op, Unknown)) or _is_whole(leaf) for leaf in _given(one))
+        for one in reached(alternatives(optimizer), _wrapped)
+    )
+
+
 def _given_to_maker(optimizer: Value) -> Iterator[Value]:
     """The modules whose parameters a function that is not in sight is given, and makes an optimizer of: whatever it does with
     them, and with what else it holds."""
@@ -66,7 +77,8 @@ def _listed(value: Value) -> Sequence[Value]:
 
 
 def numbers_held(training: Training, optimizer: Value) -> frozenset[int]:
-    """The numbers of the modules whose parameters an optimizer holds, and of all that these held when it was given them."""
+    """The numbers of the modules whose parameters an optimizer holds, and of all that these held when it was given them, and of
+    parameters that it was given one by one."""
     listed = {one.output.uid: one.held for one in training.events(ParametersListed) if one.held}
     found: set[int] = set()
     for one in reached(alternatives(optimizer), _wrapped):
@@ -74,6 +86,8 @@ def numbers_held(training: Training, optimizer: Value) -> frozenset[int]:
             if leaf.uid in listed:
                 found |= listed[leaf.uid]
                 continue
+            if isinstance(leaf, Op) and leaf.name == PARAMETER:
+                found.add(leaf.uid)
             modules = leaf.inputs[:1] if isinstance(leaf, Op) else (leaf,)
             for module in (each for value in modules for each in alternatives(value)):
                 found |= {module.uid, *(numbers_inside(module) if isinstance(module, Object) else ())}

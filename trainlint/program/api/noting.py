@@ -114,7 +114,9 @@ def note_overwritten(ev: Evaluator, tensor: Value, at: s.Span) -> None:
     """Note that a parameter, or the result of an operation that keeps it, is changed in place."""
     while isinstance(tensor, Op) and tensor.name == "output":
         tensor = tensor.inputs[0]
-    if isinstance(tensor, Op) and (tensor.name in SAVES_RESULT or is_parameter(tensor)):
+    if isinstance(tensor, Op) and (
+        tensor.name in SAVES_RESULT or is_parameter(tensor) or _is_weight_of_each(tensor)
+    ):
         ev.emit(Overwritten, at, tensor=tensor, records=ev.records)
 
 
@@ -128,6 +130,18 @@ def is_parameter(value: Op) -> bool:
         ):
             return kind.removeprefix("torch.nn.") in WITH_PARAMETERS and kind.startswith("torch.nn.")
         case Op(name="iterate", inputs=(Op(name="parameters", inputs=(Object(),)),)):
+            return True
+    return False
+
+
+def _is_weight_of_each(value: Op) -> bool:
+    """Whether it is the weight of each layer of a model in turn: `for layer in model.modules(): layer.weight`."""
+    match value:
+        case Op(
+            name="getattr",
+            inputs=(Op(name="iterate", inputs=(Op(name="modules", inputs=(Object(),)),)),),
+            options={"name": Constant(value="weight")},
+        ):
             return True
     return False
 

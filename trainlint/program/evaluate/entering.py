@@ -10,6 +10,7 @@ from trainlint.facts.api.classes import MODULE
 from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import is_part_of
+from trainlint.facts.model.events.batches import PadIsEnd
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.frameworks import Sharded
 from trainlint.facts.model.events.modules import StateLoaded
@@ -20,10 +21,12 @@ from trainlint.facts.model.training import Earlier
 from trainlint.facts.model.values import Choice, Items, Object, Table, Value
 from trainlint.program.evaluate import (
     classes,
+    drawing,
     inheriting,
     left_aside,
     left_to_callers,
     owned_methods,
+    set_up,
     siblings,
 )
 from trainlint.program.evaluate.evaluator import Evaluator
@@ -97,6 +100,8 @@ class Entering:
             nonlocal instance
             with self._ev.module_frame(path):
                 instance = classes.prototype(self._ev, cls)
+                if instance is not None:
+                    set_up.run(self._ev, instance, cls)
 
         while len(self._prototypes) >= limits.PROTOTYPES:
             oldest = next(iter(self._prototypes))
@@ -196,18 +201,19 @@ class Entering:
         with self._ev.module_frame(function.origin.env.path):
             owned_methods.enter(self._ev, function, receiver)
             left_aside.note(self._ev, function)
+            drawing.note(self._ev, function)
             left_to_callers.train(self._ev, function.origin.code.at)
 
 
 def _after(root: Root, before: _Prototype, others: frozenset[str]) -> Root:
     """A method together with the constructor, whose doings a method that trains goes on from. For any other, or where a limit
-    has cut the constructor short, only what has been split among processes is still so."""
+    has cut the constructor short, only what has been split among processes is still so, and how a tokenizer pads."""
     if _trains(root.nodes) and "PART_STEPS" not in before.trace.limits:
         root.nodes[:0] = before.nodes
         root.objects[:0] = before.objects
         return root._replace(earlier=Earlier(before.objects, others))
     if root.nodes:
-        root.nodes[:0] = (one for one in events(before.nodes) if isinstance(one, Sharded))
+        root.nodes[:0] = (one for one in events(before.nodes) if isinstance(one, (PadIsEnd, Sharded)))
     return root
 
 

@@ -151,7 +151,7 @@ def _worked_out(methods: list[s.Function]) -> Changes:
     direct: dict[str, set[str]] = {}
     for method in later:
         if method.name not in making or method.name in called_later:
-            for name in _set_by(method):
+            for name in set_by(method):
                 direct.setdefault(name, set()).add(method.name)
     return {name: _with_callers(writers, later) for name, writers in direct.items()}
 
@@ -165,7 +165,7 @@ def _with_callers(writers: set[str], methods: list[s.Function]) -> frozenset[str
     return frozenset(writers)
 
 
-def _set_by(method: s.Function) -> Iterator[str]:
+def set_by(method: s.Function) -> Iterator[str]:
     """The attributes of its own object that a method sets."""
     return _set_in(method.body, own=method.parameters[0].name if method.parameters else "")
 

@@ -38,6 +38,9 @@ _LOADS = "load_state_dict"
 _EVERYWHERE = frozenset("forward __init__ eval get update append extend items to add".split())
 """Names that too many things share to follow them."""
 
+_TO_HOST = frozenset(("numpy", "tolist", "item"))
+"""What reads the numbers of a tensor: in the forward of a model, whoever calls that."""
+
 _FOLLOWED_NEARBY = frozenset("get update append extend items add".split())
 """Of these, the ones that are followed in files that define or import a function of this name that trains."""
 
@@ -61,15 +64,23 @@ class Relevance:
         self._nearby = _nearby(outlines)
         for path, close in self._nearby.items():
             training += [name for name, _, names in outlines[path].functions if not close.isdisjoint(names)]
+        self._reading = {
+            path: frozenset(name for name, _, names in outline.functions if not _TO_HOST.isdisjoint(names))
+            for path, outline in outlines.items()
+        }
         self._trains = _callers(training, mentioned_in)
         self._loads = _callers((name for name, _, names in functions if _LOADS in names), mentioned_in)
 
     def trains(self, path: str, name: str, names: frozenset[str]) -> bool:
         """Whether a function of this file and name, with these names in it, speaks of training or evaluation, or may call
-        one that trains, or may use a model that one loads."""
+        one that trains, or may use a model that one loads; or is a forward that may read numbers."""
         if _speaks(name, names) or not self._trains.isdisjoint(names):
             return True
         if s.HANDS_OUT not in names and not self._loads.isdisjoint(names):
+            return True
+        if name == "forward" and not (
+            names.isdisjoint(_TO_HOST) and names.isdisjoint(self._reading.get(path, ()))
+        ):
             return True
         return not self._nearby.get(path, frozenset()).isdisjoint(names)
 

@@ -184,6 +184,8 @@ class _Uses:
         """The names that are given to a method `step`, by its owner."""
         self._unpacked: dict[str, str] = {}
         """Names that hold an entry of what another one holds, by `x, y = batch`."""
+        self._entries: dict[str, list[s.Expr]] = {}
+        """What is put into the entries of what a name holds, by `losses["boxes"] = loss`."""
         self._returned: dict[str, s.Call] = {}
         """Names that hold one of several things that a call returns, by `loss, scores = step(batch)`."""
 
@@ -198,6 +200,10 @@ class _Uses:
                     self._unpack(names, value)
                 case s.Assign(targets=(s.Name(name=name),), value=value) if value is not None:
                     self._held.setdefault(name, []).append(value)
+                case s.Assign(targets=(s.Subscript(value=s.Name(name=name)),), value=value) if (
+                    value is not None
+                ):
+                    self._entries.setdefault(name, []).append(value)
                 case s.Walrus(target=s.Name(name=name), value=value):
                     self._held.setdefault(name, []).append(value)
                 case s.AugmentedAssign(target=s.Name(name=name)):
@@ -317,6 +323,8 @@ class _Uses:
                     pending.extend(self._held.get(name, ()))
                     if name in self._returned:
                         pending.append(self._returned[name])
+                case s.Call(func=s.Name(name="sum"), args=(s.Argument(value=several), *_)):
+                    pending.extend(self._several(several))
                 case s.Call(func=s.Attribute(name="scale" | "mean" | "sum" | "backward")) as call:
                     assert isinstance(call.func, s.Attribute)
                     pending.extend([call.func.value, *(one.value for one in call.args[:1])])
@@ -324,6 +332,16 @@ class _Uses:
                     yield call
                 case s.Operation(operator="+" | "-" | "*" | "/") as sum_up:
                     pending.extend(sum_up.operands)
+
+    def _several(self, several: s.Expr) -> Iterator[s.Expr]:
+        """What stands in a list or a dict whose values are summed up."""
+        match several:
+            case s.Collection(items=items):
+                yield from items
+            case s.Call(func=s.Attribute(name="values", value=s.Name(name=name))):
+                yield from self._entries.get(name, ())
+                for one in self._held.get(name, ()):
+                    yield from (value for _, value in one.items) if isinstance(one, s.Mapping) else ()
 
 
 def _conditions(test: s.Expr) -> Iterator[s.Expr]:
