@@ -194,7 +194,11 @@ class Steps:
         """Whether another phase is to be waited for, now that all of this one is recorded."""
         recorder, phases = self._recorder, self._phases
         built = [known.object.at for known in self.optimizers.values()]
-        site = unbuilt(recorder.frame(), recorder.own, built) if phases.wants_each else None
+        site = None
+        if phases.wants_each:
+            site = unbuilt(
+                recorder.frame(), recorder.own, built, rounds_differ=recorder.models.are_partly_frozen()
+            )
         ended = {known.number for known in self.optimizers.values() if known.steps}
         ends = phases.ends(ended, has_next=site is not None)
         if ends and site is not None:
@@ -373,7 +377,8 @@ class Steps:
                 known = self.known(one)
                 known.stepped, known.rate = True, rate
                 size = float(torch.linalg.vector_norm(before[0].double()))
-                moved = float(torch.linalg.vector_norm(after.double() - before[0].double() * shrink))
+                kept = shrink if one.grad is not None else 1.0
+                moved = float(torch.linalg.vector_norm(after.double() - before[0].double() * kept))
                 known.update = moved / size if size else None
                 known.unchanged = torch.equal(after, before[0]) and before[1] == numbers.total(one)
                 if known.lost is None and rate and rate >= number(group.get("initial_lr")):
