@@ -26,6 +26,7 @@ from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.values import Constant, Op
 from trainlint.facts.seen.blind_spots import MadeOfNumbers, Numbered
 from trainlint.finding import Place
+from trainlint.trace.watch.clipping import CLAMPS
 from trainlint.trace.watch.graph import seen, tensors
 from trainlint.trace.watch.names import Name
 from trainlint.trace.watch.rectifiers import note_rectified
@@ -95,6 +96,8 @@ class Operations:
             recorder.graph.shares(args[0], op)
         elif name.in_place and not recorder.steps.inside and name.text in _BY_HAND:
             recorder.steps.by_hand.changed_in_place(args, op.inputs, frame)
+        elif name.in_place and name.text in CLAMPS and isinstance(args[0], torch.Tensor):
+            recorder.clipping.clamped(args[0], frame)
 
     def _op(self, name: Name, args: Sequence[Any], kwargs: Mapping[str, Any], frame: FrameType | None) -> Op:
         recorder = self._recorder

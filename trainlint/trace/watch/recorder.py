@@ -23,6 +23,7 @@ from trainlint.trace.measure.pace import Clock
 from trainlint.trace.watch.ahead import Site
 from trainlint.trace.watch.autocast import Autocast
 from trainlint.trace.watch.careful import Careful
+from trainlint.trace.watch.clipping import Clipping
 from trainlint.trace.watch.direct_forward import DirectForward
 from trainlint.trace.watch.graph import Graph
 from trainlint.trace.watch.loaders import Loaders
@@ -132,6 +133,7 @@ class Recorder:
         self.masks = Masks(self)
         self.shifts = Shifts(self)
         self.steps = Steps(self, steps, max_wait, Phases(skip_steps, phase, phase_seconds))
+        self.clipping = Clipping(self)
         self.ranks = Ranks(self)
         self.clock = Clock()
         self.autocast = Autocast(self)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.model.events.modules import Built
-from trainlint.facts.model.events.steps import Backward, OptimizerStep
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.values import Constant
 from trainlint.facts.seen.blind_spots import Elsewhere
 from trainlint.finding import Place
@@ -30,6 +30,7 @@ from trainlint.trace.watch.optimizers import (
     number,
     parameters_of,
 )
+from trainlint.trace.watch.step_under_way import StepUnderWay
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.phases import Phases
@@ -55,6 +56,7 @@ class Steps:
         """Whether an optimizer is stepping now."""
         self._stepping: dict[int, int] = {}
         """Optimizers that are stepping, and how many steps each, or the one inside it, had taken before."""
+        self.under_way = StepUnderWay(recorder)
         self.backwards = 0
         self.forwards = 0
         self.unrecorded = 0
@@ -124,6 +126,7 @@ class Steps:
         with recorder.aside():
             recorder.ranks.before_step(optimizer, has_closure)
         self.inside = True
+        self.under_way.begins()
         if self._phases.awaits_next and known.number not in self._phases.over:
             self._begin_again()
         if self._phases.has_waited:
@@ -153,18 +156,8 @@ class Steps:
         if self._last_of_all is known:  # its closure has computed nothing, as that of a framework
             recorder.end("recorded")
             return
-        frame = recorder.frame(3)
-        event = recorder.emit(
-            OptimizerStep,
-            frame,
-            known.object,
-            optimizer=known.object,
-            scaler=recorder.objects.of(recorder.scalers.at_work)
-            if recorder.scalers.at_work is not None
-            else None,
-        )
-        if event is not None and known.step_at is None:
-            known.step_at = event.at
+        if not self.under_way.is_noted:
+            self.under_way.note(known, recorder.frame(3))
         with recorder.aside():
             if known.steps < self._wanted:
                 if has_closure:
@@ -189,6 +182,15 @@ class Steps:
         if is_alone and not self._phases.awaits_next and not self._phase_ends():
             recorder.end("recorded")
         recorder.phase("the gradients of the next iteration")
+
+    def settle(self, parameters: Sequence[torch.Tensor]) -> None:
+        """Something is done with gradients: where a step of one of torch's optimizers has used them already, as in a hook
+        behind it, that comes first."""
+        if self._recorder.within_torch and len(self._stepping) == 1 and not self.under_way.is_noted:
+            (number,) = self._stepping
+            if number in self.optimizers:
+                with self._recorder.aside():
+                    self.under_way.settle(self.optimizers[number], parameters, self._samples)
 
     def _phase_ends(self) -> bool:
         """Whether another phase is to be waited for, now that all of this one is recorded."""
@@ -274,6 +276,7 @@ class Steps:
 
     def after_backward(self) -> None:
         self._recorder.clock.computed_gradients()
+        self._recorder.clipping.begin_again()
         with self._recorder.aside():
             self._see_who_was_reached()
             self.by_hand.after_backward()
