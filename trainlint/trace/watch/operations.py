@@ -29,7 +29,13 @@ from trainlint.finding import Place
 from trainlint.trace.watch.clipping import CLAMPS
 from trainlint.trace.watch.graph import seen, tensors
 from trainlint.trace.watch.names import Name
-from trainlint.trace.watch.rectifiers import note_rectified
+from trainlint.trace.watch.rectifiers import (
+    FLAT_ENDS,
+    RECTIFIERS,
+    is_rectifier,
+    note_flattened,
+    note_rectified,
+)
 from trainlint.trace.watch.weight_lost import note_weight_lost
 
 if TYPE_CHECKING:
@@ -197,7 +203,9 @@ class Operations:
             recorder.losses.computed(name, op, args, kwargs, result, frame)
         elif name == "log_softmax":
             recorder.losses.of_log_softmax(op, args, frame)
-        elif name == "relu" and op.owner is None:
+        elif name in FLAT_ENDS and op.owner is None:
+            note_flattened(recorder, op, result)
+        elif name in RECTIFIERS and op.owner is None and is_rectifier(op):
             note_rectified(recorder, op, result)
         elif name in DROPOUTS and op.owner is None:
             self._dropped(op, frame)
