@@ -35,6 +35,7 @@ class Parameter:
         self.rate: float | None = None
         self.lost: float | None = None
         self.moving = 0
+        self.broken = 0
 
 
 class Optimizer:

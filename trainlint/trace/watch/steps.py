@@ -18,6 +18,7 @@ from trainlint.finding import Place
 from trainlint.trace.measure import numbers
 from trainlint.trace.measure.survey import survey
 from trainlint.trace.watch.ahead import unbuilt
+from trainlint.trace.watch.broken_gradients import note_broken
 from trainlint.trace.watch.by_hand import ByHand
 from trainlint.trace.watch.loose import loose, names_in
 from trainlint.trace.watch.losses import note_value
@@ -282,9 +283,12 @@ class Steps:
             self.by_hand.after_backward()
             for known in self.optimizers.values():
                 optimizer = known.optimizer()
-                if known.steps and optimizer is not None:
-                    known.checksums = checksums(parameters_of(optimizer))
-                    known.seen_between = True
+                if optimizer is None:
+                    continue
+                sums = checksums(parameters_of(optimizer))
+                note_broken(self, optimizer, sums)
+                if known.steps:
+                    known.checksums, known.seen_between = sums, True
 
     def _see_who_was_reached(self) -> None:
         """Which parameters this backward gave a gradient, and which of them more than zeros."""
