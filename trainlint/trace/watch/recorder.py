@@ -41,6 +41,7 @@ from trainlint.trace.watch.own_code import OwnCode
 from trainlint.trace.watch.phases import Phases
 from trainlint.trace.watch.ranks import Ranks
 from trainlint.trace.watch.resumes import Resumes
+from trainlint.trace.watch.scaled_together import scaled_together
 from trainlint.trace.watch.scalers import Scalers
 from trainlint.trace.watch.schedules import Schedules
 from trainlint.trace.watch.shifts import Shifts
@@ -190,10 +191,19 @@ class Recorder:
         """Stop listening, for good."""
         if self.how:
             return
+        if how == "recorded":
+            self._look_at_splits()
         self.how = how
         self.is_on = False
         if self._ended is not None:
             self._ended(how)
+
+    def _look_at_splits(self) -> None:
+        """The program still holds its data."""
+        with self.careful, self.aside():
+            found = scaled_together(self, self.frame(2))
+            if found is not None:
+                self.fact(found, found.at)
 
     def forget(self) -> None:
         """Start again, after steps or a phase that nobody wants to see."""
