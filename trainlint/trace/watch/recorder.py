@@ -108,6 +108,8 @@ class Recorder:
         self._ended = ended
         self._waiting = waiting
         self._phase = ""
+        self._held: list[torch.optim.Optimizer] = []
+        """Optimizers that an experiment tries when the program has let go of them."""
         self.modes: dict[int, TorchFunctionMode] = {}
         """Through which torch's functions are seen, by thread."""
 
@@ -193,6 +195,9 @@ class Recorder:
             return
         if how == "recorded":
             self._look_at_splits()
+            self._held = [
+                optimizer for known, optimizer in self.steps.working() if known.began and known.steps
+            ]
         self.how = how
         self.is_on = False
         if self._ended is not None:

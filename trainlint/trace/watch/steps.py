@@ -16,6 +16,7 @@ from trainlint.facts.model.values import Constant
 from trainlint.facts.seen.blind_spots import Elsewhere
 from trainlint.finding import Place
 from trainlint.trace.measure import numbers
+from trainlint.trace.measure.own_optimizers import beside_state
 from trainlint.trace.measure.survey import survey
 from trainlint.trace.watch.ahead import unbuilt
 from trainlint.trace.watch.broken_gradients import note_broken
@@ -142,6 +143,8 @@ class Steps:
             return
         if known.steps < self._wanted:
             with recorder.aside():
+                if not known.steps and not known.before and recorder.is_own_class(type(optimizer)):
+                    known.began = beside_state(optimizer)
                 self._survey()
                 if not has_closure:
                     self._look_at_gradients(optimizer)
