@@ -1,8 +1,7 @@
-"""The arrays that a running program holds: in its variables, in their parts, and in the data sets of its loaders."""
+"""The tables of numbers that a running program holds: in its variables, and in the data sets of its loaders."""
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Iterator
 from types import FrameType
@@ -12,24 +11,24 @@ import torch
 from torch.utils import data
 
 from trainlint.trace.measure import numbers
+from trainlint.trace.watch.held_values import held_values
 from trainlint.trace.watch.own_code import OwnCode
 
-_DEEPEST = 4
-_MOST_VALUES = 2000
-_MOST_ITEMS = 64
 _MOST_COLUMNS = 32
 _MOST_ROWS = 2_000_000
+_DEEPEST = 2
+"""How far inside of a data set its tables are."""
 
 
 def rows_held(frame: FrameType | None, own: OwnCode, shape: tuple[int, ...]) -> Iterator[torch.Tensor]:
-    """Tables of floating numbers whose rows have a shape, as `[rows, columns]`, with some of their columns alone, each once.
-
-    No code of the program's is run for it.
-    """
-    for value in _values(frame, own):
-        rows = _rows(value, shape)
-        if rows is not None:
-            yield rows
+    """Tables of floating numbers whose rows have a shape, as `[rows, columns]`, with some of their columns alone, each once."""
+    for _, value in held_values(frame, own):
+        indices = list(value.indices) if type(value) is data.Subset else None
+        for table in [value] if _is_table(value) else _inside(value) if indices is not None else ():
+            rows = _rows(table, shape)
+            if rows is not None:
+                taken = None if indices is None else torch.as_tensor(indices, dtype=torch.long)
+                yield rows if taken is None else rows[taken]
 
 
 def columns(row_shape: tuple[int, ...]) -> slice:
@@ -38,49 +37,24 @@ def columns(row_shape: tuple[int, ...]) -> slice:
     return slice(0, size, max(1, -(-size // _MOST_COLUMNS)))
 
 
-def _rows(value: Any, shape: tuple[int, ...]) -> torch.Tensor | None:
-    indices: Any = None
-    if isinstance(value, tuple):
-        value, indices = value
-    if tuple(value.shape[1:]) != shape or not 2 <= value.shape[0] <= _MOST_ROWS:
+def _rows(table: Any, shape: tuple[int, ...]) -> torch.Tensor | None:
+    if tuple(table.shape[1:]) != shape or not 2 <= table.shape[0] <= _MOST_ROWS:
         return None
-    if not isinstance(value, torch.Tensor):
-        part = value.reshape(len(value), -1)[:, columns(shape)]
-        found = torch.from_numpy(part.astype("float64"))
-    else:
-        plain = numbers.plain(value)
-        if plain is None:
-            return None
-        found = plain.reshape(len(value), -1)[:, columns(shape)].double().cpu()
-    return found if indices is None else found[torch.as_tensor(indices, dtype=torch.long)]
+    if not isinstance(table, torch.Tensor):
+        return torch.from_numpy(table.reshape(len(table), -1)[:, columns(shape)].astype("float64"))
+    plain = numbers.plain(table)
+    return None if plain is None else plain.reshape(len(table), -1)[:, columns(shape)].double().cpu()
 
 
-def _values(frame: FrameType | None, own: OwnCode) -> Iterator[Any]:
-    """Tensors and arrays of floating numbers, and pairs of one with the rows of it that a subset takes."""
-    pending: list[tuple[Any, int]] = []
-    scopes: set[int] = set()
-    while (frame := own.innermost(frame)) is not None:
-        pending.extend((one, 0) for one in frame.f_locals.values())
-        if id(frame.f_globals) not in scopes:
-            scopes.add(id(frame.f_globals))
-            pending.extend((one, 0) for one in frame.f_globals.values())
-        frame = frame.f_back
-    seen: set[int] = set()
-    for count, (value, depth) in enumerate(pending):
-        if count >= _MOST_VALUES:
-            return
-        if id(value) in seen or isinstance(value, (type, str, bytes, int, float)) or inspect.ismodule(value):
-            continue
-        seen.add(id(value))
+def _inside(subset: data.Subset[Any]) -> Iterator[Any]:
+    """The tables of what a subset is a part of."""
+    pending: list[tuple[Any, int]] = [(subset.dataset, 0)]
+    for value, depth in pending:
         if _is_table(value):
             yield value
-        elif type(value) is data.Subset:
-            held = _parts(value.dataset)
-            for one in (*held, *(part for inner in held for part in _parts(inner))):
-                if _is_table(one):
-                    yield one, list(value.indices)
         elif depth < _DEEPEST:
-            pending.extend((one, depth + 1) for one in _parts(value))
+            parts = value if type(value) in (tuple, list) else getattr(value, "__dict__", {}).values()
+            pending.extend((one, depth + 1) for one in list(parts)[:8])
 
 
 def _is_table(value: Any) -> bool:
@@ -88,17 +62,3 @@ def _is_table(value: Any) -> bool:
         return value.dim() >= 2 and value.is_floating_point()
     numpy = sys.modules.get("numpy")
     return numpy is not None and type(value) is numpy.ndarray and value.ndim >= 2 and value.dtype.kind == "f"
-
-
-def _parts(value: Any) -> list[Any]:
-    if isinstance(value, (tuple, list)):
-        return list(value[:_MOST_ITEMS]) if type(value) in (tuple, list) else []
-    if type(value) is dict:
-        return list(value.values())[:_MOST_ITEMS]
-    if isinstance(value, torch.nn.Module) or not hasattr(type(value), "__dict__"):
-        return []
-    if isinstance(value, (data.DataLoader, data.Dataset)) or type(value).__module__ != "builtins":
-        held = inspect.getattr_static(value, "__dict__", None)
-        attributes = vars(value) if held is not None else {}
-        return list(attributes.values())[:_MOST_ITEMS]
-    return []

@@ -26,6 +26,7 @@ from trainlint.trace.watch.careful import Careful
 from trainlint.trace.watch.clipping import Clipping
 from trainlint.trace.watch.direct_forward import DirectForward
 from trainlint.trace.watch.graph import Graph
+from trainlint.trace.watch.graphs_kept import graphs_kept
 from trainlint.trace.watch.loaders import Loaders
 from trainlint.trace.watch.log import Log
 from trainlint.trace.watch.loss_calls import LossCalls
@@ -194,7 +195,7 @@ class Recorder:
         if self.how:
             return
         if how == "recorded":
-            self._look_at_splits()
+            self._look_at_what_is_held()
             self._held = [
                 optimizer for known, optimizer in self.steps.working() if known.began and known.steps
             ]
@@ -203,12 +204,15 @@ class Recorder:
         if self._ended is not None:
             self._ended(how)
 
-    def _look_at_splits(self) -> None:
-        """The program still holds its data."""
+    def _look_at_what_is_held(self) -> None:
+        """The program still holds its data, and perhaps losses of earlier steps."""
+        frame = self.frame(2)
         with self.careful, self.aside():
-            found = scaled_together(self, self.frame(2))
+            found = scaled_together(self, frame)
             if found is not None:
                 self.fact(found, found.at)
+            for kept in graphs_kept(self, frame, self.steps.under_way.last_value):
+                self.fact(kept, kept.at)
 
     def forget(self) -> None:
         """Start again, after steps or a phase that nobody wants to see."""

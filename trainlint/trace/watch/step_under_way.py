@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from trainlint.facts.model.events.steps import OptimizerStep
+from trainlint.facts.model.values import new_uid
 from trainlint.trace.measure import numbers
 from trainlint.trace.watch.optimizers import Optimizer
 
@@ -26,6 +27,8 @@ class StepUnderWay:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self.is_noted = False
+        self.last_value = 0
+        """The number of a value: those that were there when the latest step was over have smaller ones."""
 
     def begins(self) -> None:
         self.is_noted = False
@@ -34,6 +37,7 @@ class StepUnderWay:
         """The optimizer has stepped."""
         self.is_noted = True
         recorder = self._recorder
+        self.last_value = new_uid()
         recorder.clipping.begin_again()
         scaler = recorder.scalers.at_work
         event = recorder.emit(
