@@ -77,11 +77,14 @@ def masks_met(training: Training) -> Iterator[MaskMet]:
 
 def _measured(mask: MaskSeen) -> Iterator[MaskMet]:
     """A mask of a run of which the batch itself, or its shape, shows that it lets through what it should hide."""
-    if mask.leaves not in ("padding", "later", "everything") or not mask.before_softmax:
+    if mask.leaves not in ("padding", "later", "next", "everything") or not mask.before_softmax:
         return
     if mask.fill is not None and mask.fill > NOTHING_LEFT:
         return
     by, argument = _APPLIED_BY.get(mask.way, (mask.way, ""))
+    if mask.leaves == "next":
+        yield MaskMet(mask.at, by, argument, Part("later", 0, None, last=1, is_square=True), True, True)
+        return
     part = Part("later" if mask.leaves == "later" else "padding", 0, None)
     are_numbers = mask.leaves == "everything"
     yield MaskMet(mask.at, by, argument, part, are_numbers, False, are_numbers)

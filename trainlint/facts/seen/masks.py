@@ -48,7 +48,7 @@ class MaskSeen:
         is_nan: whether a query without keys came out as NaN.
         is_mended: whether something else took the place of the weights of such a query afterwards.
         leaves: what it lets through, where the batch itself says which keys are padding, or the mask which are later:
-            `real`, `padding`, `later` or `everything`; empty where that is not known.
+            `real`, `padding`, `later`, `next` (the next key and all before it) or `everything`; empty where that is not known.
         module: path of the module that was running.
         picture: what it looks like.
     """

@@ -58,7 +58,7 @@ class Call:
     """Called by another module of a library on the same line of the program, not by the program itself."""
     records: bool
     given: tuple[Any, ...] = ()
-    """Its arguments."""
+    """Its arguments, and those by keyword."""
     inner: float = 0.0
     """Seconds of the modules that it has called, and of watching them."""
     layers: set[int] = field(default_factory=set)
@@ -193,7 +193,7 @@ class ModuleCalls:
             frame.f_lasti if frame else 0,
             bool(by_container),
             torch.is_grad_enabled(),
-            (*args, *kwargs.values()),
+            (args, kwargs),
         )
         if parent is None and not is_loss(module):
             if call.records:

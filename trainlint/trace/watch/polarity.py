@@ -7,7 +7,7 @@ import torch
 from trainlint.facts.seen.tensors import Shape
 from trainlint.trace.watch.real_lengths import RealLengths
 
-_FEWEST_POSITIONS = 3
+_FEWEST_POSITIONS = 4
 """Positions of which it is clear which way round a mask of later ones is."""
 
 
@@ -29,8 +29,9 @@ def left(mask: torch.Tensor, taken: torch.Tensor, scores: Shape, lengths: RealLe
 def _left(taken: torch.Tensor, scores: Shape, lengths: RealLengths) -> str:
     if taken.dtype != torch.bool or taken.dim() < 2 or taken.shape[-1] != scores[-1]:
         return ""
-    if _is_all_but_later(taken):
-        return "later"
+    by_position = _left_by_position(taken)
+    if by_position:
+        return by_position
     if taken.dim() != len(scores) or taken.shape[0] != scores[0]:
         return ""
     seen = (~taken).flatten(1, -2).any(dim=1) if taken.dim() > 2 else ~taken
@@ -43,14 +44,17 @@ def _left(taken: torch.Tensor, scores: Shape, lengths: RealLengths) -> str:
     return ""
 
 
-def _is_all_but_later(taken: torch.Tensor) -> bool:
-    """Whether each query sees nothing but later keys: what a causal mask is to hide."""
+def _left_by_position(taken: torch.Tensor) -> str:
+    """Whether each query sees nothing but later keys, which a causal mask is to hide, or all earlier ones and the next."""
     queries, keys = taken.shape[-2:]
     if queries != keys or keys < _FEWEST_POSITIONS:
-        return False
-    wrong = torch.ones(queries, keys, dtype=torch.bool, device=taken.device).tril()
+        return ""
+    everything = torch.ones(queries, keys, dtype=torch.bool, device=taken.device)
     first = taken[(0,) * (taken.dim() - 2)]
-    return torch.equal(first, wrong) and torch.equal(taken, wrong.expand_as(taken))
+    for name, hidden in (("later", everything.tril()), ("next", everything.triu(2))):
+        if torch.equal(first, hidden) and torch.equal(taken, hidden.expand_as(taken)):
+            return name
+    return ""
 
 
 def _is_of_ones_and_zeros(mask: torch.Tensor) -> bool:
