@@ -80,10 +80,14 @@ def test_whether_a_model_looks_ahead_is_open_where_its_outputs_cannot_be_laid_be
     tmp_path: Path,
 ) -> None:
     program = _copies("scores[:, 1:]", both=False)
-    turned = program.replace("ids))[0])", "ids))[0]).transpose(1, 2)").replace(
-        "scores[:, 1:].reshape(-1, 11), ids[:, 1:].reshape(-1)", "scores, ids"
-    )
-    assert _verdicts(turned, tmp_path, "TL701") == [(18, "undecided")]
+    for turn, scores, verdict in (
+        ("transpose(1, 2)", "scores", "confirmed"),
+        ("permute(2, 0, 1)", "scores.transpose(0, 1)", "undecided"),
+    ):
+        turned = program.replace("ids))[0])", f"ids))[0]).{turn}").replace(
+            "scores[:, 1:].reshape(-1, 11), ids[:, 1:].reshape(-1)", f"{scores}, ids"
+        )
+        assert _verdicts(turned, tmp_path, "TL701") == [(18, verdict)]
 
 
 def test_a_recording_keeps_the_rest_of_an_index(tmp_path: Path) -> None:
@@ -140,7 +144,7 @@ def test_what_learns_may_stand_in_the_second_place(loss: str, tmp_path: Path) ->
     assert _verdicts(SWAPPED.replace("LOSS", loss), tmp_path, "TL110") == []
 
 
-def test_a_mask_of_numpy_is_not_known_to_a_run(tmp_path: Path) -> None:
+def test_a_run_measures_a_mask_of_numpy(tmp_path: Path) -> None:
     program = """\
 import numpy as np
 import torch
@@ -154,7 +158,10 @@ for _ in range(4):
     out, _ = attend(x, x, x, attn_mask=~mask)
     optimizer.zero_grad(); out.square().mean().backward(); optimizer.step()
 """
-    assert _verdicts(program, tmp_path, "TL604") == [(10, "undecided")]
+    assert _verdicts(program, tmp_path, "TL604") == [(10, "confirmed")]
+    assert _verdicts(program.replace("~mask", "mask"), tmp_path, "TL604") == []
+    near = program.replace("~mask", "mask.fliplr() | mask.T")
+    assert _verdicts(near, tmp_path, "TL604") == []
 
 
 UNSCALED_TWICE = """\

@@ -148,3 +148,50 @@ def test_a_phase_that_does_not_come(tmp_path: Path) -> None:
     write(tmp_path, {"train.py": SOUND})
     run(tmp_path, "--phase", "2", "train.py")
     assert ending(tmp_path)["how"] == "finished"
+
+
+STAGES = """\
+import contextlib, torch
+import torch.nn.functional as F
+from torch import nn
+torch.manual_seed(0)
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers, self.context = nn.Sequential(nn.Linear(8, 16), nn.Tanh()), contextlib.nullcontext
+    def freeze(self, holds):
+        self.layers.requires_grad_(not holds)
+        self.context = torch.no_grad if holds {context} else contextlib.nullcontext
+    def forward(self, x):
+        with self.context():
+            return self.layers(x)
+encoder, head = Encoder(), nn.Linear(16, 4)
+model = nn.Sequential(encoder, head)
+def stage(freeze):
+    encoder.freeze(freeze)
+    optimizer = torch.optim.Adam([one for one in model.parameters() if one.requires_grad], 1e-3)
+    for step in range(3):
+        x = torch.randn(16, 8)
+        loss = F.cross_entropy(model(x), x[:, :4].argmax(1))
+        optimizer.zero_grad(); loss.backward(); optimizer.step()
+    print("stage is over")
+for freeze in {stages}:
+    stage(freeze)
+"""
+
+
+@pytest.mark.parametrize(
+    ("context", "stages", "codes", "ended"),
+    [
+        ("or self.context is torch.no_grad", "(True, False)", ["TL210"], 1),
+        ("", "(True, False)", [], 1),
+        ("", "(False, False)", [], 0),
+    ],
+)
+def test_a_loop_that_trains_a_frozen_part_later_has_another_phase(
+    tmp_path: Path, context: str, stages: str, codes: list[str], ended: int
+) -> None:
+    write(tmp_path, {"train.py": STAGES.format(context=context, stages=stages)})
+    ran = run(tmp_path, "train.py")
+    assert [code for code, _, _ in found(tmp_path)] == codes
+    assert ran.stdout.count("stage is over") == ended

@@ -17,6 +17,7 @@ from trainlint.rule import rule
 from .asked import asserted_alike
 from .columns import kind
 from .counted import compared_apart
+from .crossed import crossed
 from .weights import weighted_crosswise
 
 ELEMENTWISE = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss", "soft_margin_loss")
@@ -54,12 +55,19 @@ def check(run: Training) -> Iterator[Finding]:
     if failure is not None and failure.operation in REFUSE and len(failure.inputs) > 1:
         yield from _refused(failure)
     for backward in run.events(Backward):
+        yield from _crossed_in_run(run, backward)
         for term in terms(backward.loss):
             for difference in _differences(term):
                 if difference.at is not None:
                     yield from _compared(difference.at, f"`{difference.text}`", *difference.inputs[:2])
                     if not isinstance(run, Recorded):
                         yield from _crossed(difference.at, f"`{difference.text}`", *difference.inputs[:2])
+
+
+def _crossed_in_run(run: Training, backward: Backward) -> Iterator[Finding]:
+    for one in crossed(backward.loss) if isinstance(run, Recorded) else ():
+        if one.at is not None:
+            yield from _compared(one.at, f"`{one.text}`", *one.inputs[:2])
 
 
 def _counted(training: Training) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Carried, Choice, Object, Op, Value, alternatives, constant
+from trainlint.facts.seen.kept import GraphKept
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -37,6 +38,7 @@ def check(training: Training) -> Iterator[Finding]:
     losses = {call.output.uid for call in training.events(LossCall)}
     spent = _spent(training)
     yield from _collected(training, spent)
+    yield from _held(training)
     yield from joined(training, [*trained_on, *returned])
     kept: list[Accumulated] = []
     needed: set[object] = set()
@@ -67,6 +69,17 @@ def check(training: Training) -> Iterator[Finding]:
         else:
             kept.append(event)
     yield from (_growing(training, event) for event in kept if event.at not in needed)
+
+
+def _held(training: Training) -> Iterator[Finding]:
+    """What a run has found in the program's lists."""
+    for kept in training.facts(GraphKept):
+        yield Finding(
+            kept.at,
+            f"`{kept.text}` still holds this loss of an earlier step, with its graph: memory grows with each iteration. Put "
+            "`loss.item()` or `loss.detach()` into it.",
+            evidence={"losses with a graph": kept.kept, "steps": kept.steps},
+        )
 
 
 def _growing(training: Training, event: Accumulated) -> Finding:

@@ -8,7 +8,7 @@ from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.values import Constant, Op, Value
 from trainlint.facts.seen.batches import BatchSeen
-from trainlint.facts.seen.non_finite import NonFinite
+from trainlint.facts.seen.non_finite import ZEROS, NonFinite
 from trainlint.facts.seen.optimizers import OptimizerSeen
 from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.facts.seen.scalers import ScalerSeen
@@ -24,10 +24,11 @@ MOST_VALUES = 100_000
 def check(run: Recorded) -> Iterator[Finding]:
     if any(event.scaler is not None for event in run.events(OptimizerStep)) or run.facts(ScalerSeen):
         return  # a scaler tries scales that are too high, and skips those steps
-    judged = [one for one in held(run) if one.gradient is not None]
+    judged = [one for one in held(run) if one.gradient is not None or one.broken]
     broken = [one for one in judged if one.gradient is not None and one.gradient.non_finite]
     backward = _broken_loss(run, before_any_step=True) or (None if broken else _broken_loss(run))
     if not broken and backward is None:
+        yield from _mended(run, [one for one in judged if one.broken])
         return
     evidence: dict[str, object] = {
         "parameters with NaN or infinity in their gradient": len(broken),
@@ -87,9 +88,7 @@ def _from_backward(
     """The loss is finite and gradients are not: a derivative is infinite, or a value overflows in the backward pass."""
     first = max(broken, key=lambda one: -1 if one.order is None else one.order)
     optimizer = next((one for one in run.facts(OptimizerSeen) if one.number in first.optimizers), None)
-    between = ways(run).between([one.value for one in broken[:1] if one.value is not None])
-    steep = {op.at: op for op in between if op.name in STEEP and op.at is not None and op.attached}
-    only = next(iter(steep.values())) if len(steep) == 1 else None
+    only = _steep(run, broken)
     at = first.at or (optimizer.step_at if optimizer is not None else None) or run.events(Backward)[0].at
     because = [Because(run.events(Backward)[0].at, "the loss is finite here")]
     if only is not None and only.at is not None:
@@ -104,6 +103,39 @@ def _from_backward(
         subject=first.name,
         evidence=evidence,
     )
+
+
+def _mended(run: Recorded, broken: list[ParameterSeen]) -> Iterator[Finding]:
+    """A backward pass gave NaN, and the program left that step out, or put other numbers in their place."""
+    if not broken or not run.events(Backward):
+        return
+    only, backward = _steep(run, broken), run.events(Backward)[0]
+    at = only.at if only is not None and only.at is not None else backward.at
+    what = (
+        f"`{only.text}` is 0 for some inputs, where it has no finite derivative: " if only is not None else ""
+    )
+    yield Finding(
+        at,
+        f"{what or 'A derivative is infinite somewhere: '}`backward()` gives NaN or infinity for some batches. The program "
+        "leaves out these steps, or replaces what is not finite, so such batches teach nothing. Keep the inputs of square "
+        "roots, norms, logarithms and divisions away from 0.",
+        (Because(backward.at, "gradients are computed here"),) if at != backward.at else (),
+        level="warning",
+        evidence={
+            "parameters with NaN or infinity in their gradient": len(broken),
+            "elements": sum(one.broken for one in broken),
+        },
+    )
+
+
+def _steep(run: Recorded, broken: list[ParameterSeen]) -> Op | None:
+    """The one operation without a finite derivative that a broken gradient came through: one that was seen to be there, or
+    the only one that could."""
+    between = ways(run).between([one.value for one in broken[:1] if one.value is not None])
+    steep = {op.at: op for op in between if op.name in STEEP and op.at is not None and op.attached}
+    at_zero = [op for op in steep.values() if numbers_of(op).get(ZEROS)]
+    found = at_zero or list(steep.values())
+    return found[0] if len(found) == 1 else None
 
 
 def _broken_loss(run: Recorded, before_any_step: bool = False) -> Backward | None:

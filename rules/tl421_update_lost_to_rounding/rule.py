@@ -6,8 +6,9 @@ from trainlint.facts.seen.parameters import ParameterSeen
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
-_MOST = 0.9
-"""Share of elements from which on too few move for training to go on as it would in float32."""
+_MOST = 2 / 3
+"""Share of elements from which on too few move for training to go on as it would in float32: the first step of Adam is its
+largest, and what that leaves as it was stays so."""
 _ELEMENTS = 256
 
 

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives
+from trainlint.facts.seen.splits import ScaledTogether
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
@@ -45,9 +46,28 @@ def check(training: Training) -> Iterator[Finding]:
                 confidence="likely",
                 doubt="the rows that are drawn may be something other than samples",
             )
+    yield from _scaled_together(training)
     yield from _fitted_twice(training)
     yield from _split_twice(training)
     yield from _with_other_data(training)
+
+
+def _scaled_together(training: Training) -> Iterator[Finding]:
+    """What a run has found in the data themselves."""
+    for seen in training.facts(ScaledTogether):
+        yield Finding(
+            seen.at,
+            f"These features were scaled before the split: over the {seen.trained} samples that are trained on and "
+            f"{seen.held} others together each has mean 0 and standard deviation 1, over those that are trained on it has "
+            "not. What is held out leaks into the training data, so its score is too good. Compute the statistics on "
+            "the training part only.",
+            level="warning",
+            evidence={
+                "largest mean of a feature over all": seen.mean,
+                "over the samples that are trained on": seen.mean_of_trained,
+                "features": seen.features,
+            },
+        )
 
 
 def _fitted_twice(training: Training) -> Iterator[Finding]:

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.loaders import workers
 from trainlint.facts.model.events.frameworks import Streamed
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Items, Object, Op, Unknown, Value, alternatives
+from trainlint.facts.seen.loaders import LoaderSeen
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
@@ -29,8 +31,22 @@ _COPIES = re.compile(r"\.copy\(…\)$")
 """How a list is copied, where only what it came from is known."""
 
 
-@rule(Streamed, level="error", by="S")
-def check(stream: Streamed) -> Iterator[Finding]:
+@rule(Training, level="error", refutable=False)
+def check(training: Training) -> Iterator[Finding]:
+    for stream in training.facts(Streamed):
+        yield from _streamed(stream)
+    for seen in training.facts(LoaderSeen):
+        if seen.repeated and seen.loader.at is not None:
+            yield Finding(
+                seen.loader.at,
+                f"The {seen.workers} workers of this loader give the same batches: each goes through the whole stream, so every "
+                f"sample comes {seen.workers} times per epoch. In `__iter__`, ask `torch.utils.data.get_worker_info()` and "
+                "yield the part of this worker.",
+                evidence={"workers": seen.workers, "batches that another worker had given": seen.repeated},
+            )
+
+
+def _streamed(stream: Streamed) -> Iterator[Finding]:
     loader = stream.loader
     usual = _by_default(loader)
     number = workers(loader) if usual is None else usual

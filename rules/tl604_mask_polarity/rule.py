@@ -47,6 +47,8 @@ def _convention(mask: MaskMet) -> str:
         return f"For {mask.by}, True means masked out: invert the mask, with `~`."
     if mask.by == "where":
         return "`torch.where` takes its second argument where the mask is True: invert the mask, with `~`."
+    if mask.by == "setitem":
+        return "The scores are set where the mask is True: invert the mask, with `~`."
     if mask.by in ("+", "-"):
         return "Masked positions need the large negative value."
     return "`masked_fill` fills where the mask is True: invert the mask, with `~` or `== 0`."

@@ -3,7 +3,7 @@ from math import prod
 
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.seen.modules import ModuleSeen
-from trainlint.facts.seen.rectifiers import Rectified
+from trainlint.facts.seen.rectifiers import Flattened, Rectified
 from trainlint.facts.seen.tensors import Shape
 from trainlint.finding import Finding, Place
 from trainlint.rule import rule
@@ -11,6 +11,8 @@ from trainlint.rule import rule
 _MOST = 0.9
 """Share of dead units. In a deep plain network up to about half of them are 0 for a whole batch, and recover."""
 _FLAT = 0.95
+_MIDDLE = {"tanh": (-0.8, 0.8), "sigmoid": (0.1, 0.9)}
+"""Where the mean is if both ends occur."""
 _UNITS = 16
 _SAMPLES = 16
 
@@ -29,13 +31,37 @@ def check(recorded: Recorded) -> Iterator[Finding]:
             and _is_inside(one, modules)
             and _is_two_sided(one)
         ):
-            yield _saturated(one, one.at)
+            yield _saturated(one.at, one.saturated, one.type.rpartition(".")[2], one.output, one.path or None)
     calls: dict[tuple[Place, int | None], list[Rectified]] = {}
     for call in recorded.facts(Rectified):
         calls.setdefault((call.at, call.layer), []).append(call)
     for (at, _), found in calls.items():
         if all(call.dead >= _MOST and _is_large(call.shape) for call in found):
             yield _dead(at, min(call.dead for call in found), found[0].shape, found[0].module or None)
+    yield from _functions(recorded, modules)
+
+
+def _functions(recorded: Recorded, modules: list[ModuleSeen]) -> Iterator[Finding]:
+    """Sigmoids and tanhs that are called as functions."""
+    calls: dict[tuple[Place, int | None], list[Flattened]] = {}
+    for call in recorded.facts(Flattened):
+        calls.setdefault((call.at, call.layer), []).append(call)
+    for (at, _), found in calls.items():
+        is_flat = all(call.saturated >= _FLAT and _is_large(call.shape) for call in found)
+        low, high = _MIDDLE[found[0].name]
+        if is_flat and _is_before_others(found[0], modules) and all(low < call.mean < high for call in found):
+            share, name = min(call.saturated for call in found), found[0].name
+            yield _saturated(at, share, name, found[0].shape, found[0].module or None)
+
+
+def _is_before_others(call: Flattened, modules: list[ModuleSeen]) -> bool:
+    """Whether a layer of the same model with parameters comes after it."""
+    is_one = len({one.number for one in modules}) == 1
+    return any(
+        one.parameters and one.order is not None and one.order >= call.called
+        for one in modules
+        if is_one or one.model == call.model
+    )
 
 
 def _units(shape: Shape) -> int:
@@ -60,7 +86,7 @@ def _is_inside(one: ModuleSeen, modules: list[ModuleSeen]) -> bool:
 
 def _is_two_sided(one: ModuleSeen) -> bool:
     """Whether both ends occur: a gate that is always closed or always open may be on purpose."""
-    low, high = (-0.8, 0.8) if one.type == "torch.nn.Tanh" else (0.1, 0.9)
+    low, high = _MIDDLE["tanh" if one.type == "torch.nn.Tanh" else "sigmoid"]
     large = one.output is not None and len(one.output) > 1 and _is_large(one.output)
     return large and one.spread is not None and low < one.spread.mean < high
 
@@ -77,13 +103,12 @@ def _dead(at: Place, share: float, shape: Shape, subject: str | None) -> Finding
     )
 
 
-def _saturated(one: ModuleSeen, at: Place) -> Finding:
-    share = one.saturated or 0.0
+def _saturated(at: Place, share: float, name: str, shape: Shape, subject: str | None) -> Finding:
     return Finding(
         at,
-        f"{share:.0%} of the outputs of this {one.type.rpartition('.')[2]} are saturated, where its gradient "
+        f"{share:.0%} of the outputs of this {name} are saturated, where its gradient "
         "is almost 0, so the layers before it hardly learn. Normalise its inputs, or initialise with smaller "
         "weights.",
-        subject=one.path or None,
-        evidence={"saturated": share, "shape": str(one.output)},
+        subject=subject,
+        evidence={"saturated": share, "shape": str(shape)},
     )

@@ -15,6 +15,17 @@ def check(continued: Continued) -> Iterator[Finding]:
 
 
 def _reloaded(tried: Reloaded) -> Finding:
+    if tried.keeps:
+        return Finding(
+            tried.at,
+            f"`step()` of {tried.model} goes on from `{tried.keeps}`, which its `state_dict()` does not hold: after saving and "
+            f"loading, the next step moves weights by up to {tried.change:.3g} elsewhere than that of the run that goes on. "
+            "Keep it in `self.state`, or in the param groups.",
+            evidence={
+                "largest difference of a weight": tried.change,
+                "largest move of a weight": tried.moved,
+            },
+        )
     before, after = tried.losses
     return Finding(
         tried.at,

@@ -16,10 +16,20 @@ from trainlint.facts.ask.turns import is_over_queries
 from trainlint.facts.model.elements import Element
 from trainlint.facts.model.events.operations import AttentionCall, Operation
 from trainlint.facts.model.values import Op, Value, alternatives
+from trainlint.facts.seen.masks import MaskSeen
 from trainlint.finding import Place
 
 if TYPE_CHECKING:
     from trainlint.facts.model.training import Training
+
+
+_APPLIED_BY = {
+    "sdpa": ("F.scaled_dot_product_attention", "attn_mask"),
+    "attention": ("nn.MultiheadAttention", "attn_mask"),
+    "key_padding": ("nn.MultiheadAttention", "key_padding_mask"),
+    "add": ("+", ""),
+}
+"""What applies a mask that a run has met, and as which argument, by `MaskSeen.way`."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,23 @@ def masks_met(training: Training) -> Iterator[MaskMet]:
             for masking in way.maskings if way is not None else ():
                 others = [one for one in way.maskings if one is not masking] if way is not None else []
                 yield from _met(masking, operation, not any(map(_may_hide, others)))
+    for seen in training.facts(MaskSeen):
+        yield from _measured(seen)
+
+
+def _measured(mask: MaskSeen) -> Iterator[MaskMet]:
+    """A mask of a run of which the batch itself, or its shape, shows that it lets through what it should hide."""
+    if mask.leaves not in ("padding", "later", "next", "everything") or not mask.before_softmax:
+        return
+    if mask.fill is not None and mask.fill > NOTHING_LEFT:
+        return
+    by, argument = _APPLIED_BY.get(mask.way, (mask.way, ""))
+    if mask.leaves == "next":
+        yield MaskMet(mask.at, by, argument, Part("later", 0, None, last=1, is_square=True), True, True)
+        return
+    part = Part("later" if mask.leaves == "later" else "padding", 0, None)
+    are_numbers = mask.leaves == "everything"
+    yield MaskMet(mask.at, by, argument, part, are_numbers, False, are_numbers)
 
 
 def _not_converted(mask: Value | None) -> Iterator[Value]:

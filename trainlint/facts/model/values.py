@@ -89,6 +89,10 @@ class Named(Value):
     name: str = ""
 
 
+BOUNDED = "bounded"
+"""The kind of a queue that lets go of what is oldest: `deque(maxlen=10)`."""
+
+
 @dataclass(eq=False, repr=False)
 class Items(Value):
     """A tuple, list or set. When not `exact`, its length is unknown and each item may stand many times."""

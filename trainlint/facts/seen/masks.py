@@ -47,6 +47,8 @@ class MaskSeen:
             else is known.
         is_nan: whether a query without keys came out as NaN.
         is_mended: whether something else took the place of the weights of such a query afterwards.
+        leaves: what it lets through, where the batch itself says which keys are padding, or the mask which are later:
+            `real`, `padding`, `later`, `next` (the next key and all before it) or `everything`; empty where that is not known.
         module: path of the module that was running.
         picture: what it looks like.
     """
@@ -68,6 +70,7 @@ class MaskSeen:
     fits: bool = True
     is_nan: bool = False
     is_mended: bool = False
+    leaves: str = ""
     module: str = ""
     picture: MaskPicture | None = None
 

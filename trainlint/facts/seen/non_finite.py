@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from trainlint.facts.seen.tensors import Shape
 from trainlint.finding import Place
 
+ZEROS = "zeros"
+"""What is measured of a square root or a power: how many of its results are 0, where its derivative may be infinite."""
+
 
 @dataclass(frozen=True)
 class NonFinite:

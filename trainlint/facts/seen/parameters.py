@@ -31,6 +31,8 @@ class ParameterSeen:
         lost: of its elements that have a gradient, the share that is bit-identical after the step, for half precision; None
             where the learning rate was still rising.
         moving: how many elements that share is of.
+        broken: how many elements of its gradient were NaN or infinite when a backward pass had computed it, whatever was
+            done with them before a step.
         uses: how many modules hold this same parameter.
         model: number of its model, among those that were trained.
         rate: learning rate of its group at that step.
@@ -65,3 +67,4 @@ class ParameterSeen:
     value: Value | None = None
     lost: float | None = None
     moving: int = 0
+    broken: int = 0

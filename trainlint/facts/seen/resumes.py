@@ -19,14 +19,16 @@ class Reloaded(Continued):
         at: where the model is made.
         change: largest difference of a weight after that step.
         moved: how far that step moves a weight at most.
-        losses: of the run that goes on, and after loading.
+        losses: of the run that goes on, and after loading; none where an optimizer alone was tried.
+        keeps: the attributes of an optimizer that its state does not hold.
     """
 
     at: Place
     model: str
     change: float
     moved: float
-    losses: tuple[float, float]
+    losses: tuple[float, ...] = ()
+    keeps: str = ""
 
 
 @dataclass(frozen=True)

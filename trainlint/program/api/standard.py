@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value
+from trainlint.facts.model.values import BOUNDED, Constant, Items, Object, Op, Table, Value
 from trainlint.program.api import builtin, defaults, dicts, iterators
 from trainlint.program.api.elements import held
 from trainlint.program.api.operators import OPERATORS
@@ -70,8 +70,13 @@ def namespace(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
 
 
 def _queue(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    first = given.get(0, "iterable")
-    return Items(items=list(first.items) if isinstance(first, Items) else [], exact=False)
+    first, most = given.get(0, "iterable"), given.get(1, "maxlen")
+    kind = BOUNDED if most is not None and not _is_none(most) else "list"
+    return Items(kind=kind, items=list(first.items) if isinstance(first, Items) else [], exact=False)
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Constant) and value.value is None
 
 
 def _itself(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:

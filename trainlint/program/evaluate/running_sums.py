@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.ask.tensors import is_tensor
 from trainlint.facts.model.events.losses import Accumulated, Collected, Joined
 from trainlint.facts.model.values import (
+    BOUNDED,
     Carried,
     Items,
     Object,
@@ -107,7 +108,7 @@ def note_augmented(
 
 def note_collected(ev: Evaluator, kept: Items, added: Iterable[Value], at: s.Span) -> None:
     """`losses.append(loss)` in a loop that the list was made before, or `rows.append({"loss": loss})`."""
-    if len(ev.loops) > len(kept.loops):
+    if len(ev.loops) > len(kept.loops) and kept.kind != BOUNDED:
         for row in added:
             for one in dict.fromkeys(row.parts()) if isinstance(row, (Items, Table)) else (row,):
                 if all(isinstance(each, Op) and each.records for each in alternatives(one)):

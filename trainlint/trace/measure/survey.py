@@ -147,6 +147,7 @@ class _Survey:
             value=value,
             lost=known.lost,
             moving=known.moving,
+            broken=known.broken,
         )
 
     def _value_of(self, parameter: torch.Tensor) -> Value | None:

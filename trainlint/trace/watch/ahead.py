@@ -7,7 +7,7 @@ import inspect
 import linecache
 from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType, FrameType, FunctionType, MethodType
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -25,9 +25,27 @@ Site = tuple[str, int]
 """The shown path and the first line of a call."""
 
 
-def optimizers_ahead(frame: FrameType | None, own: OwnCode) -> Iterator[tuple[Site, bool]]:
-    """The calls that build an optimizer and that may run once a frame and those above it go on, and whether each certainly
-    builds one more, even if it has built one before: a function that is called a second time.
+class Coming(NamedTuple):
+    """A call that builds an optimizer and that may run once a program goes on.
+
+    Args:
+        site: where it is.
+        is_more: whether it builds one more, even if it has built one before: in a function that is called a second
+            time, or in the next round of a loop.
+    """
+
+    site: Site
+    is_more: bool
+
+
+def optimizers_ahead(
+    frame: FrameType | None, own: OwnCode, *, rounds_differ: bool = False
+) -> Iterator[Coming]:
+    """The calls that build an optimizer and that may run once a frame and those above it go on.
+
+    Args:
+        rounds_differ: whether what the next round of a loop builds counts as another one: where a part of the model is
+            frozen now, a later round may train it.
 
     Names are looked up as they are now, so what a program will only define later is not seen, and neither is a class
     that it picks by name.
@@ -37,23 +55,31 @@ def optimizers_ahead(frame: FrameType | None, own: OwnCode) -> Iterator[tuple[Si
         frames.append(frame)
         frame = frame.f_back
     looking, again = _Ahead(own, {one.f_code for one in frames}), _Ahead(own, set())
+    rounds = _Ahead(own, set())
     bodies = [_body(one.f_code) or [] for one in frames]
     lines = [one.f_lineno or 1 for one in frames]
     looped = [_is_in_loop(body, line) for body, line in zip(bodies, lines, strict=True)]
     for number, (one, body, line) in enumerate(zip(frames, bodies, lines, strict=True)):
         scope = {**one.f_globals, **one.f_locals}
         for node in _after(body, line):
-            is_more = getattr(node, "lineno", 0) > line and not any(looped[number:])
+            begins = getattr(node, "lineno", 0)
+            is_more = begins > line and not any(looped[number:])
             ahead = again if is_more else looking
             for site in ahead.sites(node, one.f_code.co_filename, scope):
-                yield site, is_more
+                yield Coming(site, is_more)
+            if rounds_differ and begins <= line and isinstance(node, _LOOPS):
+                for site in rounds.sites(node, one.f_code.co_filename, scope):
+                    yield Coming(site, is_more=True)
 
 
-def unbuilt(frame: FrameType | None, own: OwnCode, built: Iterable[Place | None]) -> Site | None:
+def unbuilt(
+    frame: FrameType | None, own: OwnCode, built: Iterable[Place | None], *, rounds_differ: bool = False
+) -> Site | None:
     """The first of these calls that has not built one yet, or is to build another one."""
     places = [at for at in built if at is not None]
-    for (path, line), is_more in optimizers_ahead(frame, own):
-        if is_more or not any(at.path == path and at.line <= line <= at.end_line for at in places):
+    for coming in optimizers_ahead(frame, own, rounds_differ=rounds_differ):
+        path, line = coming.site
+        if coming.is_more or not any(at.path == path and at.line <= line <= at.end_line for at in places):
             return path, line
     return None
 

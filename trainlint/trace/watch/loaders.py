@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import FrameType
@@ -28,6 +29,9 @@ _NAMES = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_w
 _PLAIN = (bool, int, float, str, type(None))
 _ORDER = (data.SequentialSampler, data.RandomSampler)
 
+_MOST_COMPARED = 16
+"""Batches of a stream that are compared with each other."""
+
 
 class _Known:
     """One loader: its object, how often it began, and the seconds of each batch."""
@@ -39,6 +43,19 @@ class _Known:
         self.works: list[float] = []
         self.given_at: float | None = None
         self.samples: int | None = None
+        self.workers = 0
+        self.last: deque[tuple[float, ...]] = deque()
+        """Sums of the latest batches of a stream, one for each of the other workers."""
+        self.given = 0
+        self.repeated = 0
+
+    def compare(self, sums: tuple[float, ...]) -> None:
+        """A stream that several workers read has given a batch: another worker may just have given the same."""
+        self.given += 1
+        self.repeated += sums in self.last
+        self.last.append(sums)
+        if len(self.last) >= self.workers:
+            self.last.popleft()
 
 
 class Loaders:
@@ -86,6 +103,9 @@ class Loaders:
         known.rounds += 1
         known.samples = _length(loader.dataset)
         known.given_at = None
+        is_stream = isinstance(loader.dataset, data.IterableDataset) and loader.num_workers > 1
+        known.workers, known.given = (loader.num_workers if is_stream else 0), 0
+        known.last.clear()
         self._of_iterator[iterator] = known
 
     def drawn(self, iterator: Any, batch: Any, asked: float, frame: FrameType | None) -> None:
@@ -105,6 +125,10 @@ class Loaders:
             recorder.graph.note(one, made)
             items.append(made)
         if known is not None:
+            if known.workers and known.given < _MOST_COMPARED:
+                sums = batch_sums(tensors(batch))
+                if sums:
+                    known.compare(sums)
             recorder.emit(
                 Drawn, frame, known.object, loader=known.object, batch=Items(kind="tuple", items=items)
             )
@@ -116,7 +140,15 @@ class Loaders:
 
     def seen(self) -> list[LoaderSeen]:
         return [
-            LoaderSeen(known.object, known.rounds, tuple(known.waits), tuple(known.works), known.samples)
+            LoaderSeen(
+                known.object,
+                known.rounds,
+                tuple(known.waits),
+                tuple(known.works),
+                known.samples,
+                known.workers,
+                known.repeated,
+            )
             for known in self._known.values()
         ]
 
@@ -174,6 +206,18 @@ def _sampler_running(loader: Any) -> Any:
     """Which sampler gives the order: a loader that was given a batch sampler has one of its own that it never asks."""
     given = loader.batch_sampler if loader.batch_size is None else None
     return loader.sampler if given is None else getattr(given, "sampler", given)
+
+
+def batch_sums(found: list[torch.Tensor]) -> tuple[float, ...]:
+    """Numbers that two batches have in common only if they are the same; none for a batch without anything to tell by."""
+    sums = []
+    for one in found:
+        values = numbers.plain(one)
+        if values is not None and values.numel() > 1 and not bool((values == values.flatten()[0]).all()):
+            wide = values.double().flatten()
+            position = torch.arange(1, len(wide) + 1, dtype=torch.float64, device=wide.device)
+            sums += [float(wide.sum()), float(torch.dot(wide, position))]
+    return tuple(sums)
 
 
 def _length(dataset: Any) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -15,7 +15,8 @@ from trainlint.facts.seen.tensors import Shape
 from trainlint.finding import Place
 from trainlint.trace.measure import numbers
 from trainlint.trace.measure.mask_picture import mask_picture
-from trainlint.trace.watch import mask_history
+from trainlint.trace.watch import mask_history, polarity
+from trainlint.trace.watch.real_lengths import RealLengths
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
@@ -41,6 +42,13 @@ _MOST_TRIES = 16
 """Operations at one place that are looked at before it is clear that no softmax follows."""
 
 
+class Around(NamedTuple):
+    """What is known where a mask is met: the size of the batch, and how long its rows are."""
+
+    batch: int | None
+    lengths: RealLengths
+
+
 class Masks:
     """Follows masks from where they are applied to the softmax, and what is done with its result."""
 
@@ -50,6 +58,7 @@ class Masks:
         self._tries: dict[Any, int] = {}
         self._times: dict[Place, int] = {}
         """How many masks were applied at each place where one was found."""
+        self._lengths = RealLengths(recorder)
         self._met: dict[int, list[int]] = {}
         """For a softmax and what came of it: where in the recorder's facts its masks are."""
 
@@ -65,13 +74,15 @@ class Masks:
             self._attention(name, op, args, kwargs, result)
         elif self._met and (name in _MENDS or name in _PASSES):
             self._after_softmax(name, op)
+        elif name == "embedding":
+            self._lengths.embedded(args, kwargs, op.at)
         if op.at in self._times and op.at is not None and (name in _APPLIES or name in _ATTENTION):
             self._times[op.at] += 1
         if name in _APPLIES and op.at is not None and self._recorder.wants(MaskSeen, op.at):
             tries = self._tries.get(op.at, 0)
             if tries < _MOST_TRIES:
                 self._tries[op.at] = tries + 1
-                found = _applied(name, args, kwargs, op, self._recorder.batch.size)
+                found = _applied(name, args, kwargs, op, self._around())
                 if found is not None:
                     self._wait(op, found)
 
@@ -86,6 +97,9 @@ class Masks:
             if not _fits(way, tuple(mask.shape), wanted):
                 found = MaskSeen(at, way, tuple(mask.shape), _dtype(mask), wanted, 0.0, 0, 0, (), fits=False)
                 self._recorder.fact(found, at)
+
+    def _around(self) -> Around:
+        return Around(self._recorder.batch.size, self._lengths)
 
     def _wait(self, op: Op, mask: MaskSeen) -> None:
         self._pending[op.uid] = mask
@@ -116,7 +130,7 @@ class Masks:
         if op.at is None or not self._recorder.wants(MaskSeen, op.at):
             return
         masks = _of_sdpa if name == "scaled_dot_product_attention" else _of_multi_head
-        for mask in masks(args, kwargs, op, self._recorder.batch.size):
+        for mask in masks(args, kwargs, op, self._around()):
             is_nan = mask.empty_rows > 0 and numbers.has_nan(result)
             self._note(op, replace(mask, before_softmax=True, is_nan=is_nan))
 
@@ -202,27 +216,27 @@ def _way_back(op: Op) -> Iterator[Op]:
 
 
 def _applied(
-    name: str, args: Sequence[Any], kwargs: Mapping[str, Any], op: Op, batch: int | None
+    name: str, args: Sequence[Any], kwargs: Mapping[str, Any], op: Op, around: Around
 ) -> MaskSeen | None:
     """The mask of an operation on scores; None where it is no such thing."""
     if name == "masked_fill":
         scores = args[0]
         mask = kwargs.get("mask", args[1] if len(args) > 1 else None)
         fill = _number(kwargs.get("value", args[-1]))
-        return _seen(name, scores, mask, fill, op.option(1, "mask"), op, batch)
+        return _seen(name, scores, mask, fill, op.option(1, "mask"), op, around)
     if name == "where":
-        return _where(args, kwargs, op, batch)
+        return _where(args, kwargs, op, around)
     if name == "setitem":
         fill = _number(args[2]) if len(args) == 3 else None
         same = len(args) == 3 and getattr(args[1], "shape", None) == args[0].shape
-        return _seen(name, args[0], args[1], fill, op.option(1, "index"), op, batch) if same else None
+        return _seen(name, args[0], args[1], fill, op.option(1, "index"), op, around) if same else None
     if len(args) != 2:
         return None
     for position in (0, 1):
         mask, scores = args[position], args[1 - position]
         if _is_additive(mask) and isinstance(scores, torch.Tensor) and scores.dim() >= mask.dim():
             fill = float(torch.amin(mask))
-            found = _seen("add", scores, mask.detach() <= _MASKED, fill, op.inputs[position], op, batch)
+            found = _seen("add", scores, mask.detach() <= _MASKED, fill, op.inputs[position], op, around)
             return replace(found, dtype=_dtype(mask)) if found is not None else None
     return None
 
@@ -239,7 +253,7 @@ def _is_additive(mask: Any) -> bool:
     )
 
 
-def _where(args: Sequence[Any], kwargs: Mapping[str, Any], op: Op, batch: int | None) -> MaskSeen | None:
+def _where(args: Sequence[Any], kwargs: Mapping[str, Any], op: Op, around: Around) -> MaskSeen | None:
     """`torch.where(condition, scores, fill)`, and `scores.where(condition, fill)`."""
     given = [*args, *kwargs.values()]
     history: list[Value] = [*op.inputs, *op.options.values()]
@@ -252,26 +266,26 @@ def _where(args: Sequence[Any], kwargs: Mapping[str, Any], op: Op, batch: int | 
         return None
     low_first, low_second = _number(first), _number(second)
     if isinstance(first, torch.Tensor) and low_second is not None and first.dim() >= 2:
-        return _seen("where", first, ~condition, low_second, history[0], op, batch)
+        return _seen("where", first, ~condition, low_second, history[0], op, around)
     if isinstance(second, torch.Tensor) and low_first is not None and second.dim() >= 2:
-        return _seen("where", second, condition, low_first, history[0], op, batch)
+        return _seen("where", second, condition, low_first, history[0], op, around)
     return None
 
 
-def _of_sdpa(args: Sequence[Any], kwargs: Mapping[str, Any], op: Op, batch: int | None) -> Iterator[MaskSeen]:
+def _of_sdpa(args: Sequence[Any], kwargs: Mapping[str, Any], op: Op, around: Around) -> Iterator[MaskSeen]:
     mask = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
     query, key = args[0] if args else kwargs["query"], args[1] if len(args) > 1 else kwargs["key"]
     if not isinstance(mask, torch.Tensor):
         return
     taken = ~mask if mask.dtype == torch.bool else mask.detach() <= _MASKED
     scores = (*query.shape[:-1], key.shape[-2])
-    found = _measured("sdpa", scores, mask, taken, None, op.option(3, "attn_mask"), op, batch)
+    found = _measured("sdpa", scores, mask, taken, None, op.option(3, "attn_mask"), op, around)
     if found is not None:
         yield found
 
 
 def _of_multi_head(
-    args: Sequence[Any], kwargs: Mapping[str, Any], op: Op, batch: int | None
+    args: Sequence[Any], kwargs: Mapping[str, Any], op: Op, around: Around
 ) -> Iterator[MaskSeen]:
     """The two masks of `nn.MultiheadAttention`; the queries that they leave empty together belong to the later."""
     query, key = args[0], args[1]
@@ -289,7 +303,7 @@ def _of_multi_head(
         elif taken.dim() == 3:
             taken = taken[:: max(1, taken.shape[0] // scores[0])]
         together = taken if together is None else together | taken
-        found = _measured(way, scores, mask, taken, None, op.options.get(name), op, batch)
+        found = _measured(way, scores, mask, taken, None, op.options.get(name), op, around)
         if found is None:
             continue
         if together is not taken:
@@ -298,13 +312,13 @@ def _of_multi_head(
 
 
 def _seen(
-    way: str, scores: Any, mask: Any, fill: float | None, history: Value | None, op: Op, batch: int | None
+    way: str, scores: Any, mask: Any, fill: float | None, history: Value | None, op: Op, around: Around
 ) -> MaskSeen | None:
     if not isinstance(scores, torch.Tensor) or not isinstance(mask, torch.Tensor) or scores.dim() < 2:
         return None
     if mask.dtype != torch.bool or not scores.is_floating_point():
         return None
-    return _measured(way, tuple(scores.shape), mask, mask, fill, history, op, batch)
+    return _measured(way, tuple(scores.shape), mask, mask, fill, history, op, around)
 
 
 def _measured(
@@ -315,7 +329,7 @@ def _measured(
     fill: float | None,
     history: Value | None,
     op: Op,
-    batch: int | None,
+    around: Around,
 ) -> MaskSeen | None:
     if op.at is None or taken.numel() == 0 or taken.dim() > len(scores):
         return None
@@ -330,10 +344,11 @@ def _measured(
         empty_rows=_empty_rows(taken, scores),
         rows=math.prod(scores[:-1]),
         axes=tuple(range(len(scores) - taken.dim(), len(scores))),
-        batch=batch,
+        batch=around.batch,
         is_padding=made.is_padding,
         by_position=made.by_position,
         fill=fill,
+        leaves=polarity.left(mask.detach(), taken, scores, around.lengths),
         picture=mask_picture(taken),
     )
 

@@ -114,6 +114,10 @@ class Models:
         held = self.called.get(id(model))
         return held is not None and held() is model
 
+    def are_partly_frozen(self) -> bool:
+        """Whether a model that is trained has parameters that are frozen now, beside others."""
+        return any(len({one.requires_grad for one in model.parameters()}) > 1 for model in self.all())
+
     def all(self) -> list[torch.nn.Module]:
         """The models that were called, each inside the largest model that the program handles as a whole."""
         called = [model for one in self.called.values() if (model := one()) is not None]

@@ -57,6 +57,8 @@ class Call:
     is_by_container: bool
     """Called by another module of a library on the same line of the program, not by the program itself."""
     records: bool
+    given: tuple[Any, ...] = ()
+    """Its arguments, and those by keyword."""
     inner: float = 0.0
     """Seconds of the modules that it has called, and of watching them."""
     layers: set[int] = field(default_factory=set)
@@ -84,6 +86,10 @@ class ModuleCalls:
     def outermost(self) -> torch.nn.Module | None:
         """The module that the program itself has called."""
         return self._stack[0].module if self._stack else None
+
+    def given(self) -> tuple[Any, ...]:
+        """What the program itself has given to the module that it called."""
+        return self._stack[0].given if self._stack else ()
 
     def layer(self) -> Object | None:
         """The module of torch's own that is running, if it is the innermost one."""
@@ -181,7 +187,13 @@ class ModuleCalls:
         recorder.direct.look(frame, frame)
         recorder.made_in_forward.called(module, frame)
         call = Call(
-            module, made, frame, frame.f_lasti if frame else 0, bool(by_container), torch.is_grad_enabled()
+            module,
+            made,
+            frame,
+            frame.f_lasti if frame else 0,
+            bool(by_container),
+            torch.is_grad_enabled(),
+            (args, kwargs),
         )
         if parent is None and not is_loss(module):
             if call.records:

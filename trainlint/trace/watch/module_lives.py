@@ -10,15 +10,15 @@ import torch
 from trainlint.facts.seen.modules import ModuleSeen
 from trainlint.facts.seen.tensors import Spread
 from trainlint.trace.measure import numbers
-from trainlint.trace.watch.rectifiers import dead_units
+from trainlint.trace.watch.rectifiers import FLAT_ENDS, dead_units, saturated
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
 
 _RECTIFIERS = (torch.nn.ReLU, torch.nn.ReLU6)
 _FLAT_ENDS: dict[type, tuple[float, float]] = {
-    torch.nn.Sigmoid: (0.01, 0.99),
-    torch.nn.Tanh: (-0.99, 0.99),
+    torch.nn.Sigmoid: FLAT_ENDS["sigmoid"],
+    torch.nn.Tanh: FLAT_ENDS["tanh"],
 }
 _MEASURED_CALLS = 3
 """Calls of one module whose outputs are measured."""
@@ -43,6 +43,11 @@ class ModuleLives:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._lives: dict[int, _Life] = {}
+
+    @property
+    def count(self) -> int:
+        """How many modules have been called."""
+        return len(self._lives)
 
     def timed(self, module: torch.nn.Module, seconds: float) -> None:
         """A module took so long. Its first call warms up, and does not count."""
@@ -108,9 +113,7 @@ class ModuleLives:
             life.dead = _least(life.dead, dead_units(output))
         ends = _FLAT_ENDS.get(type(module))
         if ends is not None and output.numel():
-            low, high = ends
-            flat = float(((output < low) | (output > high)).sum()) / output.numel()
-            life.saturated = _least(life.saturated, flat)
+            life.saturated = _least(life.saturated, saturated(output, *ends))
         if life.spread is not None and life.spread.non_finite:
             self._recorder.non_finite.in_output(module, life.output)
 

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.model.values import Op
-from trainlint.facts.seen.non_finite import NonFinite
+from trainlint.facts.seen.non_finite import ZEROS, NonFinite
 from trainlint.trace.measure import numbers
 from trainlint.trace.watch.graph import tensors
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
+
+_STEEP_AT_0 = frozenset(("sqrt", "**"))
+"""Operations whose derivative is infinite where their result is 0."""
 
 
 class FirstNonFinite:
@@ -27,6 +30,8 @@ class FirstNonFinite:
         self, name: str, op: Op, args: Sequence[Any], kwargs: Mapping[str, Any], result: torch.Tensor
     ) -> None:
         """If the result of an operation holds NaN or infinities: were they in what went in?"""
+        if name in _STEEP_AT_0 and result.requires_grad and op.seen is not None and not bool(result.all()):
+            op.seen.numbers[ZEROS] = float((result == 0).sum())
         if numbers.is_finite(result):
             return
         given = [

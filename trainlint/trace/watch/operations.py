@@ -26,9 +26,16 @@ from trainlint.facts.model.events.parameters import RequiresGrad
 from trainlint.facts.model.values import Constant, Op
 from trainlint.facts.seen.blind_spots import MadeOfNumbers, Numbered
 from trainlint.finding import Place
+from trainlint.trace.watch.clipping import CLAMPS
 from trainlint.trace.watch.graph import seen, tensors
 from trainlint.trace.watch.names import Name
-from trainlint.trace.watch.rectifiers import note_rectified
+from trainlint.trace.watch.rectifiers import (
+    FLAT_ENDS,
+    RECTIFIERS,
+    is_rectifier,
+    note_flattened,
+    note_rectified,
+)
 from trainlint.trace.watch.weight_lost import note_weight_lost
 
 if TYPE_CHECKING:
@@ -95,6 +102,8 @@ class Operations:
             recorder.graph.shares(args[0], op)
         elif name.in_place and not recorder.steps.inside and name.text in _BY_HAND:
             recorder.steps.by_hand.changed_in_place(args, op.inputs, frame)
+        elif name.in_place and name.text in CLAMPS and isinstance(args[0], torch.Tensor):
+            recorder.clipping.clamped(args[0], frame)
 
     def _op(self, name: Name, args: Sequence[Any], kwargs: Mapping[str, Any], frame: FrameType | None) -> Op:
         recorder = self._recorder
@@ -194,7 +203,9 @@ class Operations:
             recorder.losses.computed(name, op, args, kwargs, result, frame)
         elif name == "log_softmax":
             recorder.losses.of_log_softmax(op, args, frame)
-        elif name == "relu" and op.owner is None:
+        elif name in FLAT_ENDS and op.owner is None:
+            note_flattened(recorder, op, result)
+        elif name in RECTIFIERS and op.owner is None and is_rectifier(op):
             note_rectified(recorder, op, result)
         elif name in DROPOUTS and op.owner is None:
             self._dropped(op, frame)

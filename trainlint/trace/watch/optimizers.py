@@ -35,6 +35,7 @@ class Parameter:
         self.rate: float | None = None
         self.lost: float | None = None
         self.moving = 0
+        self.broken = 0
 
 
 class Optimizer:
@@ -42,6 +43,7 @@ class Optimizer:
 
     Args:
         before: steps that it took before the recording.
+        began: what it kept beside its state before its first step, if the program itself says how it steps.
         names: what the program calls the parameters, by identity, as far as that is seen where the optimizer is made.
         cleared: whether the gradients of its last step were cleared before the next; None until that is known.
         left: for gradients that were not: how many there were, of how many, and their norm.
@@ -53,6 +55,7 @@ class Optimizer:
         self.steps = 0
         self.optimizer = weakref.ref(optimizer)
         self.names: dict[int, str] = {}
+        self.began: dict[str, Any] = {}
         self.object = made
         self.number = number
         self.skipped = 0

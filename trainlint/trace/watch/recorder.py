@@ -23,8 +23,10 @@ from trainlint.trace.measure.pace import Clock
 from trainlint.trace.watch.ahead import Site
 from trainlint.trace.watch.autocast import Autocast
 from trainlint.trace.watch.careful import Careful
+from trainlint.trace.watch.clipping import Clipping
 from trainlint.trace.watch.direct_forward import DirectForward
 from trainlint.trace.watch.graph import Graph
+from trainlint.trace.watch.graphs_kept import graphs_kept
 from trainlint.trace.watch.loaders import Loaders
 from trainlint.trace.watch.log import Log
 from trainlint.trace.watch.loss_calls import LossCalls
@@ -40,6 +42,7 @@ from trainlint.trace.watch.own_code import OwnCode
 from trainlint.trace.watch.phases import Phases
 from trainlint.trace.watch.ranks import Ranks
 from trainlint.trace.watch.resumes import Resumes
+from trainlint.trace.watch.scaled_together import scaled_together
 from trainlint.trace.watch.scalers import Scalers
 from trainlint.trace.watch.schedules import Schedules
 from trainlint.trace.watch.shifts import Shifts
@@ -106,6 +109,8 @@ class Recorder:
         self._ended = ended
         self._waiting = waiting
         self._phase = ""
+        self._held: list[torch.optim.Optimizer] = []
+        """Optimizers that an experiment tries when the program has let go of them."""
         self.modes: dict[int, TorchFunctionMode] = {}
         """Through which torch's functions are seen, by thread."""
 
@@ -132,6 +137,7 @@ class Recorder:
         self.masks = Masks(self)
         self.shifts = Shifts(self)
         self.steps = Steps(self, steps, max_wait, Phases(skip_steps, phase, phase_seconds))
+        self.clipping = Clipping(self)
         self.ranks = Ranks(self)
         self.clock = Clock()
         self.autocast = Autocast(self)
@@ -188,10 +194,25 @@ class Recorder:
         """Stop listening, for good."""
         if self.how:
             return
+        if how == "recorded":
+            self._look_at_what_is_held()
+            self._held = [
+                optimizer for known, optimizer in self.steps.working() if known.began and known.steps
+            ]
         self.how = how
         self.is_on = False
         if self._ended is not None:
             self._ended(how)
+
+    def _look_at_what_is_held(self) -> None:
+        """The program still holds its data, and perhaps losses of earlier steps."""
+        frame = self.frame(2)
+        with self.careful, self.aside():
+            found = scaled_together(self, frame)
+            if found is not None:
+                self.fact(found, found.at)
+            for kept in graphs_kept(self, frame, self.steps.under_way.last_value):
+                self.fact(kept, kept.at)
 
     def forget(self) -> None:
         """Start again, after steps or a phase that nobody wants to see."""

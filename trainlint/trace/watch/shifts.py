@@ -145,7 +145,8 @@ class Shifts:
             return False
         if tensor.is_floating_point() != target.is_floating_point() or tensor.is_complex():
             return False
-        alike = _laid_out(tensor, target, 0) is not None or _laid_out(tensor, target, 1) is not None
+        axes = range(min(tensor.dim(), 3) if tensor.is_floating_point() else 2)
+        alike = any(_laid_out(tensor, target, axis) is not None for axis in axes)
         self._tries += alike
         return alike
 
@@ -175,12 +176,13 @@ def _is_plain(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
 def _shift(
     name: str, tensor: torch.Tensor, compared: Value, target: torch.Tensor, ignored: Any
 ) -> Shift | None:
-    for axis in (1, 0):
+    is_series = tensor.dim() == 3 and tensor.is_floating_point()  # channels may come before positions
+    for axis in (1, 0, 2) if is_series else (1, 0):
         laid_out = _laid_out(tensor, target, axis)
         dropped = first_output(compared, tensor.shape[axis]) if laid_out is not None else None
         if laid_out is None or dropped is None:
             continue
-        for steps in (1, 0, 2):
+        for steps in (1, 0, 2) if axis < 2 else (1,):
             length = min(laid_out.shape[axis], tensor.shape[axis] - dropped - max(steps, 1))
             if length < 1:
                 continue

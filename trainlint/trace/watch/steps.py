@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.model.events.modules import Built
-from trainlint.facts.model.events.steps import Backward, OptimizerStep
+from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.values import Constant
 from trainlint.facts.seen.blind_spots import Elsewhere
 from trainlint.finding import Place
 from trainlint.trace.measure import numbers
+from trainlint.trace.measure.own_optimizers import beside_state
 from trainlint.trace.measure.survey import survey
 from trainlint.trace.watch.ahead import unbuilt
+from trainlint.trace.watch.broken_gradients import note_broken
 from trainlint.trace.watch.by_hand import ByHand
 from trainlint.trace.watch.loose import loose, names_in
 from trainlint.trace.watch.losses import note_value
@@ -30,6 +32,7 @@ from trainlint.trace.watch.optimizers import (
     number,
     parameters_of,
 )
+from trainlint.trace.watch.step_under_way import StepUnderWay
 
 if TYPE_CHECKING:
     from trainlint.trace.watch.phases import Phases
@@ -55,6 +58,7 @@ class Steps:
         """Whether an optimizer is stepping now."""
         self._stepping: dict[int, int] = {}
         """Optimizers that are stepping, and how many steps each, or the one inside it, had taken before."""
+        self.under_way = StepUnderWay(recorder)
         self.backwards = 0
         self.forwards = 0
         self.unrecorded = 0
@@ -124,6 +128,7 @@ class Steps:
         with recorder.aside():
             recorder.ranks.before_step(optimizer, has_closure)
         self.inside = True
+        self.under_way.begins()
         if self._phases.awaits_next and known.number not in self._phases.over:
             self._begin_again()
         if self._phases.has_waited:
@@ -138,6 +143,8 @@ class Steps:
             return
         if known.steps < self._wanted:
             with recorder.aside():
+                if not known.steps and not known.before and recorder.is_own_class(type(optimizer)):
+                    known.began = beside_state(optimizer)
                 self._survey()
                 if not has_closure:
                     self._look_at_gradients(optimizer)
@@ -153,18 +160,8 @@ class Steps:
         if self._last_of_all is known:  # its closure has computed nothing, as that of a framework
             recorder.end("recorded")
             return
-        frame = recorder.frame(3)
-        event = recorder.emit(
-            OptimizerStep,
-            frame,
-            known.object,
-            optimizer=known.object,
-            scaler=recorder.objects.of(recorder.scalers.at_work)
-            if recorder.scalers.at_work is not None
-            else None,
-        )
-        if event is not None and known.step_at is None:
-            known.step_at = event.at
+        if not self.under_way.is_noted:
+            self.under_way.note(known, recorder.frame(3))
         with recorder.aside():
             if known.steps < self._wanted:
                 if has_closure:
@@ -190,11 +187,24 @@ class Steps:
             recorder.end("recorded")
         recorder.phase("the gradients of the next iteration")
 
+    def settle(self, parameters: Sequence[torch.Tensor]) -> None:
+        """Something is done with gradients: where a step of one of torch's optimizers has used them already, as in a hook
+        behind it, that comes first."""
+        if self._recorder.within_torch and len(self._stepping) == 1 and not self.under_way.is_noted:
+            (number,) = self._stepping
+            if number in self.optimizers:
+                with self._recorder.aside():
+                    self.under_way.settle(self.optimizers[number], parameters, self._samples)
+
     def _phase_ends(self) -> bool:
         """Whether another phase is to be waited for, now that all of this one is recorded."""
         recorder, phases = self._recorder, self._phases
         built = [known.object.at for known in self.optimizers.values()]
-        site = unbuilt(recorder.frame(), recorder.own, built) if phases.wants_each else None
+        site = None
+        if phases.wants_each:
+            site = unbuilt(
+                recorder.frame(), recorder.own, built, rounds_differ=recorder.models.are_partly_frozen()
+            )
         ended = {known.number for known in self.optimizers.values() if known.steps}
         ends = phases.ends(ended, has_next=site is not None)
         if ends and site is not None:
@@ -270,14 +280,18 @@ class Steps:
 
     def after_backward(self) -> None:
         self._recorder.clock.computed_gradients()
+        self._recorder.clipping.begin_again()
         with self._recorder.aside():
             self._see_who_was_reached()
             self.by_hand.after_backward()
             for known in self.optimizers.values():
                 optimizer = known.optimizer()
-                if known.steps and optimizer is not None:
-                    known.checksums = checksums(parameters_of(optimizer))
-                    known.seen_between = True
+                if optimizer is None:
+                    continue
+                sums = checksums(parameters_of(optimizer))
+                note_broken(self, optimizer, sums)
+                if known.steps:
+                    known.checksums, known.seen_between = sums, True
 
     def _see_who_was_reached(self) -> None:
         """Which parameters this backward gave a gradient, and which of them more than zeros."""
@@ -373,7 +387,8 @@ class Steps:
                 known = self.known(one)
                 known.stepped, known.rate = True, rate
                 size = float(torch.linalg.vector_norm(before[0].double()))
-                moved = float(torch.linalg.vector_norm(after.double() - before[0].double() * shrink))
+                kept = shrink if one.grad is not None else 1.0
+                moved = float(torch.linalg.vector_norm(after.double() - before[0].double() * kept))
                 known.update = moved / size if size else None
                 known.unchanged = torch.equal(after, before[0]) and before[1] == numbers.total(one)
                 if known.lost is None and rate and rate >= number(group.get("initial_lr")):

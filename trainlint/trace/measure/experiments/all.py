@@ -9,6 +9,7 @@ from functools import partial
 
 from trainlint.facts.seen.blind_spots import NotTried
 from trainlint.facts.seen.probes import DropsInEvaluation, Probe
+from trainlint.facts.seen.resumes import Reloaded
 from trainlint.facts.seen.targets import Aligned
 from trainlint.trace.measure.copies import unnoticed
 from trainlint.trace.measure.experiments.alignment import aligned
@@ -17,6 +18,8 @@ from trainlint.trace.measure.experiments.causal import causal
 from trainlint.trace.measure.experiments.dropout import dropout
 from trainlint.trace.measure.experiments.given import Given, models_given
 from trainlint.trace.measure.experiments.repeat import repeat
+from trainlint.trace.measure.experiments.resumed import resumed
+from trainlint.trace.measure.own_state import unchanged
 from trainlint.trace.watch.recorder import Recorder
 
 _MOST_MODELS = 4
@@ -24,7 +27,7 @@ _LONGEST = 10.0
 """Seconds after which no other run is begun."""
 
 
-def experiments(recorder: Recorder) -> Iterator[Probe | Aligned | DropsInEvaluation | NotTried]:
+def experiments(recorder: Recorder) -> Iterator[Probe | Aligned | DropsInEvaluation | NotTried | Reloaded]:
     """What each experiment has shown; nothing of those that could not be made."""
     until = time.monotonic() + _LONGEST
     for given in itertools.islice(models_given(recorder), _MOST_MODELS):
@@ -47,6 +50,7 @@ def experiments(recorder: Recorder) -> Iterator[Probe | Aligned | DropsInEvaluat
                 yield found
         if time.monotonic() < until:
             yield from _dropouts(recorder, given)
+    yield from _resumed(recorder)
 
 
 def _dropouts(recorder: Recorder, given: Given) -> list[DropsInEvaluation]:
@@ -54,4 +58,12 @@ def _dropouts(recorder: Recorder, given: Given) -> list[DropsInEvaluation]:
         try:
             return list(dropout(recorder, given))
         except (Exception, SystemExit):  # the program's own code, called as it may not expect
+            return []
+
+
+def _resumed(recorder: Recorder) -> list[Reloaded]:
+    with recorder.aside(), unchanged(recorder), unnoticed():
+        try:
+            return list(resumed(recorder))
+        except (Exception, SystemExit):  # likewise
             return []

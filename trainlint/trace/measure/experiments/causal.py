@@ -28,7 +28,7 @@ _MOST_SAMPLES = 4
 
 def causal(recorder: Recorder, given: Given, shift: Shift) -> Probe | None:
     tokens = dict(arguments(given.args, given.kwargs))[shift.name]
-    others = 1 - shift.axis
+    others = 1 if shift.axis == 0 else 0
     count = tokens.shape[others]
     few = partial(_narrowed, axis=others, count=count, to=_MOST_SAMPLES)
     copy = Copy(given.model)
@@ -56,8 +56,9 @@ def _look_ahead(
     for last in sorted({(shift.first + length) // 2 - 1, length - 2}):
         if last < shift.first:
             continue
-        keep = positions(tuple(tokens.shape[:2]), axis, slice(shift.first, last + 1))
-        may_change = positions(tuple(tokens.shape[:2]), axis, slice(last + 1, length))
+        shape = (tokens.shape[0], tokens.shape[max(axis, 1)])
+        keep = positions(shape, min(axis, 1), slice(shift.first, last + 1))
+        may_change = positions(shape, min(axis, 1), slice(last + 1, length))
         later = other_values(tokens, axis, last + 1)
         if later is None:
             continue

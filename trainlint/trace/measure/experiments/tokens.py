@@ -45,7 +45,7 @@ def other_values(tokens: torch.Tensor, axis: int, start: int) -> torch.Tensor | 
     changed = tokens.clone()
     later = changed.narrow(axis, start, tokens.shape[axis] - start)
     if tokens.is_floating_point():
-        replacement = later.flip(0, 1)
+        replacement = later.flip(0, max(axis, 1))
     else:
         known, places = torch.unique(tokens, return_inverse=True)
         replacement = known[(places + 1) % known.numel()].narrow(axis, start, later.shape[axis])
@@ -56,13 +56,16 @@ def other_values(tokens: torch.Tensor, axis: int, start: int) -> torch.Tensor | 
 
 
 def positions(shape: tuple[int, ...], axis: int, part: slice) -> Keep:
-    """Some positions of a tensor that is laid out like the tokens, or like them made flat."""
+    """Some positions of a tensor that is laid out like the tokens, or like them made flat, or has its classes or channels
+    between samples and positions, as losses and convolutions want it."""
 
     def take(tensor: torch.Tensor) -> torch.Tensor | None:
         if tensor.dim() >= 2 and tuple(tensor.shape[:2]) == shape:
             laid_out = tensor
         elif tensor.dim() == 2 and tensor.shape[0] == shape[0] * shape[1]:
             laid_out = tensor.reshape(*shape, -1)
+        elif tensor.dim() == 3 and (tensor.shape[0], tensor.shape[2]) == shape:
+            laid_out = tensor.transpose(1, 2)
         else:
             return None
         return laid_out[:, part] if axis == 1 else laid_out[part]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from trainlint.facts.model.events.parameters import ParametersRead
-from trainlint.facts.model.events.steps import Clip, ZeroGrad
-from trainlint.facts.model.values import Constant, Items, Object
+from trainlint.facts.model.events.steps import ZeroGrad
+from trainlint.facts.model.values import Constant
 from trainlint.trace.watch.failed import note_failed
 from trainlint.trace.watch.graph import tensors
 from trainlint.trace.watch.optimizers import parameters_of
@@ -33,6 +33,8 @@ def patch(recorder: Recorder, undo: ExitStack) -> None:
 
 def _cleared(recorder: Recorder, _: None, target: Any, /, *args: Any, **kwargs: Any) -> None:
     is_optimizer = isinstance(target, torch.optim.Optimizer)
+    if recorder.within_torch:
+        recorder.steps.settle(list(parameters_of(target) if is_optimizer else target.parameters()))
     about = recorder.steps.of(target).object if is_optimizer else recorder.objects.of(target)
     told = args[0] if args else kwargs.get("set_to_none")
     to_none = Constant(value=told) if told is not None else None
@@ -82,26 +84,9 @@ def _clipping(recorder: Recorder) -> Wrap:
                 if not isinstance(parameters, torch.Tensor):
                     parameters = list(parameters)  # what can be gone through only once has to last for both
                 with recorder.careful:
-                    _clipped(recorder, tensors(parameters))
+                    recorder.clipping.clipped(tensors(parameters))
             return original(parameters, *args, **kwargs)
 
         return clip
 
     return wrap
-
-
-def _clipped(recorder: Recorder, parameters: list[torch.Tensor]) -> None:
-    held = Items(items=[recorder.graph.value(one) for one in parameters])
-    holder = _holder(recorder, parameters)
-    recorder.emit(Clip, recorder.frame(), None, parameters=held, optimizer=holder)
-
-
-def _holder(recorder: Recorder, tensors: list[torch.Tensor]) -> Object | None:
-    """The optimizer that holds all of these parameters, if it is one."""
-    wanted = set(map(id, tensors))
-    found = [
-        known.object
-        for known, optimizer in recorder.steps.working()
-        if wanted <= set(map(id, parameters_of(optimizer)))
-    ]
-    return found[0] if wanted and len(found) == 1 else None
