@@ -140,7 +140,7 @@ def _is_training_of_its_own(training: Training, step: OptimizerStep, built: Buil
     return not any(
         isinstance(one, Unknown)
         or (isinstance(one, Op) and inner in one.loops and one.name in _ANOTHER_EACH_TIME)
-        for one in reached(losses, lambda value: value.parts())
+        for one in reached(losses)
     )
 
 
@@ -230,7 +230,7 @@ def _is_tried_out(training: Training, optimizer: Object, loop: int) -> bool:
     if any(one.loops[-1] != loop for one in training.inside(loop, OptimizerStep)):
         return False
     settings = [*optimizer.args[1:], *(one for name, one in optimizer.options.items() if name != "params")]
-    return any(_is_drawn(one, loop) for one in reached(settings, lambda value: value.parts()))
+    return any(_is_drawn(one, loop) for one in reached(settings))
 
 
 def _is_the_same(module: Object, built: Built) -> bool:

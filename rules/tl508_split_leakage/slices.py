@@ -23,7 +23,7 @@ def by_slices(training: Training) -> Iterator[tuple[Value, Place]]:
     known = batches(training)
     for learned, held_out in pairs(training):
         given = [_inputs(known.get(one.uid)) for one in (learned, held_out)]
-        yield from _halves(*(list(reached(one, lambda value: value.parts(), _MOST)) for one in given))
+        yield from _halves(*(list(reached(one, most=_MOST)) for one in given))
 
 
 def _halves(learned: list[Value], watched: list[Value]) -> Iterator[tuple[Value, Place]]:

@@ -108,5 +108,5 @@ def _is_list_of(value: Value, wanted: set[int]) -> bool:
     """Whether a comprehension goes through one of some tensors from its first to its last sample."""
     return isinstance(value, Items) and any(
         isinstance(one, Op) and one.name == "iterate" and _is_all_of(one.inputs[0], wanted)
-        for one in reached(value.items, lambda each: each.parts(), _MOST)
+        for one in reached(value.items, most=_MOST)
     )

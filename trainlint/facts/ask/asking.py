@@ -107,7 +107,10 @@ class Answers(Effort):
         """The outermost guess that the present question has used."""
 
     def ask(self, asked: Question[Any, Any], given: tuple[Any, ...]) -> Any:
-        key = (asked, *[one.uid if isinstance(one, Value) else one for one in given])
+        if len(given) == 1:  # as most are, and this is where most of the time goes
+            key: Key = (asked, given[0].uid if isinstance(given[0], Value) else given[0])
+        else:
+            key = (asked, *[one.uid if isinstance(one, Value) else one for one in given])
         known = self._lasting if asked.lasts else self._settled
         if key in known:
             return known[key]
@@ -174,9 +177,10 @@ class Answers(Effort):
             self._order.append(one.key)
             self._waits_for = min(outer, self._waits_for)
             return answer
-        self._settle(begun)
+        if len(self._order) > begun:
+            self._settle(begun)
         self._guesses.pop(one.key, None)
-        self._known(one.question)[one.key] = answer
+        (self._lasting if one.question.lasts else self._settled)[one.key] = answer
         self._waits_for = outer
         return answer
 
@@ -227,10 +231,11 @@ def answered_by(answers: Answers) -> Iterator[Answers]:
 
 def reached(
     begin: Iterable[Value],
-    into: Callable[[Value], Iterable[Value]] = lambda one: one.parts(),
+    into: Callable[[Value], Iterable[Value]] | None = None,
     most: int = 4000,
 ) -> Iterator[Value]:
-    """Some values and all that they lead to, each once, at most so many; `into` says where one leads to."""
+    """Some values and all that they lead to, each once, at most so many; `into` says where one leads to, if not to all of its
+    parts."""
     pending = list(begin)
     seen: set[int] = set()
     effort = present()
@@ -243,6 +248,6 @@ def reached(
             if effort is not None and (most - left) % _AT_ONCE == 0:
                 effort.spend(_AT_ONCE)
             yield one
-            pending += into(one)
+            pending += one.parts() if into is None else into(one)
     if effort is not None:
         effort.spend((most - left) % _AT_ONCE)

@@ -144,22 +144,30 @@ def ancestry(cls: ClassValue) -> Iterable[ClassValue]:
         one = pending.pop()
         if one not in found:
             found[one] = None
-            pending += [base for base in reversed(one.bases) if isinstance(base, ClassValue)]
+            for base in reversed(one.bases):
+                if isinstance(base, ClassValue):
+                    pending.append(base)
     return found
 
 
 def methods(ev: Evaluator, cls: ClassValue) -> list[s.Function]:
     """The code of all methods of a class, the nearest first; what is said of it follows from that."""
-    found: list[s.Function] = []
-    for one in ancestry(cls):
-        found += own_methods(ev, one)
-    return found
+    return _methods_of(ev, ancestry(cls))
 
 
 def own_methods(ev: Evaluator, cls: ClassValue) -> list[s.Function]:
     """The code of the methods that a class defines itself."""
-    found = [node for node in cls.code.body if isinstance(node, s.Function)]
-    ev.trace.code.update((cls.env.path, node.at[0]) for node in found)
+    return _methods_of(ev, [cls])
+
+
+def _methods_of(ev: Evaluator, several: Iterable[ClassValue]) -> list[s.Function]:
+    found: list[s.Function] = []
+    used = ev.trace.code
+    for cls in several:
+        for node in cls.code.body:
+            if isinstance(node, s.Function):
+                found.append(node)
+                used.add((cls.env.path, node.at[0]))
     return found
 
 
