@@ -209,6 +209,15 @@ def test_file_of_a_package_is_imported_by_its_name_with_folders(text: str, level
     assert found.level == level
 
 
+def test_copies_may_be_named_by_where_they_lie(tmp_path: Path) -> None:
+    """A file that is named from elsewhere has a path from the root."""
+    shown = str(tmp_path / "nets.py")
+    given = {**{str(tmp_path / name): text for name, text in MANY.items()}, "nets.py": NETS, shown: NETS}
+    given |= {str(tmp_path / "train.py"): "from nets import Left\nLeft()"}
+    finding = Finding(Place(shown, 7, 1, 7, 2), "", level="error")
+    assert informed([finding], lambda path: given[path].encode(), lambda: sorted(given)) == [finding]
+
+
 def test_a_package_that_is_the_whole_project_has_no_name() -> None:
     given = {**MANY, "__init__.py": UNRUN}
     finding = Finding(Place("__init__.py", 7, 1, 7, 2), "", level="error")

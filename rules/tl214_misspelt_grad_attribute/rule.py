@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from trainlint.facts.api.classes import MODULE
 from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.api.operations import CREATES
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.loaders import comes_from_loader
 from trainlint.facts.model.events.calls import AttributeSet
@@ -66,6 +67,7 @@ _NAMES_OF_PARAMETERS = ("weight", "bias")
 _LISTS_OF_LAYERS = frozenset("children modules named_children named_modules".split())
 
 
+@question(start=True, unknown=False)
 def _is_fresh(value: Value) -> bool:
     """Whether a tensor was just made, of no other: `arange(n)`, or an axis of a grid of such."""
     while isinstance(value, Op) and (value.name in KEEPS or value.name == "iterate") and value.inputs:

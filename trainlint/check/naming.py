@@ -68,8 +68,11 @@ def is_nearest(path: str, copies: Sequence[str], other: str) -> bool:
 
 
 def _common(one: str, other: str) -> str:
-    """The folder that holds two files."""
-    return os.path.commonpath([os.path.dirname(one) or ".", os.path.dirname(other) or "."])
+    """The folder that holds two files; nothing where they lie on different drives."""
+    try:
+        return os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in (one, other)])
+    except ValueError:
+        return ""
 
 
 def imported(text: bytes) -> Iterator[str]:

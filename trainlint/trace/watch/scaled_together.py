@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 
 from trainlint.facts.seen.splits import ScaledTogether
+from trainlint.trace.measure import numbers
 from trainlint.trace.measure.again import had_again, leaves
 from trainlint.trace.watch.held_arrays import columns, rows_held
 
@@ -51,11 +52,12 @@ def scaled_together(recorder: Recorder, frame: FrameType | None) -> ScaledTogeth
         if inputs is None or at is None:
             continue
         for given in leaves(had_again(inputs)):
-            if isinstance(given, torch.Tensor) and given.dim() >= 2 and given.is_floating_point():
-                shape = tuple(given.shape[1:])
-                row = given[0].reshape(-1)[columns(shape)].double().cpu()
+            batch = _batch(given)
+            if batch is not None:
+                shape = tuple(batch.shape[1:])
+                row = batch[0].reshape(-1)[columns(shape)].double().cpu()
                 tables = list(_different(rows_held(frame, recorder.own, shape)))
-                found = _judged(tables, row, given.dtype)
+                found = _judged(tables, row, batch.dtype)
                 if found is not None:
                     together, trained = found
                     return ScaledTogether(
@@ -67,6 +69,14 @@ def scaled_together(recorder: Recorder, frame: FrameType | None) -> ScaledTogeth
                         float(trained.mean.abs().max()),
                     )
     return None
+
+
+def _batch(given: object) -> torch.Tensor | None:
+    """What a model was given as a batch of numbers; None for anything else, and for one without samples, or without data."""
+    if not isinstance(given, torch.Tensor) or given.dim() < 2 or not given.is_floating_point():
+        return None
+    batch = numbers.plain(given)
+    return batch if batch is not None and batch.numel() else None
 
 
 def _different(tables: Iterator[torch.Tensor]) -> Iterator[torch.Tensor]:
