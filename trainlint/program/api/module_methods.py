@@ -23,8 +23,8 @@ from trainlint.facts.model.events.steps import Backward, Clip, ZeroGrad
 from trainlint.facts.model.values import Constant, Items, Named, Object, Op, Table, Value
 from trainlint.program.api import elements, filling, hooks, noting, unseen_methods
 from trainlint.program.api.container_methods import container_method
-from trainlint.program.evaluate import attributes, calling, conditions, keys
-from trainlint.program.evaluate.values import Arguments
+from trainlint.program.evaluate import attributes, calling, classes, conditions, keys
+from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -60,8 +60,18 @@ def _mode(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span,
     known = mode.value if isinstance(mode, Constant) and isinstance(mode.value, bool) else None
     training = name == "train" if mode is None or name == "eval" else known
     gives_back = mode is not None and name == "train" and known is not False and conditions.asks_mode(mode)
+    if name == "eval" and _trains_in_its_own_way(ev, value):
+        training = None
     ev.emit(ModeChange, at, module=value, training=training, gives_back=gives_back)
     return value
+
+
+def _trains_in_its_own_way(ev: Evaluator, module: Object) -> bool:
+    """Whether `eval()` calls a `train` of the program's own, and that does not hand on to torch's, which goes through all
+    parts."""
+    cls = module.definition
+    own = classes.class_attribute(ev, cls, "train") if isinstance(cls, ClassValue) else None
+    return isinstance(own, FunctionValue) and own.origin.code.names.isdisjoint(("super", "Module"))
 
 
 def _cleared(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> None:
