@@ -345,3 +345,31 @@ for _ in range(4):
 def test_a_schedule_that_keeps_the_rate_at_0(factor: str, lines: list[int], tmp_path: Path) -> None:
     said = _verdicts(SCHEDULED.replace("FACTOR", factor), tmp_path, "TL315")
     assert [line for line, _ in said] == lines
+
+
+BY_LAYER = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 1))
+groups = [{"params": list(one.parameters()), "lr": 0.1 * RATE} for depth, one in enumerate(model, 1)]
+optimizer = torch.optim.SGD(groups)
+SCHEDULER
+for _ in range(4):
+    loss = model(torch.randn(8, 3)).pow(2).mean()
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("rate", "scheduler", "lines"),
+    [
+        ("(depth // 3)", "", [10]),
+        ("(depth // 2)", "", []),  # one group alone
+        ("(depth / 3)", "", []),
+        ("(depth // 3)", "torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 9, eta_min=0.01)", []),
+    ],
+)
+def test_some_layers_have_a_rate_of_0(rate: str, scheduler: str, lines: list[int], tmp_path: Path) -> None:
+    text = BY_LAYER.replace("RATE", rate).replace("SCHEDULER", scheduler)
+    assert [line for line, _ in _verdicts(text, tmp_path, "TL315")] == lines

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from trainlint.facts.model.events.modules import Built
@@ -31,6 +31,9 @@ def check(recorded: Recorded) -> Iterator[Finding]:
             elif not _is_scheduled(recorded, optimizer):
                 yield _without_rate(at, mine, "no scheduler raises it")
             continue
+        without = [one for one in mine if one.rate == 0]
+        if without and _are_computed(optimizer.learning_rates) and not _is_scheduled(recorded, optimizer):
+            yield _partly_without_rate(at, without, mine)
         still = [one for one in mine if one.unchanged and one.rate and len(one.optimizers) == 1]
         for is_half, some in groupby(
             sorted(still, key=lambda one: one.dtype in _HALF), key=lambda one: one.dtype in _HALF
@@ -38,6 +41,11 @@ def check(recorded: Recorded) -> Iterator[Finding]:
             found = [one for one in some if is_half or _should_have_moved(one)]
             if found:
                 yield (_rounded if is_half else _ignored)(at, found, mine)
+
+
+def _are_computed(rates: Sequence[float]) -> bool:
+    """Whether several param groups have a rate of 0, beside others: one may be held still on purpose."""
+    return any(rates) and list(rates).count(0) > 1
 
 
 def _has_gradient(one: ParameterSeen) -> bool:
@@ -72,6 +80,18 @@ def _without_rate(at: Place, mine: list[ParameterSeen], ahead: str) -> Finding:
         "integer division or a missing setting where the rate is computed.",
         subject=mine[0].name if len(mine) == 1 else None,
         evidence={"learning rate": 0.0, "parameters": len(mine)},
+    )
+
+
+def _partly_without_rate(at: Place, without: list[ParameterSeen], mine: list[ParameterSeen]) -> Finding:
+    return Finding(
+        at,
+        f"{_names(without)} have gradients, and a learning rate of 0 that no scheduler raises: this step never changes them. "
+        "Look for an integer division where the rates of the param groups are computed; to freeze them, set "
+        "`requires_grad_(False)`.",
+        level="warning",
+        subject=without[0].name,
+        evidence={"learning rate": 0.0, "parameters": len(without), "of": len(mine)},
     )
 
 
