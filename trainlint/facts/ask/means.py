@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.effort import spend
-from trainlint.facts.model.elements import plain
+from trainlint.facts.model.elements import number_of, plain
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, Value, alternatives, constant
@@ -42,6 +42,8 @@ def is_whole_mean(training: Training, loss: Value) -> bool:
             if not averaged and constant(call.setting("reduction", "mean")) != "mean":
                 return False
             found |= not weighted
+        elif (same := _by_one(one)) is not None:
+            pending.append((same, averaged, weighted))
         elif (inner := _weighted(one, losses)) is not None:
             pending.append((inner, averaged, True))
         elif isinstance(one, Op) and one.name in _KEEPS_SIZE:
@@ -49,6 +51,13 @@ def is_whole_mean(training: Training, loss: Value) -> bool:
         else:
             return False
     return found
+
+
+def _by_one(value: Value) -> Value | None:
+    """What is divided or multiplied by 1, and stays what it is: a divisor that was looked up under a name that is not there."""
+    if isinstance(value, Op) and plain(value) in ("/", "div", "*", "mul") and len(value.inputs) == 2:
+        return value.inputs[0] if number_of(value.inputs[1]) == 1 else None
+    return None
 
 
 def _weighted(value: Value, losses: Container[int]) -> Value | None:
