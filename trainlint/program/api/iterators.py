@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from trainlint.facts.model.values import Constant, Items, Object, Value
+from trainlint.facts.model.values import Constant, Items, Object, Value, constant
 from trainlint.program.api.elements import held
 from trainlint.program.api.lists import bounded, is_unrolled
 from trainlint.program.evaluate.values import Arguments
@@ -58,7 +58,9 @@ def repeated(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) 
     """`cycle(items)` and `repeat(value)`: the same over and over."""
     match name, given.args:
         case "itertools.repeat", (value, *_):
-            return Items(kind="generator", items=[value], exact=False)
+            is_once = constant(given.get(1, "times")) in (0, 1) or not ev.is_plainly_reached()
+            twice = () if is_once else ((ev.place(at), value),)
+            return Items(kind="generator", items=[value], exact=False, repeated=twice)
         case "itertools.cycle", (Items(items=[_, *_] as items),):
             return Items(kind="generator", items=list(items), exact=False)
     return None
