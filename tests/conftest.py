@@ -62,6 +62,14 @@ OVER_ALL_FILES = frozenset(
 LEVELS: Mapping[str, Level] = {"": "error", "_warning": "warning", "_info": "info"}
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """For the quick selection, files that hold nothing of it are not even imported."""
+    is_test = collection_path.suffix == ".py" and collection_path.name.startswith("test_")
+    if config.option.markexpr != "quick" or not is_test or collection_path.stem in QUICK:
+        return None
+    return True if b"mark.quick" not in collection_path.read_bytes() else None
+
+
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     for item in items:
         if item.path.stem in QUICK and getattr(item, "originalname", "") not in OVER_ALL_FILES:
