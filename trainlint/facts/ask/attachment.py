@@ -24,6 +24,7 @@ from trainlint.facts.model.values import (
     Table,
     Unknown,
     Value,
+    constant,
 )
 
 
@@ -289,7 +290,8 @@ def _with_what_it_brings(op: Op, inputs: Attachment) -> Attachment:
     if op.name.startswith(_OF_ARRAYS):
         return replace(inputs, attached=False, uncertain=inputs.uncertain or inputs.attached)
     if op.name in ("call", "getattr") or ("." in op.name and not _is_plain(op.name)):
-        return replace(inputs, uncertain=inputs.uncertain or (bool(op.inputs) and not _is_of_batch(op)))
+        is_number = _is_of_batch(op) or constant(op.options.get("name")) == _WEIGHTS
+        return replace(inputs, uncertain=inputs.uncertain or (bool(op.inputs) and not is_number))
     return inputs
 
 
@@ -312,6 +314,9 @@ def _is_hidden(value: Value, at_first: bool) -> bool:
     inside = _within(value.inputs[0], at_first)
     return inside.uncertain and not inside.attached
 
+
+_WEIGHTS = "weight_dict"
+"""The attribute in which criterions of detectors hold the weights of their losses, which are numbers."""
 
 _PLAIN = ("torch.", "math.", "builtins.")
 _OF_TENSORS = (
