@@ -62,6 +62,8 @@ if TYPE_CHECKING:
         ),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "~1.7"', (1, 7), (1, 7, sys.maxsize)),
         ("requirements.txt", "torch~=1.7.1", (1, 7, 1), (1, 7, sys.maxsize)),
+        ("requirements.txt", "torch~=1.13.1+cu117", (1, 13, 1), (1, 13, sys.maxsize)),
+        ("requirements.txt", "torch>=2.0.0rc1", (2, 0, 0), NEWEST),
         ("requirements.txt", "torch~=1.7", (1, 7), (1, sys.maxsize)),
         ("pyproject.toml", "not TOML", NEWEST, NEWEST),
         ("requirements.txt", "# platform: linux-64\npytorch=1.7.0=py3.6_cuda110_0", (1, 7, 0), (1, 7, 0)),

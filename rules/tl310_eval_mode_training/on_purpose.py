@@ -56,7 +56,7 @@ def is_set_at_first(training: Training, switched: ModeChange, forward: Forward) 
     before, after = order.index(switched), order.index(forward)
     inside = [one for one in order[before + 1 : after] if isinstance(one, ModeChange)]
     last = next((one for one in reversed(inside) if one.module is switched.module), None)
-    if last is None or last.training is not True or last.loops != forward.loops:
+    if last is None or last.loops != forward.loops:
         return False
     return all(_holds_at_first(guard) for guard in last.guards if guard not in forward.guards)
 

@@ -35,12 +35,10 @@ def note_assigned(ev: Evaluator, target: s.Expr, node: s.Expr, value: Value) -> 
 
 
 def _tells(node: s.Expr) -> bool:
-    """Whether it is `torch.compile(…)` or the like on one way, or what takes a module out of a wrapper."""
+    """Whether it is `torch.compile(…)` or the like on one way, or a call that takes a module out of a wrapper."""
     match node:
         case s.Call(func=s.Name(name=name) | s.Attribute(name=name)):
             return name in _LAST or "unwrap" in name
-        case s.Attribute(name=name):
-            return name in _INNER
         case s.Conditional():
             return _tells(node.then) or _tells(node.otherwise)
     return False
