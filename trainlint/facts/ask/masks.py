@@ -82,7 +82,7 @@ def _of_ways(ways: Sequence[Mask | None]) -> Mask | None:
     first = ways[0] if ways else None
     if first is None or any(one is None or replace(one, size=first.size) != first for one in ways):
         return None
-    return first if all(one == first for one in ways) else replace(first, size=())
+    return replace(first, size=())
 
 
 def _written(op: Op, mask: Mask | None) -> Mask | None:
