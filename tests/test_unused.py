@@ -240,17 +240,25 @@ def test_name_of_a_folder_alone_is_none_of_its_files(text: str, level: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("user", "level"),
+    ("user", "imported", "level"),
     [
-        ("second/train.py", "info"),
-        ("second/run/train.py", "info"),
-        ("first/train.py", "error"),
-        ("train.py", "error"),
+        ("second/train.py", "nets", "info"),
+        ("second/run/train.py", "nets", "info"),
+        ("second/train.py", "second.nets", "info"),
+        ("second/train.py", ".nets", "info"),
+        ("second/train.py", "first.nets", "error"),
+        ("first/train.py", "nets", "error"),
+        ("train.py", "nets", "error"),
     ],
 )
-def test_a_file_imports_the_copy_that_lies_nearest(user: str, level: str) -> None:
+def test_a_file_imports_the_copy_that_lies_nearest(user: str, imported: str, level: str) -> None:
     finding = Finding(Place("first/nets.py", 7, 1, 7, 2), "", level="error")
-    given = {**MANY, "first/nets.py": NETS, "second/nets.py": NETS, user: "from nets import Left\nLeft()"}
+    given = {
+        **MANY,
+        "first/nets.py": NETS,
+        "second/nets.py": NETS,
+        user: f"from {imported} import Left\nLeft()",
+    }
     (found,) = informed([finding], lambda path: given[path].encode(), lambda: sorted(given))
     assert found.level == level
 

@@ -10,6 +10,8 @@ from functools import lru_cache
 
 from trainlint.project.soundness import complaint, tree
 
+CODE = (".py", ".ipynb")
+
 WORD = re.compile(rb"[^\W\d]\w*")
 _DOTTED = re.compile(rb"[^\W\d][\w.]*")
 _IMPORTS = re.compile(rb"\bfrom\s+([\w.]+)\s+import\s+([\w\s,]*)|\bimport\s+([\w\s.,]+)")
@@ -47,6 +49,11 @@ def stem(path: str) -> str:
     return os.path.basename(path).removesuffix(".py")
 
 
+def module_name(path: str) -> str:
+    """The name under which a file is imported: of a package, that of its folder."""
+    return stem(path.removesuffix("/__init__.py"))
+
+
 def imports(other: str, text: bytes, path: str, is_only: bool) -> bool:
     """Whether a file imports another one: from beside it, by a name with the folders that it lies in, or from wherever it is
     the only one of its name."""
@@ -61,10 +68,19 @@ def imports(other: str, text: bytes, path: str, is_only: bool) -> bool:
     return False
 
 
-def is_nearest(path: str, copies: Sequence[str], other: str) -> bool:
-    """Whether no copy of a file lies nearer to another file, which then imports that one."""
+def may_mean(other: str, text: bytes, path: str, copies: Sequence[str]) -> bool:
+    """Whether a file that names a module may mean this one, of several files of that name: code says in which folder it lies,
+    or takes the nearest."""
+    if not other.endswith(CODE) or _names_folder(text, path):
+        return True
     shared = {one: len(_common(one, other)) for one in (path, *copies)}
     return shared[path] == max(shared.values())
+
+
+def _names_folder(text: bytes, path: str) -> bool:
+    """Whether code imports a file by the folder that it lies in too: `from first.nets import Net`."""
+    parts = path.removesuffix(".py").removesuffix("/__init__").split("/")[-2:]
+    return len(parts) > 1 and any(one.split(".")[-2:] == parts for one in imported(text) if one[0] != ".")
 
 
 def _common(one: str, other: str) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from trainlint.check.naming import names, what_runs
+from trainlint.check.naming import module_name, names, what_runs
 
 _LOOKS_UP = re.compile(
     rb"attr\(|attrgetter\(|methodcaller\(|getmembers\(|\bdir\(|vars\(|import_module\(|globals\(|locals\(|\bfire\b|__dict__"
@@ -21,6 +21,10 @@ class ProjectTexts(Mapping[str, bytes]):
     def __init__(self, written: Mapping[str, bytes]) -> None:
         self._written = written
         self._running: dict[str, bytes] = {}
+        self._modules: dict[str, list[str]] = {}
+        for path in written:
+            if path.endswith(".py"):
+                self._modules.setdefault(module_name(path), []).append(path)
 
     def __getitem__(self, path: str) -> bytes:
         if not path.endswith(".py"):
@@ -41,6 +45,10 @@ class ProjectTexts(Mapping[str, bytes]):
         for path, written in self._written.items():
             if holds(path, written) and holds(path, text := self[path]):
                 yield path, text
+
+    def copies(self, path: str) -> Sequence[str]:
+        """The Python files that are imported under the name of this one, itself among them."""
+        return self._modules.get(module_name(path), ())
 
     def naming(self, word: bytes) -> Iterator[tuple[str, bytes]]:
         """The files in which a word stands."""

@@ -16,13 +16,22 @@ from functools import partial
 
 from trainlint import limits
 from trainlint.check.definitions import Definition, beside, definitions, trains, uncalled_methods, within
-from trainlint.check.naming import WORD, imports, is_nearest, names, stem, what_runs, without_imports
+from trainlint.check.naming import (
+    CODE,
+    WORD,
+    imports,
+    may_mean,
+    module_name,
+    names,
+    stem,
+    what_runs,
+    without_imports,
+)
 from trainlint.check.project_texts import ProjectTexts
 from trainlint.check.whole_files import hangs_together, has_twin, is_apart, is_of_a_package
 from trainlint.finding import Because, Finding, Place
 from trainlint.project.small_files import MOST_BYTES
 
-_CODE = (".py", ".ipynb")
 _OTHERS = tuple(".yaml .yml .json .toml .cfg .ini .gin .sh .md .rst".split())
 """Files beside code that may name a class or a function: configurations, scripts and pages."""
 
@@ -63,7 +72,7 @@ def _texts(read: Callable[[str], bytes], project: Sequence[str] | None) -> Proje
     """What stands in the files of a project that may name code; None where there are too few or too many to tell."""
     if project is None or sum(path.endswith(".py") for path in project) < limits.PROJECT_TELLS:
         return None
-    naming = [path for path in project if path.endswith(_CODE) or _is_written(path)]
+    naming = [path for path in project if path.endswith(CODE) or _is_written(path)]
     if len(naming) > limits.PROJECT_FILES:
         return None
     return ProjectTexts({path: read(path) for path in naming})
@@ -105,8 +114,7 @@ def _unused(
     """What is unused of each file, and whether that is the whole of it."""
     looked_up = {name for text in texts.looking_up() for name in _looked_up(text)}
     for path, suspects in candidates.items():
-        modules = _modules(path)
-        if looked_up.intersection(modules) or {b"globals", b"locals"} & _looked_up(files[path]):
+        if looked_up.intersection(_named(path)) or {b"globals", b"locals"} & _looked_up(files[path]):
             continue
         free = [one for one in suspects if not _is_named(one, path, texts)]
         left = _left(files[path], free)
@@ -122,7 +130,7 @@ def _unused(
 
 def _users(path: str, texts: ProjectTexts) -> list[bytes]:
     """The other files that import a file."""
-    is_only = sum(stem(one) == stem(path) for one in texts) == 1
+    is_only = len(texts.copies(path)) == 1
     others = _that_may_mean(texts, path)
     return [one for other, one in others if other != path and imports(other, one, path, is_only)]
 
@@ -150,12 +158,11 @@ def _that_may_mean(
 ) -> Iterator[tuple[str, bytes]]:
     """The files that may mean a definition of a file by its name: code has to import that file, and no nearer one of the same
     name; other files do not."""
-    module = _modules(path)[-1]
-    copies = [one for one in texts if _modules(one)[-1] == module and one.endswith(".py")]
+    module, copies = module_name(path).encode(), texts.copies(path)
     return texts.where(
         lambda other, text: (
             brings(text)
-            and (not other.endswith(_CODE) or (names(text, module) and is_nearest(path, copies, other)))
+            and (not other.endswith(CODE) or (names(text, module) and may_mean(other, text, path, copies)))
         )
     )
 
@@ -192,7 +199,6 @@ def _looked_up(text: bytes) -> set[bytes]:
     return {word for found in _LOOKED_UP.findall(text) for part in found for word in WORD.findall(part)}
 
 
-def _modules(path: str) -> list[bytes]:
-    """The names of the package that a file lies in, and of the module that it is."""
-    parts = path.removesuffix(".py").split("/")
-    return [one.encode() for one in parts[-2:] if one != "__init__"] or [b"__init__"]
+def _named(path: str) -> set[bytes]:
+    """The names by which code may look something up in a file: that of the module, and that of the package around it."""
+    return {one.removesuffix(".py").encode() for one in path.split("/")[-2:] if one != "__init__.py"}

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from trainlint.check.definitions import trains
-from trainlint.check.naming import imported, is_nearest, stem
+from trainlint.check.naming import imported, may_mean, module_name, stem
 from trainlint.check.project_texts import ProjectTexts
 from trainlint.project.soundness import tree
 
@@ -22,16 +22,16 @@ def is_apart(path: str, text: bytes, texts: ProjectTexts, is_defined: Callable[[
     if trains(text):
         return False
     lines = [one.lineno for one in tree(text).body if not _does_nothing(one)]
-    copies = [one for one in texts if one.endswith(".py") and stem(one) == stem(path)]
+    copies = texts.copies(path)
     return all(map(is_defined, lines)) and not any(
-        place not in copies and is_nearest(path, copies, place)
-        for place, _ in texts.naming(stem(path).encode())
+        place not in copies and may_mean(place, naming, path, copies)
+        for place, naming in texts.naming(module_name(path).encode())
     )
 
 
 def has_twin(path: str, texts: ProjectTexts) -> bool:
     """Whether the project holds the same file again, in another folder."""
-    return any(one != path and stem(one) == stem(path) and texts[one] == texts.get(path) for one in texts)
+    return any(one != path and texts[one] == texts.get(path) for one in texts.copies(path))
 
 
 def _does_nothing(statement: ast.stmt) -> bool:
