@@ -156,3 +156,36 @@ def test_a_program_that_patches_torch(tmp_path: Path) -> None:
     assert {code for code, _, _ in found(tmp_path)} == {"TL101"}
     stopped = run(tmp_path, "train.py")
     assert (stopped.returncode, stopped.stdout) == (FOUND, plain.stdout.splitlines(keepends=True)[0])
+
+
+WATCHFUL = """\
+asked = []
+
+
+class Key:
+    def __repr__(self):
+        asked.append("repr")
+        return "key"
+
+
+class Holder:
+    def __init__(self):
+        self.rows = [1]
+
+    def __getattribute__(self, name):
+        asked.append(name)
+        return object.__getattribute__(self, name)
+
+
+kept = {Key(): [1], "holder": Holder()}
+asked.clear()
+import atexit
+atexit.register(lambda: print("asked", asked))
+"""
+
+
+def test_what_a_program_holds_is_looked_at_without_asking_it(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": SOUND.replace("import torch\n", "import torch\n" + WATCHFUL, 1)})
+    ran = run(tmp_path, "train.py")
+    assert ran.returncode == CLEAN
+    assert "asked []" in ran.stdout

@@ -67,8 +67,8 @@ def _mode(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Span,
 
 
 def _trains_in_its_own_way(ev: Evaluator, module: Object) -> bool:
-    """Whether `eval()` calls a `train` of the program's own, and that does not hand on to torch's, which goes through all
-    parts."""
+    """Whether `eval()` calls a `train` that the program defines and that does not call torch's, which switches all
+    submodules."""
     cls = module.definition
     own = classes.class_attribute(ev, cls, "train") if isinstance(cls, ClassValue) else None
     return isinstance(own, FunctionValue) and own.origin.code.names.isdisjoint(("super", "Module"))

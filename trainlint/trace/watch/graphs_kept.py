@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -34,9 +34,9 @@ def graphs_kept(recorder: Recorder, frame: FrameType | None, last: int) -> Itera
             yield GraphKept(at, text, len(found), steps)
 
 
-def _loss(recorder: Recorder, one: object) -> Op | None:
+def _loss(recorder: Recorder, one: Any) -> Op | None:
     """What a tensor is, if it is one number with a graph."""
-    if not isinstance(one, torch.Tensor) or one.grad_fn is None or one.numel() != 1:
+    if not issubclass(type(one), torch.Tensor) or one.grad_fn is None or one.numel() != 1:
         return None
     known = recorder.graph.known(one)
     return known if isinstance(known, Op) else None

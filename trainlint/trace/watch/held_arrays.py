@@ -11,7 +11,7 @@ import torch
 from torch.utils import data
 
 from trainlint.trace.measure import numbers
-from trainlint.trace.watch.held_values import held_values
+from trainlint.trace.watch.held_values import held_values, parts
 from trainlint.trace.watch.own_code import OwnCode
 
 _MOST_COLUMNS = 32
@@ -53,12 +53,11 @@ def _inside(subset: data.Subset[Any]) -> Iterator[Any]:
         if _is_table(value):
             yield value
         elif depth < _DEEPEST:
-            parts = value if type(value) in (tuple, list) else getattr(value, "__dict__", {}).values()
-            pending.extend((one, depth + 1) for one in list(parts)[:8])
+            pending.extend((one, depth + 1) for _, one in parts("", value, most=8))
 
 
 def _is_table(value: Any) -> bool:
-    if isinstance(value, torch.Tensor):
-        return value.dim() >= 2 and value.is_floating_point()
+    if issubclass(type(value), torch.Tensor):
+        return bool(value.dim() >= 2 and value.is_floating_point())
     numpy = sys.modules.get("numpy")
     return numpy is not None and type(value) is numpy.ndarray and value.ndim >= 2 and value.dtype.kind == "f"

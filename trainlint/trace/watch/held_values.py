@@ -1,21 +1,22 @@
-"""What a running program holds: in its variables, and in the lists, dicts and objects that are there. No code of its own is run."""
+"""What a running program holds: in its variables, and in the lists, dicts and objects that are there. No code of its own is run: `isinstance` would ask an object for
+its class."""
 
 from __future__ import annotations
 
-import inspect
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterator
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 import torch
-from torch.utils import data
 
 from trainlint.trace.watch.own_code import OwnCode
 
 _DEEPEST = 4
 _MOST_VALUES = 2000
 _MOST_ITEMS = 64
+_DICTS = (dict, OrderedDict, defaultdict)
+_KEYS = (str, int, bool, float)
 _LEAVES = (type, str, bytes, int, float, complex, torch.Tensor, torch.nn.Module)
 
 
@@ -32,25 +33,34 @@ def held_values(frame: FrameType | None, own: OwnCode) -> Iterator[tuple[str, An
     seen: set[int] = set()
     while pending and len(seen) < _MOST_VALUES:
         name, value, depth = pending.popleft()
-        if id(value) in seen or inspect.ismodule(value):
+        if id(value) in seen or issubclass(type(value), ModuleType):
             continue
         seen.add(id(value))
         yield name, value
-        if depth < _DEEPEST and not isinstance(value, _LEAVES):
-            pending.extend((part, one, depth + 1) for part, one in _parts(name, value))
+        if depth < _DEEPEST and not issubclass(type(value), _LEAVES):
+            pending.extend((part, one, depth + 1) for part, one in parts(name, value))
 
 
-def _parts(name: str, value: Any) -> list[tuple[str, Any]]:
+def parts(name: str, value: Any, most: int = _MOST_ITEMS) -> list[tuple[str, Any]]:
+    """What a list, a dict or an object holds, each with what the program would write for it."""
     if type(value) in (tuple, list, deque):
-        return [(f"{name}[{number}]", one) for number, one in enumerate(list(value)[:_MOST_ITEMS])]
-    if type(value) is dict:
-        return [(f"{name}[{key!r}]", one) for key, one in list(value.items())[:_MOST_ITEMS]]
-    is_object = isinstance(value, (data.DataLoader, data.Dataset)) or type(value).__module__ != "builtins"
-    if not is_object or callable(value):
+        return [(f"{name}[{number}]", one) for number, one in enumerate(list(value)[:most])]
+    if type(value) in _DICTS:
+        return [(f"{name}[{_key(key)}]", one) for key, one in list(value.items())[:most]]
+    if type(value).__module__ == "builtins" or callable(value):
         return []
-    held = inspect.getattr_static(value, "__dict__", None)
-    return (
-        [(f"{name}.{key}", one) for key, one in list(vars(value).items())[:_MOST_ITEMS]]
-        if held is not None
-        else []
-    )
+    return [(f"{name}.{key}", one) for key, one in list(_attributes(value).items())[:most]]
+
+
+def _key(key: object) -> str:
+    """A key as the program writes it; that of a class of its own would be asked for its text."""
+    return repr(key) if type(key) in _KEYS else "…"
+
+
+def _attributes(value: object) -> dict[str, Any]:
+    """What an object holds, whatever its class answers when it is asked."""
+    try:
+        held = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return held if type(held) is dict else {}

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from trainlint.trace.watch.held_values import parts
+
 if TYPE_CHECKING:
     from trainlint.trace.watch.recorder import Recorder
 
 _MOST_VARIABLES = 2_000
 _MOST_ITEMS = 1_000
+_CONTAINERS = ("builtins", "collections")
 
 
 def names_in(frame: FrameType | None, wanted: set[int]) -> dict[int, str]:
@@ -31,19 +34,13 @@ def names_in(frame: FrameType | None, wanted: set[int]) -> dict[int, str]:
 
 def _tensors(name: str, value: Any, depth: int = 2) -> Iterator[tuple[str, torch.Tensor]]:
     """The tensors in a variable, each with its name."""
-    if isinstance(value, torch.Tensor):
+    if issubclass(type(value), torch.Tensor):
         yield name, value
-    elif isinstance(value, torch.nn.Module):
+    elif issubclass(type(value), torch.nn.Module):
         yield from ((f"{name}.{path}", one) for path, one in value.named_parameters())
-    elif depth and type(value) in (list, tuple):
-        for number, one in enumerate(islice(value, _MOST_ITEMS)):
-            yield from _tensors(f"{name}[{number}]", one, depth - 1)
-    elif depth and isinstance(value, dict):
-        for key, one in islice(list(value.items()), _MOST_ITEMS):
-            yield from _tensors(f"{name}[{key!r}]", one, depth - 1)
-    elif name == "self":
-        for attribute, one in list(getattr(value, "__dict__", {}).items()):
-            yield from _tensors(f"self.{attribute}", one, depth - 1)
+    elif depth and (type(value).__module__ in _CONTAINERS or name == "self"):
+        for inside, one in parts(name, value, _MOST_ITEMS):
+            yield from _tensors(inside, one, depth - 1)
 
 
 def loose(recorder: Recorder) -> Iterator[tuple[str, torch.Tensor]]:
