@@ -85,6 +85,7 @@ def main(batches):
 def found(text: str, code: str, monkeypatch: pytest.MonkeyPatch, folder: Path, steps: int) -> list[Finding]:
     monkeypatch.chdir(folder)
     monkeypatch.setattr(limits, "PART_STEPS", steps)
+    monkeypatch.setattr(limits, "STEPS_PER_NAME", 0)
     Path("train.py").write_text(START + text)
     return [one for one in analyse([Source("train.py")]).findings if one.code == code]
 

@@ -171,12 +171,41 @@ def test_an_entry_point_that_takes_too_much_loses_itself_alone(
     assert "TL101" in codes(report)  # `late` is entered on its own
 
 
+def _follow_for(steps: int, monkeypatch: pytest.MonkeyPatch, each_name: int = 0) -> None:
+    monkeypatch.setattr(limits, "PART_STEPS", steps)
+    monkeypatch.setattr(limits, "STEPS_PER_NAME", each_name)
+
+
 def test_calls_beyond_the_limit_are_told_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = LATE + "def main():\n" + "    print(a + b)\n" * 50 + "    late(nn.Linear(2, 2), [(x, x)])\n"
     assert checked(folder, text, "--no-cache")["limits"] == []
-    monkeypatch.setattr(limits, "PART_STEPS", 60)
+    _follow_for(60, monkeypatch)
     (told,) = checked(folder, text, "--no-cache")["limits"]
     assert (told["entry"], told["limit"]) == ("main", "PART_STEPS")
+
+
+@pytest.mark.parametrize(("parts", "is_followed"), [(20, True), (1, False)])
+def test_calls_are_followed_as_far_as_there_is_text(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, parts: int, is_followed: bool
+) -> None:
+    part = "def part_{}():\n" + "    print(1, 2, 3, 4, 5, 6, 7, 8, 9)\n" * 4 + "\n"
+    main = "def main():\n" + "".join(f"    part_{number % parts}()\n" for number in range(20))
+    text = LATE + "".join(map(part.format, range(parts))) + main + "    late(nn.Linear(2, 2), [(x, x)])\n"
+    _follow_for(300, monkeypatch, each_name=100)
+    assert (not checked(folder, text, "--no-cache")["limits"]) is is_followed
+
+
+@pytest.mark.parametrize("count", [2, 11])
+def test_a_loop_over_many_items_leaves_steps_for_what_is_behind_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    text = LATE + (
+        "def counted(rate):\n    print(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)\n    return rate\n\n"
+        f"def main():\n    for rate in {list(range(count))}:\n        print(counted(rate))\n"
+        "    late(nn.Linear(2, 2), [(x, x)])\n"
+    )
+    _follow_for(100, monkeypatch)
+    assert checked(folder, text, "--no-cache")["limits"] == []
 
 
 CLOSURES = """
@@ -251,7 +280,7 @@ def test_what_a_call_that_is_not_followed_may_clear_counts_as_cleared(
 
     assert "TL301" not in found(clear)
     assert "TL301" in found("pass")
-    monkeypatch.setattr(limits, "PART_STEPS", 20)
+    _follow_for(20, monkeypatch)
     assert "TL301" not in found(clear)
 
 
@@ -270,7 +299,7 @@ def fit(model, loader):
         nn.functional.mse_loss(model(x), y).backward()
         optimizer.step()
 """
-    monkeypatch.setattr(limits, "PART_STEPS", 20)
+    _follow_for(20, monkeypatch)
     report = checked(folder, text, "--no-cache")
     assert report["limits"] and "TL301" in codes(report)
 
@@ -301,13 +330,13 @@ def test_a_property_that_is_not_followed_gives_the_same_each_time(
         return codes(checked(folder, GIVEN.replace("STEP", step), "--no-cache"))
 
     assert "TL305" not in found("self.optimizer.step()")
-    monkeypatch.setattr(limits, "PART_STEPS", 20)
+    _follow_for(20, monkeypatch)
     assert "TL305" not in found("self.optimizer.step()")
     assert "TL305" in found("pass")
 
 
 def test_limits_are_kept_with_findings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "PART_STEPS", 60)
+    _follow_for(60, monkeypatch)
     text = LATE + "def main():\n" + "    print(a + b)\n" * 50 + "    late(nn.Linear(2, 2), [(x, x)])\n"
     cold = checked(folder, text)
     assert cold["limits"]
@@ -321,7 +350,15 @@ def test_verbose_says_which_limits_were_reached(folder: Path, monkeypatch: pytes
     plain = CliRunner().invoke(app, ["check", "--no-cache", "train.py"])
     verbose = CliRunner().invoke(app, ["check", "--no-cache", "train.py", "--verbose"])
     assert "ENTRY_STEPS" not in plain.stdout
+    assert "1 file was not followed to the end: --verbose says where." in plain.stdout
+    assert "was not followed to the end" not in verbose.stdout
     assert "  train.py: ENTRY_STEPS, nothing in it is judged\n" in verbose.stdout
+
+
+def test_what_is_followed_to_the_end_says_nothing_of_it(folder: Path) -> None:
+    (folder / "train.py").write_text(START + LATE)
+    plain = CliRunner().invoke(app, ["check", "--no-cache", "train.py"])
+    assert "in 1 file.\n" in plain.stdout and "to the end" not in plain.stdout
 
 
 def test_a_rule_that_asks_too_much_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,14 @@ def split(reached: Iterable[Reached]) -> tuple[list[Reached], list[Reached]]:
     return [one for one in every if one.limit != NO_CALLER], [one for one in every if one.limit == NO_CALLER]
 
 
+_CUTS = frozenset(("ENTRY_STEPS", "PROGRAM_STEPS", "PART_STEPS"))
+
+
+def cut_short(reached: Iterable[Reached]) -> frozenset[str]:
+    """Files with an entry point that was not followed to its end."""
+    return frozenset(one.path for one in reached if one.limit in _CUTS)
+
+
 _LOST = {
     "ENTRY_STEPS": "nothing in it is judged",
     "PROGRAM_STEPS": "later calls are not followed",

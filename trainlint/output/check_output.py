@@ -44,4 +44,4 @@ def check_output(
     if closed and output_format is OutputFormat.text:
         if not counted:
             yield from overview(report, layout.columns)
-        yield from wrapped([Piece(closing(report))], layout.columns)
+        yield from wrapped([Piece(closing(report, is_told=verbose))], layout.columns)

@@ -16,7 +16,7 @@ from trainlint.output.printable import cells, printable
 from trainlint.output.style import Meaning, Piece
 from trainlint.output.wrapping import wrapped, wrapped_words
 from trainlint.project.source_texts import Lines
-from trainlint.reached import split
+from trainlint.reached import cut_short, split
 from trainlint.report import Fixable, Report
 
 _LINES_SHOWN_WHOLE = 4
@@ -44,8 +44,8 @@ def _left_out(alike: Alike) -> Iterator[Piece]:
     yield Piece(f"{len(alike.findings)} more {files(alike.findings)}; --show-all\n")
 
 
-def closing(report: Report) -> str:
-    """One sentence that sums up."""
+def closing(report: Report, *, is_told: bool = False) -> str:
+    """One sentence that sums up. `is_told`: the limits that were reached are listed already."""
     aside = _aside(report)
     files = _count(report.files, "file")
     problems = f"; {_count(len(report.problems), 'problem')}, see above" if report.problems else ""
@@ -66,6 +66,8 @@ def closing(report: Report) -> str:
     said = f"Found {_listed(found) if found else 'nothing'} in {files}{aside}{problems}{probes}.\n"
     if ending is not None and ending.showed_nothing and not report.shown:
         said = f"Nothing could be judged: no training step was recorded{problems}.\n"
+    if (cut := len(cut_short(report.limited))) and not is_told:
+        said += f"{_count(cut, 'file')} {'was' if cut == 1 else 'were'} not followed to the end: --verbose says where.\n"
     if gone := report.withheld.gone:
         entries = (
             f"{gone} entry of the baseline matches" if gone == 1 else f"{gone} entries of the baseline match"

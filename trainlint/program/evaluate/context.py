@@ -13,7 +13,7 @@ from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.values import Constant, Object, Value
 from trainlint.finding import Place
 from trainlint.program.evaluate.conditions import Guard
-from trainlint.program.evaluate.uses import Trace
+from trainlint.program.evaluate.uses import Code, Trace
 from trainlint.program.evaluate.values import ClassValue, Env
 from trainlint.program.source import syntax as s
 
@@ -103,10 +103,12 @@ class Following(NamedTuple):
 
     until: int
     limit: str
+    grows: bool = False
+    """Whether there are more of them for each function that is reached."""
 
     @staticmethod
     def for_all(limit: str) -> Following:
-        return Following(getattr(limits, limit), limit)
+        return Following(getattr(limits, limit), limit, grows=True)
 
 
 @dataclass
@@ -127,6 +129,10 @@ class Work:
     """Whether functions that were left out may switch a mode, by where they stand."""
     steps: int = 0
     """Statements and expressions that were evaluated."""
+    bodies: set[Code] = field(default_factory=set)
+    """Functions whose bodies were entered."""
+    more: int = 0
+    """Steps that these are followed for, beside those of the limit."""
 
     @staticmethod
     def begun(limit: str) -> Work:

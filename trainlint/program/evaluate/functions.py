@@ -111,8 +111,7 @@ def call_function(
         return ev.op("framework", given.all(), at, func.code.name + "(…)", owner=owner)
     if not is_again and written.decorators and is_cached(written):
         return _cached(ev, func, given, at, receiver)
-    ev.trace.reached.add((func.env.path, func.code.at[0]))
-    ev.trace.code.add((func.env.path, func.code.at[0]))
+    ev.reach(func.env.path, func.code)
     frame = Frame(
         ev.new_env(func.env.path, func.env),
         func.code,

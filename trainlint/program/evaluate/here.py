@@ -149,16 +149,32 @@ class Here:
     def follows(self) -> bool:
         """Whether calls are still followed."""
         is_deep = len(self.frames) > limits.MAX_DEPTH
-        if self.work.steps <= self.work.following.until and not is_deep:
+        if self.steps_left() >= 0 and not is_deep:
             return True
         self.trace.limits.add("MAX_DEPTH" if is_deep else self.work.following.limit)
         return False
+
+    def steps_left(self) -> int:
+        """Steps for which calls are still followed; below zero, none are."""
+        work = self.work
+        return work.following.until + (work.more if work.following.grows else 0) - work.steps
+
+    def reach(self, path: str, code: s.Function) -> None:
+        """The body of a function is entered. The first time, there is more text that calls are followed for."""
+        place, work = (path, code.at[0]), self.work
+        self.trace.reached.add(place)
+        self.trace.code.add(place)
+        if place not in work.bodies:
+            work.bodies.add(place)
+            work.more += limits.STEPS_PER_NAME * len(code.names)
 
     @contextmanager
     def at_most(self, limit: str) -> Iterator[None]:
         """Calls inside are followed up to a limit of their own."""
         work, before = self.work, self.work.following
-        work.following = min(before, Following(work.steps + getattr(limits, limit), limit))
+        most: int = getattr(limits, limit)
+        if most < self.steps_left():
+            work.following = Following(work.steps + most, limit)
         try:
             yield
         finally:

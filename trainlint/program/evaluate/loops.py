@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 def for_statement(ev: Evaluator, node: s.For) -> Signal:
     iterable = elements.listed(ev.expr(node.iterable))
     if isinstance(iterable, Items) and is_unrolled(ev, iterable):
-        with unrolled(ev, iterable):
-            signal = _item_by_item(ev, node, iterable)
-        if signal is None:
+        signal, rest = _item_by_item(ev, node, iterable)
+        if signal is not None:
+            return None if signal == "break" else signal
+        if not rest:
             return decided(ev, node.orelse)
-        return None if signal == "break" else signal
-    if isinstance(iterable, Items) and iterable.is_begun:
+        iterable = Items(items=rest, exact=False)
+    elif isinstance(iterable, Items) and iterable.is_begun:
         first, others = _parted(iterable)
         if is_unrolled(ev, first):
-            with unrolled(ev, first):
-                signal = _item_by_item(ev, node, first)
+            signal, rest = _item_by_item(ev, node, first)
             if signal is not None:
                 return None if signal == "break" else signal
-            iterable = others
+            iterable = Items(items=[*rest, *others.items], exact=False)
 
     code = ev.frames[-1].code
     lost = list(rebinding.lost(node, code.body)) if code is not None else []
@@ -72,18 +72,23 @@ def _note_lost(ev: Evaluator, assign: s.Assign, name: str, before: Value | None)
         ev.emit(Discarded, assign.at, name=made.name, tensor=before, text=made.text, kept_in=name, made=made)
 
 
-def _item_by_item(ev: Evaluator, node: s.For, iterable: Items) -> Signal:
-    """How the loop was left before its end, if it was."""
+def _item_by_item(ev: Evaluator, node: s.For, iterable: Items) -> tuple[Signal, list[Value]]:
+    """How the loop was left before its end, if it was, and the items for which the steps would not be enough."""
     made = Rounds()
     ev.nodes.append(made)
-    for one in tuple(iterable.items):  # the body may append to it
-        made.rounds.append([])
-        with ev.inside(nodes=made.rounds[-1]):
-            assigning.assign(ev, node.target, one)
-            signal = block(ev, node.body)
-        if signal in ("return", "raise", "break"):
-            return signal
-    return None
+    items = list(iterable.items)  # the body may append to it
+    begun = ev.work.steps
+    with unrolled(ev, iterable):
+        for count, one in enumerate(items, 1):
+            made.rounds.append([])
+            with ev.inside(nodes=made.rounds[-1]):
+                assigning.assign(ev, node.target, one)
+                signal = block(ev, node.body)
+            if signal in ("return", "raise", "break"):
+                return signal, []
+            if (ev.work.steps - begun) * (len(items) - count) > ev.steps_left() * count:
+                return None, items[count:]
+    return None, []
 
 
 def while_statement(ev: Evaluator, node: s.While) -> Signal:
