@@ -362,7 +362,7 @@ def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text:
     ev.emit(Escape, at, values=given.all())
     for one in given.args:
         called_back(ev, one, at)
-    return ev.op("call", (func, *given.args), at, text, given.options)
+    return ev.op("call", (func, *given.args), at, text, given.named())
 
 
 _FUNCTIONS: dict[str, _Call] = {

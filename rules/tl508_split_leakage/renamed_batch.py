@@ -1,0 +1,68 @@
+"""Evaluation in the middle of an epoch that gives its batches the name of the batch that is trained on after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.flow import is_made_of
+from trainlint.facts.ask.loaders import in_evaluation
+from trainlint.facts.model.events.forwards import Forward
+from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.model.nodes import Loop
+from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Choice, Op, Value, constant
+
+from .last_batch import KEEPS_BATCH
+
+
+def trained_on_held_out(training: Training) -> Iterator[tuple[Loop, Backward]]:
+    """Each loop that evaluates, and the backward of a loss that is made of its last batch, if it has run, and else of the
+    batch of the loop around it."""
+    told: set[int] = set()
+    for backward in training.events(Backward):
+        for one in reached([backward.loss]) if backward.loops else ():
+            if not isinstance(one, Choice):
+                continue
+            drawn = list(_drawn(one))
+            own = [each for each in drawn if set(each.loops) <= set(backward.loops)]
+            for other in drawn:
+                loop = training.loops.get(other.loops[-1])
+                if loop is None or loop.number in told or loop.number in backward.loops:
+                    continue
+                if any(_is_inside(other, each) for each in own) and _evaluates(training, other):
+                    told.add(loop.number)
+                    yield loop, backward
+
+
+def _drawn(value: Value) -> Iterator[Op]:
+    """What loops hand out that a value may be, or be a part of; not how many of it there were."""
+    for one in reached([value], _kept):
+        if isinstance(one, Op) and one.name == "iterate" and one.loops:
+            yield one
+
+
+def _kept(value: Value) -> Iterable[Value]:
+    match value:
+        case Choice():
+            return value.parts()
+        case Op(name="getitem", inputs=(Op(name="iterate", inputs=(Op(name="enumerate"), *_)), index)):
+            return value.inputs[:1] if constant(index) == 1 else ()
+        case Op(name=name) if name in KEEPS_BATCH:
+            return value.inputs[:1]
+    return ()
+
+
+def _is_inside(other: Op, own: Op) -> bool:
+    """Whether something is drawn in the loop that hands out a batch, and not from that batch."""
+    return own.loops == other.loops[: len(own.loops)] and not is_made_of(other, own)
+
+
+def _evaluates(training: Training, batch: Op) -> bool:
+    """Whether a model is only asked about a batch in its own loop."""
+    loop = batch.loops[-1]
+    return not training.inside(loop, Backward) and any(
+        (one.records is False or in_evaluation(training, one))
+        and any(is_made_of(given, batch) for given in one.given)
+        for one in training.inside(loop, Forward)
+    )
