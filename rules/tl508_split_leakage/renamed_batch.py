@@ -11,7 +11,7 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.nodes import Loop
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Choice, Op, Value, constant
+from trainlint.facts.model.values import Choice, Op, Value
 
 from .last_batch import KEEPS_BATCH
 
@@ -25,18 +25,18 @@ def trained_on_held_out(training: Training) -> Iterator[tuple[Loop, Backward]]:
             if not isinstance(one, Choice):
                 continue
             drawn = list(_drawn(one))
-            own = [each for each in drawn if set(each.loops) <= set(backward.loops)]
+            own = [each for each in drawn if each.loops[-1] in backward.loops]
             for other in drawn:
                 loop = training.loops.get(other.loops[-1])
-                if loop is None or loop.number in told or loop.number in backward.loops:
+                if loop is None or loop.number in told:
                     continue
-                if any(_is_inside(other, each) for each in own) and _evaluates(training, other):
+                if any(not is_made_of(other, each) for each in own) and _evaluates(training, other):
                     told.add(loop.number)
                     yield loop, backward
 
 
 def _drawn(value: Value) -> Iterator[Op]:
-    """What loops hand out that a value may be, or be a part of; not how many of it there were."""
+    """What loops hand out that a value may be, or be a part of."""
     for one in reached([value], _kept):
         if isinstance(one, Op) and one.name == "iterate" and one.loops:
             yield one
@@ -46,16 +46,9 @@ def _kept(value: Value) -> Iterable[Value]:
     match value:
         case Choice():
             return value.parts()
-        case Op(name="getitem", inputs=(Op(name="iterate", inputs=(Op(name="enumerate"), *_)), index)):
-            return value.inputs[:1] if constant(index) == 1 else ()
         case Op(name=name) if name in KEEPS_BATCH:
             return value.inputs[:1]
     return ()
-
-
-def _is_inside(other: Op, own: Op) -> bool:
-    """Whether something is drawn in the loop that hands out a batch, and not from that batch."""
-    return own.loops == other.loops[: len(own.loops)] and not is_made_of(other, own)
 
 
 def _evaluates(training: Training, batch: Op) -> bool:
