@@ -16,6 +16,7 @@ from trainlint.rule import rule
 from .drawn_once import drawn_once
 from .first_batches import are_the_first
 from .handed import handed_to_trainers
+from .parts_in_order import whole_in_order
 from .reading import (
     is_in_random_order,
     is_one_batch,
@@ -189,6 +190,10 @@ def _has_an_order(training: Training, dataset: Value, loader: Object, made: Item
     that are laid out class by class."""
     if isinstance(dataset, Object) and dataset.is_a(_ITERABLE):
         return False
+    if (whole := whole_in_order(dataset)) is not None and is_in_random_order(training, dataset):
+        return False
+    if whole is not None:
+        return all(_has_an_order(training, one, loader, made) for one in alternatives(whole))
     name = type_of(dataset)
     known = name.startswith(_IN_FILES) or name == "torch.utils.data.TensorDataset"
     is_own = isinstance(dataset, Object) and dataset.definition is not None and made is not None
