@@ -22,7 +22,7 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import Built, ModuleChanged
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives
+from trainlint.facts.model.values import Choice, Missing, Object, Op, Value, alternatives
 from trainlint.finding import Place
 
 from .compared import without_targets
@@ -255,7 +255,7 @@ def layers_trained(loss: Value, optimizers: Optimizers | None = None) -> dict[Ob
     pending = [loss]
     seen: set[int] = set()
     while pending and len(seen) < _MAX_VALUES:
-        one = pending.pop(0)
+        one = _there(pending.pop(0))
         if one.uid in seen or isinstance(one, Choice):
             continue
         seen.add(one.uid)
@@ -269,6 +269,12 @@ def layers_trained(loss: Value, optimizers: Optimizers | None = None) -> dict[Ob
                 found.setdefault(layer, one)
         pending.extend(one.parts() if optimizers is None else without_targets(one, optimizers.holds))
     return found
+
+
+def _there(value: Value) -> Value:
+    """What a dict has under a key, where it may have nothing there: then the program ends here."""
+    held = [one for one in value.parts() if not isinstance(one, Missing)] if isinstance(value, Choice) else []
+    return held[0] if len(held) == 1 else value
 
 
 def _may_be_touched(training: Training, layers: dict[Object, Op], optimizers: Optimizers) -> bool:
