@@ -21,7 +21,7 @@ def other_stepped(training: Training) -> Iterator[Finding]:
     """`critic_optimizer.step()` after the loss of the actor, whose own optimizer never steps."""
     idle = list(_never_stepped(training))
     for backward, step in _pairs(training) if idle else ():
-        if not trains_others(training, backward, step.optimizer):
+        if not trains_others(training, backward, step.optimizer) or not _has_its_own(training, step):
             continue
         reached = trained(backward.loss)
         meant = next((one for one in idle if not reached.isdisjoint(numbers_held(training, one))), None)
@@ -38,6 +38,12 @@ def other_stepped(training: Training) -> Iterator[Finding]:
                 ),
                 is_shown_by_runs=False,
             )
+
+
+def _has_its_own(training: Training, step: OptimizerStep) -> bool:
+    """Whether another loss trains what an optimizer holds: else it may have come in the place of the one that never steps."""
+    held = numbers_held(training, step.optimizer)
+    return any(not trained(one.loss).isdisjoint(held) for one in training.events(Backward))
 
 
 def _never_stepped(training: Training) -> Iterator[Object]:
