@@ -51,15 +51,18 @@ def _never_stepped(training: Training) -> Iterator[Object]:
     steps = training.events(OptimizerStep)
     if not steps or training.is_cut or "step" in training.earlier.others:
         return
-    handed = {id(one) for one in given_away(training)}
-    for one in training.objects:
-        if one.is_a(OPTIMIZER) and not one.is_open and not one.only_holds and id(one) not in handed:
-            modules, complete = modules_held(one)
-            is_stepped = any(
-                one in alternatives(step.optimizer) or same_parameters(one, step.optimizer) for step in steps
-            )
-            if modules and complete and not is_stepped:
-                yield one
+    several = {step.optimizer.uid: step.optimizer for step in steps}
+    stepped = {one.uid: one for value in several.values() for one in alternatives(value)}
+    known = (
+        one for one in training.objects if one.is_a(OPTIMIZER) and not one.is_open and not one.only_holds
+    )
+    idle = [one for one in known if one.uid not in stepped]
+    handed = {id(one) for one in given_away(training)} if idle else set()
+    for one in idle:
+        modules, complete = modules_held(one)
+        is_stepped = any(same_parameters(one, other) for other in stepped.values())
+        if modules and complete and not is_stepped and id(one) not in handed:
+            yield one
 
 
 def _pairs(training: Training) -> Iterator[tuple[Backward, OptimizerStep]]:

@@ -36,13 +36,17 @@ class TrainedCopy(NamedTuple):
 
 def copy_trained(training: Training) -> TrainedCopy | None:
     """An optimizer that holds a model, where all losses that it steps after are of a copy of that, which none holds."""
+    called = {one.module.uid: one.module for one in training.events(Forward)}
+    if training.is_cut or all(_origin(made_as(one)) is None for one in called.values()):
+        return None
     steps = training.events(OptimizerStep)
     held = [model for step in steps for model in _models(step.optimizer)]
-    if training.is_cut or not held or may_set_gradients(training, None):
+    if not held or may_set_gradients(training, None):
         return None
+    losses = {loops: _copies_beside(training, loops) for loops in {one.loops[-1:] for one in steps}}
     for step in steps:
         optimizer, models = step.optimizer, list(_models(step.optimizer))
-        found = [_copies(loss) for loss in _losses_beside(training, step)]
+        found = losses[step.loops[-1:]]
         copies = [one for some in found for one in some or ()]
         if (
             not (models and copies and all(found))
@@ -65,10 +69,10 @@ def _models(optimizer: Value) -> Iterator[Value]:
         yield from (made_as(one) for module in modules for one in alternatives(module))
 
 
-def _losses_beside(training: Training, step: OptimizerStep) -> list[Value]:
-    """The losses whose gradients a step in a loop may use, or one in none."""
-    around = training.inside(step.loops[-1], Backward) if step.loops else training.events(Backward)
-    return [one.loss for one in around if is_in_sight(one)]
+def _copies_beside(training: Training, loops: tuple[int, ...]) -> list[list[Object | Op] | None]:
+    """The copies of models that each loss is made of whose gradients a step in a loop may use, or one in none."""
+    around = training.inside(loops[-1], Backward) if loops else training.events(Backward)
+    return [_copies(one.loss) for one in around if is_in_sight(one)]
 
 
 def _copies(loss: Value) -> list[Object | Op] | None:

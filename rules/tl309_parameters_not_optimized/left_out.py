@@ -255,7 +255,9 @@ def layers_trained(loss: Value, optimizers: Optimizers | None = None) -> dict[Ob
     pending = [loss]
     seen: set[int] = set()
     while pending and len(seen) < _MAX_VALUES:
-        one = _there(pending.pop(0))
+        one = pending.pop(0)
+        if isinstance(one, Choice):
+            one = _there(one)
         if one.uid in seen or isinstance(one, Choice):
             continue
         seen.add(one.uid)
@@ -271,10 +273,10 @@ def layers_trained(loss: Value, optimizers: Optimizers | None = None) -> dict[Ob
     return found
 
 
-def _there(value: Value) -> Value:
+def _there(found: Choice) -> Value:
     """What a dict has under a key, where it may have nothing there: then the program ends here."""
-    held = [one for one in value.parts() if not isinstance(one, Missing)] if isinstance(value, Choice) else []
-    return held[0] if len(held) == 1 else value
+    held = [one for one in found.parts() if not isinstance(one, Missing)]
+    return held[0] if len(held) == 1 else found
 
 
 def _may_be_touched(training: Training, layers: dict[Object, Op], optimizers: Optimizers) -> bool:

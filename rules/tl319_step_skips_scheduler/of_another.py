@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 
 from trainlint.facts.model.events.modules import Built
 from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
@@ -16,12 +15,10 @@ _MODULE = "torch.optim.lr_scheduler."
 
 def of_another(training: Training) -> Iterator[Finding]:
     """`sched_a = StepLR(opt_b, 5)` and `sched_b = StepLR(opt_b, 5)`, which step side by side, while `opt_a` has none."""
-    steps = training.events(SchedulerStep)
     built = {one.object.uid: one for one in training.events(Built)}
     told: set[int] = set()
-    for first, second in combinations(steps, 2):
-        one, other = sorted((first.scheduler, second.scheduler), key=lambda each: each.uid)
-        if other.uid in told or first.loops != second.loops or not _are_alike(one, other):
+    for one, other in _beside(training):
+        if other.uid in told or not _are_alike(one, other):
             continue
         made, again = built.get(one.uid), built.get(other.uid)
         if made is None or again is None or not compatible(made.guards, again.guards):
@@ -39,6 +36,20 @@ def of_another(training: Training) -> Iterator[Finding]:
                 ),
                 level="warning",
             )
+
+
+def _beside(training: Training) -> Iterator[tuple[Object, Object]]:
+    """The schedulers of one class and one optimizer that step in the same loop, in pairs, each with the first that was made."""
+    groups: dict[object, dict[int, Object]] = {}
+    for step in training.events(SchedulerStep):
+        optimizer = step.scheduler.argument(0, "optimizer")
+        if optimizer is not None:
+            groups.setdefault((step.loops, optimizer.uid, step.scheduler.type), {})[step.scheduler.uid] = (
+                step.scheduler
+            )
+    for several in groups.values():
+        first, *others = (several[number] for number in sorted(several))
+        yield from ((first, other) for other in others)
 
 
 def _are_alike(one: Object, other: Object) -> bool:

@@ -60,7 +60,8 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
         operation = LAYERS.get(name, value.type)
 
         def applied() -> Value:
-            made = ev.op(operation, given.args, at, text, given.named(), owner=value)
+            named = given.named() if given.mappings else given.options
+            made = ev.op(operation, given.args, at, text, named, owner=value)
             made.is_open = given.open
             noting.noted(ev, made, at, value.type)
             if value.type in ATTENTION_MASKS:
@@ -232,7 +233,7 @@ def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.S
             result = hooks.run(ev, module, given, result, at)
     marked = _Marking(ev, module, at, text).of(result)
     if ev.here.forwards == 0:
-        named = tuple(given.named().values())
+        named = tuple(given.named().values()) if given.mappings else tuple(given.options.values())
         ev.emit(
             Forward,
             at,

@@ -33,7 +33,9 @@ def bind_parameters(ev: Evaluator, func: FunctionValue, given: Arguments) -> Non
             names.bind(ev, parameter.name, table)
             options = {}
         else:
-            value = _taken_out(ev, func, parameter, args, given) if parameter.name not in options else None
+            value = None
+            if given.mappings and parameter.name not in options:
+                value = _taken_out(ev, func, parameter, args, given.mappings[0])
             if value is None:
                 value = _argument(ev, func, parameter, args, options, opened)
             names.bind(ev, parameter.name, value)
@@ -49,13 +51,13 @@ def _rest(ev: Evaluator, args: list[Value], opened: bool) -> Items:
 
 
 def _taken_out(
-    ev: Evaluator, func: FunctionValue, parameter: s.Parameter, args: list[Value], given: Arguments
+    ev: Evaluator, func: FunctionValue, parameter: s.Parameter, args: list[Value], batch: Value
 ) -> Value | None:
     """What the forward of a model is given by `model(**batch)` for a parameter that it has to be given: an entry of the batch."""
     is_needed = not args and parameter.name not in func.defaults
-    if not given.mappings or not is_needed or func.code.name != "forward":
+    if not is_needed or func.code.name != "forward":
         return None
-    held = subscripts.item(ev, given.mappings[0], Constant(value=parameter.name), func.code.at)
+    held = subscripts.item(ev, batch, Constant(value=parameter.name), func.code.at)
     return _handed(ev, func, parameter, held)
 
 
