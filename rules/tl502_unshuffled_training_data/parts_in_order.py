@@ -21,13 +21,15 @@ def whole_in_order(dataset: Value) -> Value | None:
 
 
 def _is_sorted(indices: Value) -> bool:
-    match indices:
-        case Op(name=name) if name in _COUNTS:
+    while isinstance(indices, Op) and indices.name == "getitem" and indices.inputs:
+        if _is_of_fold(indices):
             return True
-        case Op(
-            name="getitem", inputs=(Op(name="iterate", inputs=(Op(name="split", inputs=(folds, *_)), *_)), *_)
-        ):
+        indices = indices.inputs[0]
+    return isinstance(indices, Op) and indices.name in _COUNTS
+
+
+def _is_of_fold(indices: Op) -> bool:
+    match indices.inputs[0]:
+        case Op(name="iterate", inputs=(Op(name="split", inputs=(folds, *_)), *_)):
             return all(isinstance(one, Op) and _FOLDS.match(one.name) for one in alternatives(folds))
-        case Op(name="getitem", inputs=(whole, *_)):
-            return _is_sorted(whole)
     return False

@@ -186,14 +186,20 @@ def _is_stepped(module: Value, stepped: set[int]) -> bool:
 
 
 def _has_an_order(training: Training, dataset: Value, loader: Object, made: ItemsMade | None) -> bool:
+    """Whether a dataset, or the one of which it is a part in the same order, certainly holds items that have one."""
+    whole = whole_in_order(dataset)
+    if whole is None:
+        return _is_stored(training, dataset, loader, made)
+    return not is_in_random_order(training, dataset) and all(
+        _is_stored(training, one, loader, made) for one in alternatives(whole)
+    )
+
+
+def _is_stored(training: Training, dataset: Value, loader: Object, made: ItemsMade | None) -> bool:
     """Whether a dataset certainly holds stored items that are read by index, and no random numbers, or none beside labels
     that are laid out class by class."""
     if isinstance(dataset, Object) and dataset.is_a(_ITERABLE):
         return False
-    if (whole := whole_in_order(dataset)) is not None and is_in_random_order(training, dataset):
-        return False
-    if whole is not None:
-        return all(_has_an_order(training, one, loader, made) for one in alternatives(whole))
     name = type_of(dataset)
     known = name.startswith(_IN_FILES) or name == "torch.utils.data.TensorDataset"
     is_own = isinstance(dataset, Object) and dataset.definition is not None and made is not None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from trainlint.facts.api.classes import OPTIMIZER, SCHEDULER
-from trainlint.facts.model.values import Choice, Constant, Items, Object, Table, Value, alternatives, constant
+from trainlint.facts.model.values import Constant, Items, Object, Table, Value, alternatives, constant
 
 
 class Schedule(NamedTuple):
@@ -85,10 +85,12 @@ _NAMED = re.compile(r"^(lr_?)?sched(ule(rs?)?)?(_config)?$", re.IGNORECASE)
 def optimizers(returns: Value) -> list[Object]:
     """The optimizers in what `configure_optimizers` returns, in their order, the same ones in whatever form; none where not all
     of them are in sight."""
+    several = [_optimizers(one) for one in alternatives(returns)]
+    return several[0] if several and all(one == several[0] for one in several) else []
+
+
+def _optimizers(returns: Value) -> list[Object]:
     match returns:
-        case Choice(options=ways):
-            several = [optimizers(one) for _, one in ways]
-            return several[0] if all(one == several[0] for one in several) else []
         case Items(items=[Items(items=several), Items()]) | Items(items=several):
             held = several
         case _:
