@@ -11,6 +11,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .one_axis import single_scores
+from .one_class import only_class
 from .one_sequence import classes_last
 
 OVER_CLASSES = ("cross_entropy", "nll_loss")
@@ -39,6 +40,10 @@ def _read(training: Training) -> Iterator[Finding]:
         single = single_scores(loss) if loss.function == "cross_entropy" else None
         if single is not None:
             yield _of_one_axis(loss, *single)
+        is_taught = loss.function == "cross_entropy" and loss.output.records is not False
+        only = only_class(loss) if is_taught and single is None else None
+        if only is not None:
+            yield _of_one_class(loss, only)
         if loss.function not in OVER_CLASSES or not given or not target or None in (*given, *target):
             continue
         layer = _layer_of(loss.input)
@@ -74,6 +79,19 @@ def _of_one_axis(loss: LossCall, layer: Op, is_sure: bool) -> Finding:
         (Because(layer.at, "the layer with one output is called here"),) if layer.at is not None else (),
         confidence="certain" if is_sure else "likely",
         doubt="" if is_sure else "another axis may hold the classes",
+    )
+
+
+def _of_one_class(loss: LossCall, layer: Op) -> Finding:
+    return Finding(
+        loss.at,
+        f"There is one class alone, whose softmax is always 1: {loss.name} is 0 whatever the model gives, or raises for a "
+        "target of 1, so nothing is learned. For two classes, use `BCEWithLogitsLoss`, or two outputs.",
+        (Because(layer.at, "the layer with one output is called here"),)
+        if layer.at not in (None, loss.at)
+        else (),
+        confidence="likely" if loss.guards else "certain",
+        doubt="only a setting chooses this loss" if loss.guards else "",
     )
 
 

@@ -20,6 +20,7 @@ from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 from .instead import stepped_instead
+from .steps_other import other_stepped
 
 ENOUGH = 20
 """Backward passes after which an optimizer that has not stepped will not step."""
@@ -51,6 +52,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
         yield _finding(backward, optimizer.type, optimizer.at, of_idle(training, optimizer))
     if not isinstance(training, Recorded):
         yield from stepped_instead(training)
+        if not judged:
+            yield from other_stepped(training)
         yield from _engines(training)
     elif not judged:
         yield from _idle(training)

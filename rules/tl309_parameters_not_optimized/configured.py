@@ -16,10 +16,13 @@ from .left_out import LeftOut, layers_trained
 from .loose import with_own_parameters
 
 _OTHERWISE = frozenset(
-    "add_param_group freeze load_from_checkpoint load_state_dict named_parameters optimizer_step parameters requires_grad "
-    "requires_grad_ toggle_optimizer unfreeze".split()
+    "add_param_group freeze named_parameters optimizer_step parameters requires_grad requires_grad_ toggle_optimizer "
+    "unfreeze".split()
 )
-"""Names in the methods of a class that may load or freeze its layers, or train them in another way."""
+"""Names in the methods of a class that may freeze its layers, or train them in another way. What its constructor freezes is
+known."""
+_LOADS = frozenset(("load_from_checkpoint", "load_state_dict", "freeze"))
+"""Names in any method after which layers may be meant to stay as they are."""
 
 
 def configured_left_out(training: Training) -> LeftOut | None:
@@ -27,7 +30,9 @@ def configured_left_out(training: Training) -> LeftOut | None:
     given = {one.receiver: one for one in training.events(Configured) if one.automatic is True}
     for step in training.events(StepMethod):
         asked = given.get(step.receiver)
-        if asked is None or step.automatic is not True or not _OTHERWISE.isdisjoint(asked.names):
+        if asked is None or step.automatic is not True or not _LOADS.isdisjoint(asked.names):
+            continue
+        if not _OTHERWISE.isdisjoint(asked.working):
             continue
         found = _left_out(training, step, optimizers_in(asked.returns))
         if found is not None:

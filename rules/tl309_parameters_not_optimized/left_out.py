@@ -22,7 +22,7 @@ from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import Built, ModuleChanged
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives
+from trainlint.facts.model.values import Choice, Missing, Object, Op, Value, alternatives
 from trainlint.finding import Place
 
 from .compared import without_targets
@@ -256,6 +256,8 @@ def layers_trained(loss: Value, optimizers: Optimizers | None = None) -> dict[Ob
     seen: set[int] = set()
     while pending and len(seen) < _MAX_VALUES:
         one = pending.pop(0)
+        if isinstance(one, Choice):
+            one = _there(one)
         if one.uid in seen or isinstance(one, Choice):
             continue
         seen.add(one.uid)
@@ -269,6 +271,12 @@ def layers_trained(loss: Value, optimizers: Optimizers | None = None) -> dict[Ob
                 found.setdefault(layer, one)
         pending.extend(one.parts() if optimizers is None else without_targets(one, optimizers.holds))
     return found
+
+
+def _there(found: Choice) -> Value:
+    """What a dict has under a key, where it may have nothing there: then the program ends here."""
+    held = [one for one in found.parts() if not isinstance(one, Missing)]
+    return held[0] if len(held) == 1 else found
 
 
 def _may_be_touched(training: Training, layers: dict[Object, Op], optimizers: Optimizers) -> bool:

@@ -10,6 +10,7 @@ from trainlint.rule import rule
 
 from .adapters import adapted_later
 from .configured import configured_left_out
+from .copied import copy_trained
 from .frozen_head import frozen_head
 from .left_out import LeftOut, model_left_out, part_left_out
 from .loaded_adapters import loaded_frozen
@@ -50,6 +51,13 @@ def _in_source(training: Training) -> Iterator[Finding]:
             (Because(again.model, "the model that gets the gradients is created here"),),
             confidence="likely" if again.by else None,
             doubt=f"`{again.by}` is not in sight: it may give the same model each time" if again.by else "",
+        )
+    elif (copied := copy_trained(training)) is not None:
+        yield Finding(
+            copied.optimizer,
+            "What is trained is a copy of the model whose parameters this optimizer holds. Nothing trains that model, and no "
+            "optimizer holds the copy, so neither learns. Create the optimizer from the copy, or train the model itself.",
+            (Because(copied.copy, "the copy that gets the gradients is made here"),),
         )
     elif (adapted := adapted_later(training)) is not None:
         yield Finding(

@@ -13,6 +13,7 @@ from trainlint.rule import rule
 
 from .discarded import of_discarded
 from .metric_as_epoch import given_a_metric
+from .of_another import of_another
 from .per_batch import falls_within_epochs
 
 EPOCHS = {
@@ -30,6 +31,7 @@ def check(training: Training) -> Iterator[Finding]:
     yield from falls_within_epochs(training)
     yield from of_discarded(training)
     yield from given_a_metric(training)
+    yield from of_another(training)
 
 
 def _never_stepped(training: Training) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from trainlint.rule import rule
 from .drawn_once import drawn_once
 from .first_batches import are_the_first
 from .handed import handed_to_trainers
+from .parts_in_order import whole_in_order
 from .reading import (
     is_in_random_order,
     is_one_batch,
@@ -72,7 +73,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             (made is None or made.by_index)
             and dataset
             and (
-                all(_has_an_order(training, one, loader) for one in dataset)
+                all(_has_an_order(training, one, loader, made) for one in dataset)
                 or (swapped := shuffled_instead(use, used))
             )
         ):
@@ -140,7 +141,7 @@ def _handed(training: Training, asked: dict[int, ItemsMade]) -> Iterator[Finding
     for loader in handed_to_trainers(training):
         made = asked.get(loader.uid)
         dataset = _datasets(loader)
-        is_stored = bool(dataset) and all(_has_an_order(training, one, loader) for one in dataset)
+        is_stored = bool(dataset) and all(_has_an_order(training, one, loader, made) for one in dataset)
         if loader.at is not None and reads_in_order_by_setting(loader):
             yield Finding(
                 loader.at,
@@ -184,14 +185,25 @@ def _is_stepped(module: Value, stepped: set[int]) -> bool:
     return module.uid in stepped or contains(module, stepped)
 
 
-def _has_an_order(training: Training, dataset: Value, loader: Object) -> bool:
+def _has_an_order(training: Training, dataset: Value, loader: Object, made: ItemsMade | None) -> bool:
+    """Whether a dataset, or the one of which it is a part in the same order, certainly holds items that have one."""
+    whole = whole_in_order(dataset)
+    if whole is None:
+        return _is_stored(training, dataset, loader, made)
+    return not is_in_random_order(training, dataset) and all(
+        _is_stored(training, one, loader, made) for one in alternatives(whole)
+    )
+
+
+def _is_stored(training: Training, dataset: Value, loader: Object, made: ItemsMade | None) -> bool:
     """Whether a dataset certainly holds stored items that are read by index, and no random numbers, or none beside labels
     that are laid out class by class."""
     if isinstance(dataset, Object) and dataset.is_a(_ITERABLE):
         return False
     name = type_of(dataset)
     known = name.startswith(_IN_FILES) or name == "torch.utils.data.TensorDataset"
-    if not known and not is_own_class(dataset, _DATASET):
+    is_own = isinstance(dataset, Object) and dataset.definition is not None and made is not None
+    if not known and not is_own and not is_own_class(dataset, _DATASET):
         return False
     if name in _GENERATED or is_uniform(dataset):
         return False

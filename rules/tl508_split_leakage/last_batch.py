@@ -13,7 +13,7 @@ from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Unknown, Value
 
-_KEEPS_BATCH = frozenset(
+KEEPS_BATCH = frozenset(
     "getitem getattr to cuda cpu float long double half view reshape flatten squeeze unsqueeze permute transpose "
     "contiguous requires_grad_".split()
 )
@@ -78,7 +78,7 @@ def _batch(value: Value) -> Op | None:
         match value:
             case Op(name="iterate") if value.loops:
                 return value
-            case Op(name=name, inputs=(inner, *_)) if name in _KEEPS_BATCH:
+            case Op(name=name, inputs=(inner, *_)) if name in KEEPS_BATCH:
                 value = inner
             case _:
                 return None

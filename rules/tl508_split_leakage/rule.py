@@ -13,6 +13,7 @@ from .folds import through_all_folds
 from .last_batch import of_training, targets_of_training
 from .oversampled import drawn_again
 from .part_of_it import part_of_it
+from .renamed_batch import trained_on_held_out
 from .slices import by_slices
 from .split_twice import SPLITS, split_twice
 from .splits import scaled_by_itself
@@ -120,6 +121,13 @@ def _with_other_data(training: Training) -> Iterator[Finding]:
             "What the model makes of this loop's batch is compared with the targets of the last batch of the training "
             "loop, so the loss says nothing. Pass it the loop's own targets.",
             (Because(batch.at, "this batch is trained on"),) if batch.at is not None else (),
+        )
+    for loop, backward in trained_on_held_out(training):
+        yield Finding(
+            loop.at,
+            "This evaluation gives its batches the name of the batch that is trained on after it: whenever it has run, the "
+            "model is trained on its last one, and the batch of the training loop is lost. Use another name here.",
+            (Because(backward.at, "`backward()` starts here, from the last batch of this loop"),),
         )
     for loader, learned in measured_on_training_data(training):
         if loader.at is not None and learned.at is not None:

@@ -11,14 +11,28 @@ from trainlint.facts.model.events.modules import ModelKept, StateKept, StateTake
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.nodes import Branch, Exit, Node
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Value, alternatives
+from trainlint.facts.model.values import Carried, Constant, Object, Value, alternatives
 
 
 def goes_on(training: Training, kept: ModelKept) -> bool:
     """Whether a loop that did not make the model goes on to step it, and nothing has saved it by then."""
     around = [one for one in kept.loops if one not in kept.module.loops]
-    return any(_is_stepped(training, kept.module, loop) for loop in around) and not _is_used_there(
-        training, kept
+    return (
+        not _becomes_another(kept.value)
+        and any(_is_stepped(training, kept.module, loop) for loop in around)
+        and not _is_used_there(training, kept)
+    )
+
+
+def _becomes_another(value: Value) -> bool:
+    """Whether a loop makes a variable another model than it was before."""
+    before = value
+    while isinstance(before, Carried):
+        before = before.start
+    known = set(alternatives(before))
+    return any(
+        one not in known and not (isinstance(one, Constant) and one.value is None)
+        for one in alternatives(value)
     )
 
 

@@ -29,7 +29,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     yield from _kept_for_later(training)
     yield from _kept_while_training(training)
     for kept in training.events(ModelKept):
-        if _BEST.search(kept.name) and goes_on(training, kept):
+        if _BEST.search(kept.name.rpartition(".")[2]) and goes_on(training, kept):
             yield Finding(
                 kept.at,
                 f"`{kept.name}` is the model itself, not a copy: later steps change it too, so after the loop it has the "

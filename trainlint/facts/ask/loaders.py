@@ -109,7 +109,7 @@ def _uses(training: Training) -> Iterator[Use]:
     steps |= {one.loops for one in training.events(Backward) if one.by_framework and one.by is None}
     learned = [(one, _made_of(one.loss)) for one in training.events(Backward)]
     watched = [
-        (frozenset().union(*(_made_of(given) for given in one.inputs)), not _is_ignored(one))
+        (frozenset().union(*(_made_of(given) for given in one.given)), not _is_ignored(one))
         for one in training.events(Forward)
         if _evaluates(training, one)
     ]
@@ -175,7 +175,7 @@ def learned_from(training: Training) -> list[Value]:
 def watched_from(training: Training) -> list[Value]:
     """Every value that goes into a model in evaluation, through loaders and datasets too."""
     return _all_in(
-        [given for one in training.events(Forward) if _evaluates(training, one) for given in one.inputs]
+        [given for one in training.events(Forward) if _evaluates(training, one) for given in one.given]
     )
 
 

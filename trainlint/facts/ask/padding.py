@@ -69,8 +69,10 @@ def _is_copy(op: Op) -> bool:
 
 
 def _padded_by_hand(op: Op) -> Padded | None:
-    """`torch.full(shape, pad_id)` into which sequences are written, `torch.tensor([ids + [pad_id] * n for ids in batch])`, or
-    `F.pad(ids, (0, n))`."""
+    """`torch.full(shape, pad_id)` into which sequences are written, `torch.zeros(shape)` into whose rows as much is written as each
+    has, `torch.tensor([ids + [pad_id] * n for ids in batch])`, or `F.pad(ids, (0, n))`."""
+    if op.name in ("zeros", "numpy.zeros"):
+        return Padded(op, Constant(value=0)) if op.written and all(map(_fills_begin, op.written)) else None
     if op.name in ("full", "numpy.full", "full_like"):
         fill = op.option(1, "fill_value")
         is_filled = any(one.name == "setitem" for one in op.written)
@@ -87,6 +89,24 @@ def _padded_by_hand(op: Op) -> Padded | None:
     if not isinstance(end, Items) or end.exact or len(end.items) != 1:
         return None
     return Padded(op, end.items[0]) if is_padding_id(end.items[0]) else None
+
+
+def _fills_begin(write: Op) -> bool:
+    """Whether a sequence is written to the beginning of a longer row: `rows[i, : len(ids)] = ids`."""
+    if write.name != "setitem" or len(write.inputs) < 3:
+        return False
+    _, index, written = write.inputs[:3]
+    axis = index.items[-1] if isinstance(index, Items) and index.items else index
+    match axis:
+        case Op(name="[:]", inputs=(_, Op(name="builtins.len", inputs=(counted,)), *_)):
+            return any(one is counted for one in (written, _before_tensor(written)))
+    return False
+
+
+def _before_tensor(value: Value) -> Value | None:
+    """The list of which a tensor is made."""
+    is_made = isinstance(value, Op) and value.name in ("tensor", "LongTensor", "as_tensor") and value.inputs
+    return value.inputs[0] if is_made and isinstance(value, Op) else None
 
 
 def _fills_up(pad: Op) -> bool:

@@ -83,7 +83,13 @@ _NAMED = re.compile(r"^(lr_?)?sched(ule(rs?)?)?(_config)?$", re.IGNORECASE)
 
 
 def optimizers(returns: Value) -> list[Object]:
-    """The optimizers in what `configure_optimizers` returns, in their order; none where not all of them are in sight."""
+    """The optimizers in what `configure_optimizers` returns, in their order, the same ones in whatever form; none where not all
+    of them are in sight."""
+    several = [_optimizers(one) for one in alternatives(returns)]
+    return several[0] if several and all(one == several[0] for one in several) else []
+
+
+def _optimizers(returns: Value) -> list[Object]:
     match returns:
         case Items(items=[Items(items=several), Items()]) | Items(items=several):
             held = several

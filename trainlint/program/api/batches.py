@@ -48,9 +48,15 @@ def note_batch(ev: Evaluator, loader: Object, at: s.Span) -> None:
         ev.emit(Batched, at, loader=loader, batch=batch)
 
 
-def _sample(ev: Evaluator, dataset: Value | None, at: s.Span) -> Value | None:
+def whole_of(dataset: Value | None) -> Value | None:
+    """The dataset that makes the items of a part of it."""
     while isinstance(dataset, Op) and dataset.name in _PARTS and dataset.inputs:
         dataset = dataset.inputs[0]
+    return dataset
+
+
+def _sample(ev: Evaluator, dataset: Value | None, at: s.Span) -> Value | None:
+    dataset = whole_of(dataset)
     match dataset:
         case Op(name="torch.utils.data.TensorDataset"):
             return Items(kind="tuple", items=list(dataset.inputs))

@@ -256,7 +256,7 @@ def _collated(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str)
 
 def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
     """What the dataset does for each item, and each worker process before it begins."""
-    dataset = loader.argument(0, "dataset")
+    dataset = batches.whole_of(loader.argument(0, "dataset"))
     if isinstance(dataset, Object) and isinstance(dataset.definition, ClassValue):
         method = classes.class_attribute(ev, dataset.definition, "__getitem__")
         if isinstance(method, FunctionValue) and len(method.origin.code.parameters) > 1:
@@ -362,7 +362,7 @@ def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text:
     ev.emit(Escape, at, values=given.all())
     for one in given.args:
         called_back(ev, one, at)
-    return ev.op("call", (func, *given.args), at, text, given.options)
+    return ev.op("call", (func, *given.args), at, text, given.named())
 
 
 _FUNCTIONS: dict[str, _Call] = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from trainlint.facts.model.values import (
@@ -107,13 +109,22 @@ def _unpacked(ev: Evaluator, target: s.Collection, value: Value) -> list[Value]:
         middle = value.items[starred : len(value.items) - after]
         return [
             *value.items[:starred],
-            Items(items=list(middle)),
+            _list_of(middle),
             *value.items[len(value.items) - after :],
         ]
     return [
         names.settle(ev, subscripts.item(ev, value, Constant(value=number), target.at))
         for number in range(count)
     ]
+
+
+def _list_of(values: Sequence[Value]) -> Items:
+    """What a starred name takes. What a function was given as `*loaders`, and gives back, is one value for several items."""
+    spread = [one if isinstance(one, Items) and one.kind == "star" else None for one in values]
+    parts = (one.items if one else [value] for value, one in zip(values, spread, strict=True))
+    return Items(
+        items=list(chain.from_iterable(parts)), exact=all(one is None or one.exact for one in spread)
+    )
 
 
 def _from_before(value: Value) -> Value:

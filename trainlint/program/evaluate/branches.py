@@ -30,10 +30,17 @@ def if_statement(ev: Evaluator, node: s.If, is_elif: bool = False) -> Signal:
         outcome = True
     if outcome is not False and shape.restores_mode(node) and conditions.asks_mode(test):
         return _give_back(ev, node)
-    if ev.loops and outcome is not False and shape.is_lazy(node):
-        with ev.inside(loops=()):  # what it makes is made once, on the first iteration
-            return _decide(ev, node, test, None, is_elif)
+    if ev.loops and outcome and shape.is_lazy(node):
+        outcome = None  # on the first iteration alone
     return _decide(ev, node, test, outcome, is_elif)
+
+
+def _body(ev: Evaluator, node: s.If) -> Signal:
+    """The first side of a branch. What `if self.best is None: self.best = ...` makes is made once, on the first iteration."""
+    if not (ev.loops and shape.is_lazy(node)):
+        return taken(ev, node)
+    with ev.inside(loops=()):
+        return taken(ev, node)
 
 
 def _give_back(ev: Evaluator, node: s.If) -> Signal:
@@ -48,7 +55,7 @@ def _give_back(ev: Evaluator, node: s.If) -> Signal:
 
 def _decide(ev: Evaluator, node: s.If, test: Value, outcome: bool | None, is_elif: bool) -> Signal:
     if outcome is not None:
-        return taken(ev, node) if outcome else decided(ev, node.orelse)
+        return _body(ev, node) if outcome else decided(ev, node.orelse)
     if not shape.names_version(node.test):
         return _fork(ev, node, test, is_elif)
     with ev.inside(asking=ev.here.asking + 1):
@@ -63,7 +70,7 @@ def _fork(ev: Evaluator, node: s.If, test: Value, is_elif: bool) -> Signal:
             case (False, (s.If() as chained,)):
                 ev.spend()
                 return if_statement(ev, chained, is_elif=True)
-        return taken(ev, node) if outcome else decided(ev, node.orelse)
+        return _body(ev, node) if outcome else decided(ev, node.orelse)
 
     def assume(outcome: bool) -> None:
         ev.assume(conditions.implied(test, outcome, guard))

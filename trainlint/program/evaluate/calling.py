@@ -60,7 +60,8 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
         operation = LAYERS.get(name, value.type)
 
         def applied() -> Value:
-            made = ev.op(operation, given.args, at, text, given.options, owner=value)
+            named = given.named() if given.mappings else given.options
+            made = ev.op(operation, given.args, at, text, named, owner=value)
             made.is_open = given.open
             noting.noted(ev, made, at, value.type)
             if value.type in ATTENTION_MASKS:
@@ -74,7 +75,7 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
     match given.args:
         case (FunctionValue() as function,) if (found := decorating.under(value, function)) is not function:
             return found
-    return ev.op("call", given.args, at, text, given.options, owner=value)
+    return ev.op("call", given.args, at, text, given.named(), owner=value)
 
 
 def _head_of(ev: Evaluator, model: Object) -> Object | None:
@@ -105,12 +106,12 @@ def _call_own(
         method = classes.class_attribute(ev, cls, "forward")
     if isinstance(method, FunctionValue):
         found = method
-        with_self = Arguments((value, *given.args), given.options, given.open)
+        with_self = given.after(value)
         return _through(ev, value, lambda: ev.call_function(found, with_self, at, value), given, at, text)
     if "torch.nn.Sequential" in value.bases:
         return _through(ev, value, lambda: sequential(ev, value, given, at, text), given, at, text)
     ev.emit(Escape, at, values=given.all())
-    return ev.op("call", given.args, at, text, given.options, owner=value)
+    return ev.op("call", given.args, at, text, given.named(), owner=value)
 
 
 def call_choice(ev: Evaluator, func: Choice, given: Arguments, at: s.Span, text: str) -> Value:
@@ -161,7 +162,7 @@ def _refuses(ev: Evaluator, value: Value, given: Arguments) -> bool:
             return lacks_arguments(value, given) or raises_at_once(value, given)
         case ClassValue():
             init = classes.class_attribute(ev, value, "__init__")
-            made = Arguments((value, *given.args), given.options, given.open)
+            made = given.after(value)
             return isinstance(init, FunctionValue) and (
                 lacks_arguments(init, made) or raises_at_once(init, made)
             )
@@ -175,7 +176,8 @@ def _refuses(ev: Evaluator, value: Value, given: Arguments) -> bool:
 def _settled(ev: Evaluator, given: Arguments) -> Arguments:
     """The same arguments with what is now known of conditions applied."""
     options = {name: names.settle(ev, one) for name, one in given.options.items()}
-    return Arguments(tuple(names.settle(ev, one) for one in given.args), options, given.open)
+    args = tuple(names.settle(ev, one) for one in given.args)
+    return Arguments(args, options, given.open, given.mappings)
 
 
 def call_forward(
@@ -184,7 +186,7 @@ def call_forward(
     """`model.forward(x)`: what a call of the model does, without its hooks. A class that calls the forward of its
     base runs on its own."""
     noting.note_forward(ev, module, given, at)
-    with_self = Arguments((module, *given.args), given.options, given.open)
+    with_self = given.after(module)
     if not isinstance(module, Object) or not module.is_a(MODULE):
         return ev.call_function(forward, with_self, at, module)
     if ev.is_method_of(module) and ev.forwarding() is module:
@@ -222,7 +224,7 @@ def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.S
     """The result of a module's forward, marked as that module's output, and the event of it."""
     ev.spend()
     if ev.here.forwards > limits.MAX_NESTED_MODULES or not ev.follows():
-        return ev.op("call", given.args, at, text, given.options, owner=module)
+        return ev.op("call", given.args, at, text, given.named(), owner=module)
     if not module.is_a(MODULE):
         return work()  # type: ignore[no-any-return]
     with ev.inside(forwards=ev.here.forwards + 1):
@@ -231,7 +233,17 @@ def _through(ev: Evaluator, module: Object, work: Any, given: Arguments, at: s.S
             result = hooks.run(ev, module, given, result, at)
     marked = _Marking(ev, module, at, text).of(result)
     if ev.here.forwards == 0:
-        ev.emit(Forward, at, module=module, inputs=given.args, output=marked, records=ev.records, text=text)
+        named = tuple(given.named().values()) if given.mappings else tuple(given.options.values())
+        ev.emit(
+            Forward,
+            at,
+            module=module,
+            inputs=given.args,
+            named=named,
+            output=marked,
+            records=ev.records,
+            text=text,
+        )
     return marked
 
 

@@ -229,7 +229,8 @@ class Evaluator(Making):
             case Object():
                 return calling.call_object(self, func, given, at, text)
             case Partial():
-                merged = Arguments((*func.args, *given.args), {**func.options, **given.options}, given.open)
+                options = {**func.options, **given.options}
+                merged = Arguments((*func.args, *given.args), options, given.open, given.mappings)
                 return self.call(func.function, merged, at, text)
             case Choice():
                 return calling.call_choice(self, func, given, at, text)
@@ -250,4 +251,4 @@ def _shorten(known: dict[Any, Any], size: int) -> None:
 
 
 def _with_receiver(receiver: Value, given: Arguments) -> Arguments:
-    return Arguments((receiver, *given.args), given.options, given.open)
+    return given.after(receiver)

@@ -105,6 +105,7 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
 def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
     args: list[Value] = []
     options: dict[str, Value] = {}
+    mappings: list[Value] = []
     is_open = False
     for node in nodes:
         value = ev.expr(node.value)
@@ -116,11 +117,12 @@ def _arguments(ev: Evaluator, nodes: tuple[s.Argument, ...]) -> Arguments:
             tables = _tables(value)
             options.update(_options(ev, tables))
             is_open = is_open or not tables
+            mappings += [] if tables else [value]
         elif node.keyword is not None:
             options[node.keyword] = value
         else:
             args.append(value)
-    return Arguments(tuple(args), options, is_open)
+    return Arguments(tuple(args), options, is_open, tuple(mappings))
 
 
 def _tables(value: Value) -> list[tuple[Guards, Table]]:

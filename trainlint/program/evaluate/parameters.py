@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import SOME_MODULE
 from trainlint.facts.model.values import Constant, Items, Object, Table, Value, one_of
+from trainlint.program.api import subscripts
 from trainlint.program.api.lists import bounded
 from trainlint.program.evaluate import conditions, declared, given_by_name, named_after, names, standing_in
 from trainlint.program.evaluate.classes import overridable
@@ -32,7 +33,12 @@ def bind_parameters(ev: Evaluator, func: FunctionValue, given: Arguments) -> Non
             names.bind(ev, parameter.name, table)
             options = {}
         else:
-            names.bind(ev, parameter.name, _argument(ev, func, parameter, args, options, opened))
+            value = None
+            if given.mappings and parameter.name not in options:
+                value = _taken_out(ev, func, parameter, args, given.mappings[0])
+            if value is None:
+                value = _argument(ev, func, parameter, args, options, opened)
+            names.bind(ev, parameter.name, value)
 
 
 def _rest(ev: Evaluator, args: list[Value], opened: bool) -> Items:
@@ -42,6 +48,17 @@ def _rest(ev: Evaluator, args: list[Value], opened: bool) -> Items:
     is_exact = not opened and all(one is None or one.exact for one in spread)
     items, is_exact = bounded(ev, list(chain.from_iterable(parts)), exact=is_exact)
     return Items(kind="tuple", items=items, exact=is_exact, is_begun=opened)
+
+
+def _taken_out(
+    ev: Evaluator, func: FunctionValue, parameter: s.Parameter, args: list[Value], batch: Value
+) -> Value | None:
+    """What the forward of a model is given by `model(**batch)` for a parameter that it has to be given: an entry of the batch."""
+    is_needed = not args and parameter.name not in func.defaults
+    if not is_needed or func.code.name != "forward":
+        return None
+    held = subscripts.item(ev, batch, Constant(value=parameter.name), func.code.at)
+    return _handed(ev, func, parameter, held)
 
 
 def _argument(

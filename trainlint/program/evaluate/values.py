@@ -140,14 +140,28 @@ class Super(Value):
 
 @dataclass
 class Arguments:
-    """The arguments of a call. `open` says that `*args` or `**kwargs` of unknown content are among them."""
+    """The arguments of a call.
+
+    Args:
+        open: whether `*args` or `**kwargs` of unknown content are among them.
+        mappings: what `**` takes arguments out of, where it is not known which these are: the `batch` of `model(**batch)`.
+    """
 
     args: tuple[Value, ...] = ()
     options: dict[str, Value] = field(default_factory=dict)
     open: bool = False
+    mappings: tuple[Value, ...] = ()
 
     def all(self) -> tuple[Value, ...]:
         return (*self.args, *self.options.values())
+
+    def named(self) -> dict[str, Value]:
+        """What is given by name, and under `**` what more of that is taken out of."""
+        return {**self.options, "**": self.mappings[0]} if self.mappings else self.options
+
+    def after(self, first: Value) -> Arguments:
+        """The same behind one more, as that of a method is."""
+        return Arguments((first, *self.args), self.options, self.open, self.mappings)
 
     def get(self, position: int, name: str) -> Any:
         """By name or position; None where it is not given."""

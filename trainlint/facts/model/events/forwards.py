@@ -10,10 +10,16 @@ from trainlint.facts.model.values import Object, Op, Value
 
 @dataclass(eq=False)
 class Forward(Event):
-    """A module is called; `records` is whether autograd watches (None: unknown), `text` how the program spells it."""
+    """A module is called; `records` is whether autograd watches (None: unknown), `text` how the program spells it.
+
+    Args:
+        inputs: what it is given by position.
+        named: what it is given by name, and what `**` takes more of that out of.
+    """
 
     module: Value = field(default_factory=Value)
     inputs: tuple[Value, ...] = ()
+    named: tuple[Value, ...] = ()
     output: Value = field(default_factory=Value)
     records: bool | None = True
     text: str = ""
@@ -23,6 +29,11 @@ class Forward(Event):
     """How many layers that depend on the mode a run has seen in this call."""
     off: tuple[str, ...] = ()
     """Those of them that were in evaluation mode, with their classes."""
+
+    @property
+    def given(self) -> tuple[Value, ...]:
+        """All that it is given."""
+        return (*self.inputs, *self.named)
 
 
 @dataclass(eq=False)

@@ -80,10 +80,17 @@ class Entrusted(Event):
 
 @dataclass(eq=False)
 class ModelKept(Event):
-    """A model becomes what another name holds, in a loop that goes on, under a condition; the name is read outside of it."""
+    """A model becomes what another name or an attribute holds, in a loop that goes on, under a condition; the name is read
+    outside of it.
+
+    Args:
+        module: the model, as it is before that loop.
+        value: what may be other things later in the loop.
+    """
 
     name: str = ""
     module: Object = field(default_factory=Object)
+    value: Value = field(default_factory=Value)
 
 
 @dataclass(eq=False)
