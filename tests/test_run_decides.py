@@ -254,6 +254,46 @@ def test_what_only_the_source_shows_is_not_refuted(
     assert verdicts[line] != "refuted"
 
 
+BOTH_STAGES = """\
+from contextlib import contextmanager
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(5, 8), nn.Dropout(), nn.Linear(8, 3))
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+def batches():
+    return [(torch.randn(12, 5), torch.randint(3, (12,))) for _ in range(2)]
+@contextmanager
+def fitting(net):
+    net.train()
+    yield True
+@contextmanager
+def checking(net):
+    for part in net.modules():
+        vars(part).update(training=False)
+    with torch.no_grad():
+        yield False
+for epoch in range(3):
+    for enter in STAGES:
+        total = 0.0
+        with enter(model) as learns:
+            for x, y in batches():
+                loss = nn.functional.cross_entropy(model(x), y)
+                if learns:
+                    optimizer.zero_grad(); loss.backward(); optimizer.step()
+                total += loss.item()
+        print(total)
+"""
+
+
+def test_a_run_that_never_evaluated_refutes_no_evaluation(tmp_path: Path) -> None:
+    late, first = (
+        BOTH_STAGES.replace("STAGES", one) for one in ("(fitting, checking)", "(checking, fitting)")
+    )
+    assert _verdicts(late, tmp_path, "TL311") == [(24, "undecided")]
+    assert _verdicts(first, tmp_path, "TL311") == [(24, "refuted")]
+
+
 HALF_STILL = """\
 import torch
 from torch import nn

@@ -37,9 +37,14 @@ def check(training: Training) -> Iterator[Finding | Open]:
     makes_used = all_that_makes(used)
     learnt: Learnt = {}
     reported: set[object] = set()
+    in_evaluation_mode = {one.at for one in training.events(Forward) if one.mode is False}
     for forward in training.events(Forward):
         module = forward.module
-        if not isinstance(module, Object) or not _may_evaluate(training, forward, learnt):
+        if not isinstance(module, Object):
+            continue
+        if not _may_evaluate(training, forward, learnt):
+            if forward.at not in in_evaluation_mode:
+                yield Open(forward.at, "whether it evaluates later")
             continue
         whole = loaded_whole(training, module)
         one = whole.uid if whole is not None else forward.at
