@@ -55,10 +55,10 @@ def recorded(script: Path, steps: int = 1) -> Recorded:
             if how != "failed":
                 extra = [*experiments(session.recorder), *pictures(session.recorder)]
             session.close()
+        run = session.facts(how, error=said, at=at, extra=extra)
     random.setstate(state[0])
     torch.set_rng_state(state[1])
     torch.set_grad_enabled(True)
-    run = session.facts(how, error=said, at=at, extra=extra)
     return replace(run, lines=frozenset(one for one in run.lines if _is_beside(one[0], script)))
 
 

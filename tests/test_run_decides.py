@@ -360,6 +360,14 @@ def test_a_layer_that_a_comprehension_repeats(
     assert _verdicts(BLOCKS.replace("BLOCKS", blocks), tmp_path, "TL910") == found
 
 
+@pytest.mark.parametrize(("often", "verdict"), [("[layer] * times", "confirmed"), ("[layer, layer]", None)])
+def test_a_layer_that_another_file_repeats(often: str, verdict: str | None, tmp_path: Path) -> None:
+    (tmp_path / "repeating.py").write_text(f"def repeated(layer, times):\n    return {often}\n")
+    program = "import repeating\n" + BLOCKS.replace("BLOCKS", "getattr(repeating, 'repeated')(block, depth)")
+    found = dict(_verdicts(program, tmp_path, "TL910"))
+    assert found.get(7) == verdict
+
+
 SCHEDULED = """\
 import torch
 from torch import nn

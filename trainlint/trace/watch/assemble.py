@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 import torch
 
@@ -67,10 +68,7 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
             *unread(recorder),
             *extra,
         ]
-    for one in recorder.objects.all:
-        for held in one.attributes.values():
-            if isinstance(held, Items) and held.repeated and not source.repeats(held.repeated[0][0].path):
-                held.repeated = ()
+    _forget_what_is_written_twice(recorder, source)
     _describe(events, source)
     seen = [
         replace(one, text=source.text(one.at) or one.text)
@@ -104,6 +102,19 @@ def assemble(recorder: Recorder, ending: Ending, folder: str, extra: Iterable[ob
         or Rank(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))),
         torch=torch.__version__,
     )
+
+
+def _forget_what_is_written_twice(recorder: Recorder, source: SourceMap) -> None:
+    """To share a layer that is written twice may be meant: what counts is a list that repeats it, where the container is
+    made or in what the program has imported from beside that."""
+    for one in recorder.objects.all:
+        for held in one.attributes.values():
+            if isinstance(held, Items) and held.repeated:
+                path = held.repeated[0][0].path
+                beside = (recorder.own.shown(file) for file in recorder.own.imported())
+                near = (file for file in beside if Path(file).is_relative_to(Path(path).parent))
+                if not any(map(source.repeats, (path, *near))):
+                    held.repeated = ()
 
 
 def _loops(event: Event, source: SourceMap, heads: dict[Place, int]) -> tuple[int, ...]:
