@@ -34,13 +34,15 @@ def may_touch(training: Training, optimizer: Value, loop: int | None) -> bool:
 def may_clear(training: Training, optimizer: Value, loop: int) -> bool:
     """Whether unknown code that is called in a loop, and that is handed an optimizer or what it steps, may clear gradients. What
     is given a model, and gives what `backward()` begins with, computes a loss: who clears does so elsewhere."""
+    if not may_touch(training, optimizer, loop):
+        return False
+    escapes = training.inside(loop, Escape)
+    if _are_handed(training, escapes, optimizer, (optimizer,)):
+        return True
     modules, complete = modules_held(optimizer)
     computing = _compute_losses(training, loop)
-    escapes = training.inside(loop, Escape)
     left = [one for one in escapes if one.at not in computing]
-    return _are_handed(training, escapes, optimizer, (optimizer,)) or _are_handed(
-        training, left, optimizer, modules, any_parameters=not complete
-    )
+    return _are_handed(training, left, optimizer, modules, any_parameters=not complete)
 
 
 _DOES_MORE = re.compile(r"step|train|updat|zero|clear|reset|clos|backward|optim|learn|fit", re.IGNORECASE)

@@ -6,6 +6,7 @@ Nothing needs to be known of that model: `backward()` shows that some term has a
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from trainlint.facts.api.classes import MODULE
@@ -24,18 +25,20 @@ _LEARNED = re.compile(r"alpha|lam|mult|dual|temp|log|weight_?param|sigma|nu$", r
 
 def number_terms(loss: Value) -> Iterator[Op]:
     """What makes numbers of whole terms of a loss, each of a tensor that comes from where another term gets its graph."""
+    if not any(map(_makes_number, reached([loss], _recorded))):
+        return
     summed = [one for one in reached([loss], _summands) if not _summands(one)]
     ways = [list(reached([term], _recorded)) for term in summed]
-    for number, way in enumerate(ways):
-        made = [one for one in way if _makes_number(one)]
+    terms_with = Counter(one.uid for way in ways for one in way)
+    for way in ways:
+        made = [one for one in way if isinstance(one, Op) and _makes_number(one)]
         if not made or not all(_is_known(one) for one in way):
             continue
-        beside = {one.uid for other in (*ways[:number], *ways[number + 1 :]) for one in other}
         for cut in made:
-            inner = list(reached(cut.parts()[:1], _recorded))
-            is_there = cut.parts()[0].uid in beside  # `loss + loss.item()`: no gradient is lost
-            if not is_there and any(_is_given(one) and one.uid in beside for one in inner):
-                assert isinstance(cut, Op)
+            if terms_with[cut.inputs[0].uid]:
+                continue  # `loss + loss.item()`: no gradient is lost
+            inner = reached(cut.inputs, _recorded)
+            if any(_is_given(one) and terms_with[one.uid] for one in inner):
                 yield cut
 
 
