@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.model.events.event import Returned
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, Value, constant
+from trainlint.facts.model.values import Choice, Op, Value, alternatives, constant
 
-_KEEPS = frozenset("output dropout tanh relu leaky_relu to float".split())
+_KEEPS = frozenset("output dropout tanh relu leaky_relu to float masked_fill".split())
 """Operations that leave each score where it is."""
 _LAST = frozenset(("squeeze", "unsqueeze"))
 
@@ -26,10 +26,12 @@ def pooled(training: Training) -> Iterator[tuple[Op, int, Op, int]]:
     for one in reached(ends):
         if isinstance(one, Op) and one.name == "sum" and one.inputs:
             axis = constant(one.option(1, "dim"))
-            for softmax in _weights(one.inputs[0]):
-                dim = constant(softmax.option(1, "dim"))
-                if softmax.uid in found and _are_others(dim, axis):
-                    yield softmax, dim, one, axis
+            for ways in _weights(one.inputs[0]):
+                dims = [constant(softmax.option(1, "dim")) for softmax in ways]
+                if all(softmax.uid in found for softmax in ways) and all(
+                    _are_others(dim, axis) for dim in dims
+                ):
+                    yield ways[0], dims[0], one, axis
 
 
 def _is_of_single_scores(op: Op) -> bool:
@@ -42,17 +44,23 @@ def _is_of_single_scores(op: Op) -> bool:
     return bool(constant(score.owner.argument(1, "out_features")) == 1)
 
 
-def _weights(product: Value) -> Iterator[Op]:
-    """The softmaxes that a product weighs something with."""
+def _weights(product: Value) -> Iterator[list[Op]]:
+    """The softmaxes that a product weighs something with, as its weights may come about in several ways."""
     if isinstance(product, Op) and product.name in ("*", "mul") and len(product.inputs) == 2:
-        for one in map(_same_place, product.inputs):
-            if isinstance(one, Op) and one.name == "softmax":
-                yield one
+        for given in product.inputs:
+            ways = [_same_place(one) for one in alternatives(given)]
+            softmaxes = [one for one in ways if isinstance(one, Op) and one.name == "softmax"]
+            if softmaxes and len(softmaxes) == len(ways):
+                yield softmaxes
 
 
-def _same_place(value: Value) -> Value:
-    """What a value is of, before operations that leave all axes but the last where they are."""
-    while isinstance(value, Op) and value.inputs:
+@question(start=None, unknown=None)
+def _same_place(value: Value) -> Value | None:
+    """What a value is of, before operations that leave all axes but the last where they are, on either side of a condition."""
+    while (isinstance(value, Op) and value.inputs) or isinstance(value, Choice):
+        if isinstance(value, Choice):  # masked or not
+            ways = set(map(_same_place, alternatives(value)))
+            return ways.pop() if len(ways) == 1 else None
         is_last = value.name in _LAST and constant(value.option(1, "dim")) == -1
         if value.name not in _KEEPS and not is_last:
             break

@@ -10,6 +10,7 @@ from trainlint.facts.seen.raised import Failure
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .all_steps import of_all_steps
 from .one_axis import single_scores
 from .one_class import only_class
 from .one_sequence import classes_last
@@ -37,6 +38,10 @@ def _read(training: Training) -> Iterator[Finding]:
             yield _of_tokens(loss, layer)
             continue
         given, target = shape_read(loss.input), shape_read(loss.target)
+        layer = of_all_steps(loss) if loss.function in OVER_CLASSES and not (given and target) else None
+        if layer is not None:
+            yield _of_steps(loss, layer)
+            continue
         single = single_scores(loss) if loss.function == "cross_entropy" else None
         if single is not None:
             yield _of_one_axis(loss, *single)
@@ -68,6 +73,18 @@ def _of_tokens(loss: LossCall, layer: Op) -> Finding:
         f"{loss.name} expects them in dimension 1, and raises or trains on the wrong axis. Pass `logits.flatten(0, -2)` with "
         "`targets.flatten()`, or `logits.movedim(-1, 1)`.",
         (Because(layer.at, "the classes are the last axis here"),) if layer.at is not None else (),
+    )
+
+
+def _of_steps(loss: LossCall, layer: Op) -> Finding:
+    return Finding(
+        loss.at,
+        "The logits are those of all steps of several sequences, with the classes last, but "
+        f"{loss.name} expects them in dimension 1, and raises or trains on the wrong axis. Pass `logits.flatten(0, -2)` with "
+        "`targets.flatten()`, or `logits.movedim(-1, 1)`.",
+        (Because(layer.at, "the classes are the last axis here"),) if layer.at is not None else (),
+        confidence="likely",
+        doubt="a single sequence without a batch has its classes in dimension 1",
     )
 
 

@@ -9,7 +9,7 @@ from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Value, constant
+from trainlint.facts.model.values import Constant, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -40,7 +40,7 @@ def check(training: Training) -> Iterator[Finding]:
                 _SAID,
                 (Because(unseen[model.uid].at, f"{unseen[model.uid].name} trains them as logits here"),),
                 confidence="likely",
-                doubt="what the model ends in is not in sight",
+                doubt=_AS_DEFAULT if _is_default(event) else "what the model ends in is not in sight",
             )
             continue
         for layer in _layers(scores):
@@ -52,14 +52,25 @@ def check(training: Training) -> Iterator[Finding]:
                     _SAID,
                     (Because(loss.at, f"{loss.name} trains them as logits here"),),
                     evidence=seen,
+                    confidence="likely" if _is_default(event) else None,
+                    doubt=_AS_DEFAULT if _is_default(event) else "",
                 )
                 break
+
+
+_AS_DEFAULT = "another threshold may be handed over"
+
+
+def _is_default(event: Operation) -> bool:
+    """Whether the threshold is one that a caller, or a user, may change."""
+    return any(isinstance(one, Constant) and one.is_default for one in event.output.inputs)
 
 
 def _always(training: Training) -> Iterator[Finding]:
     """Probabilities that are compared with 0: none is below. A test may say so."""
     for event in training.events(Operation):
-        scores = None if training.is_in_test(event.at) else _cut_at(event, 0)
+        is_open = training.is_in_test(event.at) or _is_default(event)
+        scores = None if is_open else _cut_at(event, 0)
         made = list(origins(scores)) if scores is not None else []
         sigmoid = next((op for _, op in made), None)
         if sigmoid is not None and all(op.name in _SIGMOIDS for _, op in made):
@@ -102,7 +113,7 @@ def _cut_at(event: Operation, threshold: float) -> Value | None:
 
 
 def _is_number(value: Value, number: float) -> bool:
-    found = constant(value)
+    found = value.value if isinstance(value, Constant) else None
     return isinstance(found, (int, float)) and not isinstance(found, bool) and found == number
 
 

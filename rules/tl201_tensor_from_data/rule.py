@@ -4,10 +4,12 @@ from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_cut
+from trainlint.facts.ask.number_terms import number_terms
 from trainlint.facts.ask.numbers import perhaps_of_outputs
 from trainlint.facts.ask.parts_cut import parts_cut, perhaps_cut
 from trainlint.facts.ask.starving import starving
 from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Items, Op, Value, constant
 from trainlint.finding import Because, Finding, Open
@@ -35,6 +37,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
                     clues={"of_list": any(isinstance(one, Items) for one in cut.inputs)},
                 )
         yield from _rebuilt(backward)
+        if not isinstance(training, Recorded):
+            yield from _copied_terms(backward)
     for copied in copied_losses(training):
         yield Finding(
             copied.copy.at or copied.backward.at,
@@ -63,6 +67,22 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 ),
                 confidence="likely" if part.doubt else "certain",
                 doubt=part.doubt,
+            )
+
+
+def _copied_terms(backward: Backward) -> Iterator[Finding]:
+    """Terms that are copies of what a model gives whose layers are not in sight."""
+    for cut in number_terms(backward.loss):
+        if cut.name == "tensor" and cut.at is not None and cut not in starving(backward.loss):
+            yield Finding(
+                cut.at,
+                f"`{cut.text}` copies the values into a new tensor without a graph: this term of the loss changes no parameter. "
+                "Keep the original tensor, and change it with `reshape`, `to` and the like.",
+                (Because(backward.at, "`backward()` starts here"),),
+                confidence="likely",
+                doubt="what the model does is not in sight",
+                clues={"of_list": False},
+                is_shown_by_runs=False,
             )
 
 

@@ -5,6 +5,7 @@ from trainlint.facts.api.gradients import REBUILDS
 from trainlint.facts.ask.attachment import attachment, terms
 from trainlint.facts.ask.evidence import of_cut
 from trainlint.facts.ask.flow import is_made_of, made_of
+from trainlint.facts.ask.number_terms import number_terms
 from trainlint.facts.ask.parts_cut import never_learns, parts_cut, perhaps_cut
 from trainlint.facts.ask.starving import starving
 from trainlint.facts.ask.stepped import is_certainly_not_stepped
@@ -52,6 +53,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     if not isinstance(training, Recorded):
         yield from _made_of_gradients(training)
         yield from _wasted(training)
+        yield from _numbers(training)
     for part in parts_cut(training):
         cut = part.op
         is_tensor = cut.name in ("detach", "detach_", "data")  # of numbers in a forward TL809 speaks
@@ -110,6 +112,23 @@ def _wasted(training: Training) -> Iterator[Finding]:
                 clues={"cut": cut.name},
                 is_shown_by_runs=False,
             )
+
+
+def _numbers(training: Training) -> Iterator[Finding]:
+    """Terms that are plain numbers, of what a model gives whose layers are not in sight."""
+    for backward in training.events(Backward):
+        for cut in number_terms(backward.loss):
+            if cut.name != "tensor" and cut.at is not None and cut not in starving(backward.loss):
+                yield Finding(
+                    cut.at,
+                    f"`{cut.text}` makes a plain number of this term of the loss, so it changes no parameter. Use the tensor "
+                    "itself, and make numbers only of what is logged.",
+                    (Because(backward.at, "`backward()` starts here"),),
+                    clues={"cut": cut.name},
+                    confidence="likely",
+                    doubt="what the model does is not in sight",
+                    is_shown_by_runs=False,
+                )
 
 
 def _newest(backward: Backward, cuts: list[Op]) -> list[Op]:

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 
 from trainlint.facts.api.layers import EMBEDDING, MAKES_ANOTHER
@@ -13,6 +14,12 @@ from trainlint.rule import rule
 
 MAKES_NEW = frozenset(("+", "-", "*", "/", "@", "lerp", "mul", "add", "sub", "div", "where", "sign", "round"))
 """Operations of which the result is another tensor, whatever they are called on."""
+_TENSORS = re.compile(
+    r"(?:images?|imgs?|pixel_values|videos?|audios?|waveforms?|mels?|masks?|labels?|targets?|(?:input|token_type|position)_ids|"
+    r"attention_mask)(?:_\d)?",
+    re.IGNORECASE,
+)
+"""What the entries of a batch are called that are tensors, and no encodings or graphs, which `to` moves in place."""
 
 
 @rule(Discarded, level="warning", confidence="likely", by="S")
@@ -106,10 +113,12 @@ def _only_wakes(discarded: Discarded) -> bool:
 
 
 def is_part_of_batch(value: Value) -> bool:
-    """Whether a value is one of several that a loop over batches takes apart: `for x, y in loader`. A whole batch may be an
-    object that `to` changes in place, and what else a loop goes through may be models."""
+    """Whether a value is one of several that a loop over batches takes apart, `for x, y in loader`, or an entry with the name of
+    a tensor, `batch["image"]`. A whole batch may be an object that `to` changes in place, and what else a loop goes through
+    may be models."""
     while isinstance(value, Op) and value.name == "getitem" and value.inputs:
-        if not isinstance(constant(value.options.get("index")), int):
+        index = constant(value.options.get("index"))
+        if not isinstance(index, int) and not (isinstance(index, str) and _TENSORS.fullmatch(index)):
             return False
         whole = value.inputs[0]
         if isinstance(whole, Op) and whole.name == "iterate":

@@ -7,6 +7,7 @@ from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, Clip, OptimizerStep, ZeroGrad
+from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object
 from trainlint.finding import Because, Finding
@@ -15,6 +16,7 @@ from trainlint.rule import rule
 from .earlier import Clipped
 from .one_group import clips_one_group
 from .unlinked import is_all_there_is
+from .used_up import used_up
 
 LATE = "after the optimizer has used them, so the step is not clipped"
 EARLY = "before `backward()` has computed any, so there is nothing to clip"
@@ -31,6 +33,17 @@ def check(training: Training) -> Iterator[Finding]:
             level="warning",
             is_shown_by_runs=False,
         )
+    for late in training.events(Clip):
+        last = used_up(training, late) if not isinstance(training, Recorded) else None
+        if last is not None:
+            yield Finding(
+                late.at,
+                f"Gradients are clipped {LATE}. Clip between `backward()` and `step()`.",
+                (Because(last.at, "all optimizers have used the gradients here"),),
+                confidence="likely",
+                doubt="which of the optimizers holds these parameters is not in sight",
+                is_shown_by_runs=False,
+            )
     doubtful = {
         id(one)
         for one in training.events(Clip)

@@ -12,6 +12,7 @@ from trainlint.facts.model.values import Object, alternatives
 from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
+from .never import never_updated
 from .partly import partly_scaled
 from .unchecked import unchecked
 from .updates import (
@@ -46,6 +47,7 @@ def _raising(training: Training, runs: list[Run]) -> Iterator[Finding]:
     yield from _twice(runs)
     yield from unscaled_twice(training, runs)
     yield from without_update(training, runs)
+    yield from never_updated(training)
     yield from update_twice(training, runs)
     yield from update_between(training, runs)
 

@@ -10,6 +10,7 @@ from trainlint.facts.model.values import Object, Op, Value, alternatives
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .by_split import random_by_split
 from .own_datasets import own_transform
 from .own_flips import flipped_at_random
 from .shared import PARTS, TRANSFORMS, set_for_all
@@ -24,7 +25,14 @@ _DATASETS = (
 """Datasets that apply the transform that they are given to every item."""
 
 
-@rule(Training, level="warning", confidence="likely", refutable=False, by="S", words="random_split")
+@rule(
+    Training,
+    level="warning",
+    confidence="likely",
+    refutable=False,
+    by="S",
+    words="random_split RandomCrop RandomResizedCrop RandomHorizontalFlip ImageFolder CIFAR10 CIFAR100",
+)
 def check(training: Training) -> Iterator[Finding]:
     for change, harm in set_for_all(training):
         yield Finding(
@@ -33,6 +41,16 @@ def check(training: Training) -> Iterator[Finding]:
             "dataset for each part, and take `Subset(other, part.indices)` of it.",
             confidence="certain",
         )
+    for step, dataset in random_by_split(training):
+        if step.at is not None:
+            yield Finding(
+                step.at,
+                f"`{step.name.rpartition('.')[2]}` changes samples at random, and this transform is for what is not trained on: "
+                "the score differs between runs, and is usually too low. Use a deterministic transform for evaluation.",
+                (Because(dataset.at, "the dataset of each split is made here"),)
+                if dataset.at is not None
+                else (),
+            )
     if any(one.name in TRANSFORMS for one in training.events(SettingChanged)):
         return
     used = uses(training)

@@ -8,19 +8,23 @@ from collections.abc import Iterator
 from trainlint.facts.ask.attention import Masking, Way
 from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, constant
 
+from .called import called_masks
+
 _ADJACENCY = re.compile(r"(^|_)(adj|adjacency|adj_?(mat|matrix)|neighbou?rs?_mask|edge_mask)$")
-_KEEPS = frozenset("leaky_relu tanh elu output squeeze dropout".split())
+_KEEPS = frozenset("relu leaky_relu tanh elu output squeeze dropout".split())
 _TURNS = frozenset("t T mT transpose permute swapaxes".split())
 _SAME = frozenset("unsqueeze float to getitem expand repeat bool int".split())
 
 
 def graph_masks(weights: Way) -> Iterator[Masking]:
-    """What weights of pairs are multiplied with that is called an adjacency matrix, where nothing has left out other pairs."""
+    """What weights of pairs are multiplied with that is called an adjacency matrix, or a mask, where nothing has left out other
+    pairs."""
     if not all(one.inputs and _is_of_pairs(one.inputs[0]) for one in weights.ends):
         return
     for op, factor in zip(weights.scaled, weights.factors, strict=True):
         if _is_adjacency(factor):
             yield Masking(op, "*", factor)
+    yield from called_masks(weights)
 
 
 def _is_of_pairs(scores: Value) -> bool:

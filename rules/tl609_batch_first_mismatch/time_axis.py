@@ -12,6 +12,7 @@ from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value
 
 from .axes import axes_of
+from .ends import ends_of_samples
 
 _POOLS = frozenset("mean sum max amax min amin logsumexp median".split())
 _SLIDES = (
@@ -65,6 +66,12 @@ def misread(op: Op) -> Misread | None:
         found = _sequence(op)
         if found and found[1] is False and found[0].name.endswith(_UNPACKS):
             return Misread(found[0], _TIME_FIRST, "takes the last index of axis 1")
+    ends = ends_of_samples(op)
+    found = _sequence(op) if ends is not None else None
+    if found and ends == 1 and found[1] is False:
+        return Misread(found[0], _TIME_FIRST, "takes the last steps along axis 1")
+    if found and ends == 0 and found[1] is True:
+        return Misread(found[0], _BATCH_FIRST, "takes the last steps along axis 0")
     if _of_second_axis(op) in (0, -1):
         encoded = _encoded(op.inputs[0])
         if encoded and encoded[1] is False:

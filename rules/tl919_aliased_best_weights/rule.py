@@ -7,14 +7,14 @@ from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import ModelKept, StateKept, StateLoaded, StateTaken
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Carried, Choice, Items, Op, Table, Value, alternatives, constant
+from trainlint.facts.model.values import Carried, Op, Value, alternatives
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .kept_models import goes_on, overtakes
+from .shared import shared
+from .unseen_training import given_back
 
-_OF_THE_SAME = frozenset(("iterate", "getitem", "detach", "data"))
-"""What gives a part of some weights, or shares their memory."""
 _BEST = re.compile(r"best", re.IGNORECASE)
 _KEEPS_BEST = re.compile(r"best|early_?stop", re.IGNORECASE)
 """What classes and functions are called that keep the best weights."""
@@ -28,6 +28,17 @@ def check(training: Training) -> Iterator[Finding | Open]:
             yield Open(one.at, "what becomes of these weights")
     yield from _kept_for_later(training)
     yield from _kept_while_training(training)
+    for state, loaded in given_back(training):
+        if state.at is not None:
+            yield Finding(
+                state.at,
+                "`state_dict()` returns references to the weights, not a copy: later steps change them too, so "
+                "the last weights are restored later, not these. Keep `copy.deepcopy(model.state_dict())`.",
+                (Because(loaded.at, "restored here"),),
+                confidence="likely",
+                doubt="what trains the model in between is not in sight",
+                is_shown_by_runs=False,
+            )
     for kept in training.events(ModelKept):
         if _BEST.search(kept.name.rpartition(".")[2]) and goes_on(training, kept):
             yield Finding(
@@ -67,7 +78,7 @@ def _kept_for_later(training: Training) -> Iterator[Finding]:
         one.uid
         for call in training.events(Called)
         if call.name == "torch.save"
-        for one in reached(call.args[:1], _shared)
+        for one in reached(call.args[:1], shared)
     }
     for kept in training.events(StateKept):
         is_best = _BEST.search(kept.attribute) or _KEEPS_BEST.search(training.name)
@@ -141,22 +152,12 @@ def _is_kept_on(training: Training, taken: StateTaken, save: Called) -> bool:
         and one.back is not None
         and any(state is taken.output for state in _references(one.back))
         and bool(training.inside(one.loop, OptimizerStep))
-        for one in reached([save.args[0]], _shared)
+        for one in reached([save.args[0]], shared)
     )
 
 
 def _references(value: Value) -> Iterator[Op]:
     """The calls of `state_dict` whose tensors a value shares."""
-    for one in reached([value], _shared):
+    for one in reached([value], shared):
         if isinstance(one, Op) and one.name == "state_dict" and one.owner is not None:
             yield one
-
-
-def _shared(value: Value) -> list[Value]:
-    """What a value, a part of it, or a copy that is not deep, holds of other values, the first one last."""
-    if isinstance(value, Op):
-        is_shallow = value.name == "copy" and constant(value.options.get("deep")) is not True
-        return [value.inputs[0]] if is_shallow or value.name in _OF_THE_SAME else []
-    if isinstance(value, Table):
-        return [*reversed(value.others), *reversed(value.entries.values())]
-    return [*reversed(value.parts())] if isinstance(value, (Choice, Carried, Items)) else []

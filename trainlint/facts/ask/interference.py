@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 
 from trainlint.facts.api.classes import LOADER, SCHEDULER
+from trainlint.facts.api.losses import SCALING
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.holding import contains, held_in, is_part_of, module_of
@@ -12,10 +14,10 @@ from trainlint.facts.ask.stepped import clears_some, modules_held, same_paramete
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import ModuleChanged
 from trainlint.facts.model.events.parameters import GradientSet, ParametersRead
-from trainlint.facts.model.events.steps import OptimizerStep, ZeroGrad
+from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives
-from trainlint.finding import Open
+from trainlint.facts.model.values import Choice, Object, Op, Value, alternatives
+from trainlint.finding import Open, Place
 
 
 def may_touch(training: Training, optimizer: Value, loop: int | None) -> bool:
@@ -27,6 +29,48 @@ def may_touch(training: Training, optimizer: Value, loop: int | None) -> bool:
     modules, complete = modules_held(optimizer)
     escapes = training.events(Escape) if loop is None else training.inside(loop, Escape)
     return _are_handed(training, escapes, optimizer, (optimizer, *modules), any_parameters=not complete)
+
+
+def may_clear(training: Training, optimizer: Value, loop: int) -> bool:
+    """Whether unknown code that is called in a loop, and that is handed an optimizer or what it steps, may clear gradients. What
+    is given a model, and gives what `backward()` begins with, computes a loss: who clears does so elsewhere."""
+    if not may_touch(training, optimizer, loop):
+        return False
+    escapes = training.inside(loop, Escape)
+    if _are_handed(training, escapes, optimizer, (optimizer,)):
+        return True
+    modules, complete = modules_held(optimizer)
+    computing = _compute_losses(training, loop)
+    left = [one for one in escapes if one.at not in computing]
+    return _are_handed(training, left, optimizer, modules, any_parameters=not complete)
+
+
+_DOES_MORE = re.compile(r"step|train|updat|zero|clear|reset|clos|backward|optim|learn|fit", re.IGNORECASE)
+"""What functions are called that may do more than to compute a loss."""
+
+
+def _compute_losses(training: Training, loop: int) -> set[Place | None]:
+    """Where unknown functions are called in a loop of which a loss is a sum, in front of its `backward()`."""
+    return {
+        op.at
+        for backward in training.inside(loop, Backward)
+        for op in reached([backward.loss], _summed)
+        if isinstance(op, Op)
+        and op.owner is None
+        and (op.name == "call" or "." in op.name)
+        and set(backward.loops) == set(op.loops)
+        and not _DOES_MORE.search(op.text.partition("(")[0])
+    }
+
+
+def _summed(value: Value) -> Sequence[Value]:
+    """What a loss is a sum of, weighed or not, and what an entry of several losses is taken from."""
+    if isinstance(value, Op) and (value.name in SCALING or value.name in _SUMS):
+        return value.inputs
+    return value.parts() if isinstance(value, Choice) else ()
+
+
+_SUMS = frozenset("+ - add sub sum mean scale getitem".split())
 
 
 def may_step(training: Training, optimizer: Value, loop: int) -> bool:
@@ -121,7 +165,7 @@ def is_cleared(training: Training, step: OptimizerStep, loop: int) -> bool | Ope
         same_parameters(one.target, step.optimizer) and not _is_for_another(training, one, step)
         for one in clears
     )
-    return is_so or may_touch(training, step.optimizer, loop) or _are_replaced(training, step, clears)
+    return is_so or may_clear(training, step.optimizer, loop) or _are_replaced(training, step, clears)
 
 
 def _are_replaced(training: Training, step: OptimizerStep, clears: list[ZeroGrad]) -> bool:

@@ -88,7 +88,10 @@ def _padded_by_hand(op: Op) -> Padded | None:
     end = row.inputs[1] if isinstance(row, Op) and row.name == "+" and len(row.inputs) > 1 else None
     if not isinstance(end, Items) or end.exact or len(end.items) != 1:
         return None
-    return Padded(op, end.items[0]) if is_padding_id(end.items[0]) else None
+    is_number = isinstance(
+        constant(end.items[0]), int
+    )  # as often as a row is too short, which nobody knows ahead
+    return Padded(op, end.items[0]) if is_number or is_padding_id(end.items[0]) else None
 
 
 def _fills_begin(write: Op) -> bool:

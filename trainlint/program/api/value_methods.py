@@ -133,6 +133,14 @@ def _items(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span,
     return ev.op(name, (value,), at, text) if is_state else None
 
 
+def _popped(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value | None:
+    """`batch.pop("labels")` of what a loop goes through gives what `batch["labels"]` does."""
+    is_key = len(given.all()) == 1 and given.args and isinstance(getattr(given.args[0], "value", None), str)
+    if not (is_key and isinstance(value, Op) and value.name == "iterate"):
+        return None
+    return ev.op("getitem", (value,), at, text, {"index": given.args[0]})
+
+
 def _requires_grad(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     wanted = given.first("requires_grad") or Constant(value=True)
     attributes.set_requires_grad(ev, value, wanted, at)
@@ -236,6 +244,7 @@ METHODS: dict[str, Callable[[Evaluator, Value, str, Arguments, s.Span, str], Val
     "state_dict": _state,
     "copy": _copied,
     "items": _items,
+    "pop": _popped,
     "requires_grad_": _requires_grad,
     **dict.fromkeys(("to", "cuda", "cpu"), _moved),
     **dict.fromkeys(("parameters", "trainable_parameters", "named_parameters"), _parameters),

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api.classes import MODULE, NOT_TORCH, SCALER, SOME_LOSS, SOME_MODULE, SOME_OPTIMIZER
+from trainlint.facts.api.frameworks import ACCELERATOR
 from trainlint.facts.api.torch_names import library_bases
 from trainlint.facts.model.values import MANY, Choice, Constant, Object, Op, Unknown, Value, alternatives
 from trainlint.program.evaluate import siblings
@@ -27,6 +28,7 @@ TYPES: Mapping[Role, str] = {
     "optimizer": SOME_OPTIMIZER,
     "scheduler": "torch.optim.lr_scheduler.?",
     "scaler": SCALER,
+    "accelerator": ACCELERATOR,
 }
 """What stands in for each role, as the dotted name of its class."""
 

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from trainlint.program.source import syntax as s
 from trainlint.program.source.walking import walk
 
-Role = Literal["module", "optimizer", "scheduler", "scaler", "loss", "target", "batch"]
+Role = Literal["module", "optimizer", "scheduler", "scaler", "accelerator", "loss", "target", "batch"]
 
 _OF_MODULES = frozenset(
     "train eval parameters named_parameters state_dict load_state_dict zero_grad requires_grad_ modules children "
@@ -28,9 +28,12 @@ _OF_TENSORS = frozenset(
     "argmax mean sum max min amax amin abs exp log pow sqrt clamp round sign norm detach contiguous double half bool int".split()
 )
 _OF_SCALERS = frozenset(("unscale_", "update", "step"))
+_OF_ACCELERATORS = frozenset(
+    "gather gather_for_metrics unwrap_model wait_for_everyone accumulate clip_grad_norm_ clip_grad_value_ backward".split()
+)
 _OF_SCHEDULERS = frozenset(("get_last_lr", "get_lr"))
 _OF_TRAINING = frozenset("zero_grad step train eval parameters load_state_dict unscale_".split())
-_TELLING = frozenset(("zero_grad", "step", "scale", "unscale_", "update"))
+_TELLING = frozenset(("zero_grad", "step", "scale", "unscale_", "update", "prepare"))
 _OPTIMIZER = re.compile(r"opt(im(izer)?)?s?\d?$|optim(izer)?[_\d]|^opt_|_opt_")
 _SCHEDULER = re.compile(r"sched|warmup|annea", re.IGNORECASE)
 _OF_OTHER_NUMBERS = re.compile(
@@ -143,6 +146,8 @@ def _shown(name: str, role: Role, use: _Use) -> str:
 def _role(name: str, use: _Use) -> Role | None:
     if use.methods >= {"zero_grad", "step"}:
         return "optimizer"
+    if "prepare" in use.methods and use.methods & _OF_ACCELERATORS and not use.calls:
+        return "accelerator"
     if use.methods & {"scale", "unscale_"} and use.methods & _OF_SCALERS:
         return "scaler"
     if "step" in use.methods and not use.calls:
@@ -195,6 +200,8 @@ class _Uses:
 
     def block(self, block: s.Block) -> None:
         for node in walk(block):
+            if isinstance(node, s.Assign):
+                self._made_as(node)
             match node:
                 case s.Assign(targets=(s.Collection(items=names),), value=value) if value is not None:
                     self._unpack(names, value)
@@ -216,6 +223,12 @@ class _Uses:
                     self._call(node)
         for run in self._runs:
             self._run_backward(run)
+
+    def _made_as(self, node: s.Assign) -> None:
+        """`net = load(name).eval().cuda()`: what is switched where it is made is switched."""
+        switched = _SWITCHES & set(_gives_itself(node.value))
+        if switched and len(node.targets) == 1 and (name := spelled(node.targets[0])) is not None:
+            self._of(name).methods |= switched
 
     def _unpack(self, names: tuple[s.Expr, ...], value: s.Expr) -> None:
         """`x, y = batch`, or `x, y = batch["x"], batch["y"]`."""
@@ -342,6 +355,16 @@ class _Uses:
                 yield from self._entries.get(name, ())
                 for one in self._held.get(name, ()):
                     yield from (value for _, value in one.items) if isinstance(one, s.Mapping) else ()
+
+
+def _gives_itself(value: s.Expr | None) -> Iterator[str]:
+    """The methods in a row that each give the module itself, behind a call that makes it: `load(name).eval().cuda()`."""
+    while isinstance(value, s.Call) and isinstance(value.func, s.Attribute):
+        name = value.func.name
+        if name not in _KEEPS and (name not in _SWITCHES or value.args):
+            return
+        yield name
+        value = value.func.value
 
 
 def _conditions(test: s.Expr) -> Iterator[s.Expr]:
