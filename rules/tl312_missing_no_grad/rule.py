@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.noted import KEEPS_BY_HOOKS
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_evaluation
 from trainlint.facts.ask.flow import all_that_makes, is_among, made_of
 from trainlint.facts.ask.freezing import is_born_with_gradients, may_be_wholly_frozen, wants_gradients_of_data
@@ -42,6 +43,8 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         if any(_is_volatile(one) for one in forward.inputs) or _is_for_more(training, forward):
             continue
+        if _records_nothing(forward):
+            continue
         modes = modes_at(training, runs, forward)
         last = modes[-1] if modes else None
         if last is not None and all(one is not None and one.training is False for one in modes):
@@ -75,6 +78,12 @@ def _is_volatile(value: Value) -> bool:
     return any(
         isinstance(one, Op) and constant(one.options.get("volatile")) is True for one in made_of(value)
     )
+
+
+def _records_nothing(forward: Forward) -> bool:
+    """Whether its own code switches gradients off around all that has parameters: `@torch.no_grad()` above `forward`."""
+    within = attachment(forward.output)
+    return bool(within.unrecorded) and not (within.attached or within.uncertain or within.cuts)
 
 
 def _is_for_more(training: Training, forward: Forward) -> bool:
