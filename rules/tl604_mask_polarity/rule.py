@@ -16,7 +16,12 @@ def check(mask: MaskMet) -> Iterator[Finding | Open]:
         return
     left_out, kept = MEANT[mask.part.kind], KEPT[mask.part.kind]
     argument = f"`{mask.argument}` of {mask.by}" if mask.argument else f"`{mask.by}`"
-    because = (Because(mask.part.at, "the mask is created here"),) if mask.part.at is not None else ()
+    shown = (
+        "by its name, `attention_mask` is 1 at real tokens"
+        if mask.part.is_told_by_name
+        else "the mask is created here"
+    )
+    because = (Because(mask.part.at, shown),) if mask.part.at is not None else ()
     if mask.told_by is not None:
         because = (
             Because(mask.told_by, "this average counts the positions where the mask is the other way round"),

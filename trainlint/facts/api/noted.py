@@ -31,6 +31,10 @@ LOGS_NUMBERS = frozenset(("wandb.log", "add_scalar", "add_scalars"))
 """Functions and methods that turn each tensor into a number at once, so that they wait for the device."""
 
 
+METRICS = "sklearn.metrics."
+"""Functions that are given what is right and what was predicted."""
+
+
 STARTS_NOTHING = frozenset(
     "items keys values set_description set_description_str set_postfix set_postfix_str inverse_transform "
     "update_parameters".split()
