@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.sequences import Batches, drawn_from, index_of, is_slice
 from trainlint.facts.model.values import Choice, Constant, Items, Op, Unknown, Value, alternatives, constant
 
@@ -31,6 +33,8 @@ def padded(value: Value | None, known: Batches) -> Padded | None:
     for _ in range(_MOST_STEPS):
         if isinstance(value, Choice):
             value = _of_short_ones(value)
+        if isinstance(value, Choice):
+            return next((one for one in _on_some_way(value, known) if one is not None), None)
         if isinstance(value, Op) and (by_hand := _padded_by_hand(value)) is not None:
             return by_hand
         if not isinstance(value, Op) or value.written:
@@ -52,6 +56,23 @@ def padded(value: Value | None, known: Batches) -> Padded | None:
         else:
             return None
     return None
+
+
+def _on_some_way(choice: Choice, known: Batches) -> Iterator[Padded | None]:
+    """How each of several tensors is padded of which a setting chooses one, but for what another one is made of: there a
+    condition may leave the padding out."""
+    ways = list(alternatives(choice))
+    for one in ways:
+        whole = _unturned(one)
+        if not any(other is not one and is_made_of(other, whole) for other in ways):
+            yield padded(one, known)
+
+
+def _unturned(value: Value) -> Value:
+    """What a tensor was before it was moved, or given another shape."""
+    while isinstance(value, Op) and value.name in _STAY_PADDED and value.inputs:
+        value = value.inputs[0]
+    return value
 
 
 def _before_split(op: Op) -> Value | None:
