@@ -12,6 +12,7 @@ from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .kept_models import goes_on, overtakes
+from .restored_late import comes_late
 
 _OF_THE_SAME = frozenset(("iterate", "getitem", "detach", "data"))
 """What gives a part of some weights, or shares their memory."""
@@ -41,8 +42,12 @@ def check(training: Training) -> Iterator[Finding | Open]:
     for event in training.events(StateLoaded):
         owners = {one.uid for one in alternatives(event.target)}
         for state in _references(event.state):
-            if state.owner is not None and state.owner.uid in owners:
-                yield from _used(training, taken.get(state.uid), event, "restored")
+            if state.owner is None or state.owner.uid not in owners:
+                continue
+            begun = taken.get(state.uid)
+            yield from _used(training, begun, event, "restored")
+            if begun is not None and comes_late(training, begun, event):
+                yield _finding(begun, event, "restored")
     saves = [
         (call, taken[state.uid])
         for call in training.events(Called)
