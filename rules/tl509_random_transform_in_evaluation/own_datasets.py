@@ -29,10 +29,14 @@ def own_transform(training: Training, loader: Object, dataset: Object) -> Value 
 
 
 def _of_its_own(training: Training, loader: Object, dataset: Object) -> Value | None:
-    """A random transform that a dataset makes itself, whatever it is told, where all items of a loader go through it once: two
-    views of one item are there to be compared."""
-    kept = [one for one in dataset.attributes.values() if is_transform(one) and random_in(one) is not None]
+    """A random transform that a dataset makes itself, whatever it is told, and keeps or applies at once, where all items of a
+    loader go through it once: two views of one item are there to be compared."""
     batches = [one.batch for one in training.events(Batched) if one.loader is loader]
+    called = [
+        one.inputs[0] for one in reached(batches) if isinstance(one, Op) and one.name == "call" and one.inputs
+    ]
+    made = [*dataset.attributes.values(), *(one for one in called if isinstance(one, Op))]
+    kept = [one for one in made if is_transform(one) and random_in(one) is not None]
     found = next((one for one in kept if any(_goes_through(batch, one) for batch in batches)), None)
     if found is None:
         return None
