@@ -2,6 +2,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from trainlint.facts.api.noted import SAVES
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import ModelKept, StateKept, StateLoaded, StateTaken
@@ -51,7 +52,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     saves = [
         (call, taken[state.uid])
         for call in training.events(Called)
-        if call.name == "torch.save" and call.args
+        if call.name in SAVES and call.args
         for state in _references(call.args[0])
         if state.uid in taken
     ]
@@ -71,7 +72,7 @@ def _kept_for_later(training: Training) -> Iterator[Finding]:
     saved = {
         one.uid
         for call in training.events(Called)
-        if call.name == "torch.save"
+        if call.name in SAVES
         for one in reached(call.args[:1], _shared)
     }
     for kept in training.events(StateKept):
@@ -89,7 +90,7 @@ def _kept_for_later(training: Training) -> Iterator[Finding]:
 def _kept_while_training(training: Training) -> Iterator[Finding]:
     """What training itself keeps as the best weights in an attribute, which another entry point restores."""
     used = [one.state for one in training.events(StateLoaded)]
-    used += [value for one in training.events(Called) if one.name == "torch.save" for value in one.args[:1]]
+    used += [value for one in training.events(Called) if one.name in SAVES for value in one.args[:1]]
     judged = {state.uid for value in used for state in _references(value)}
     for kept in training.events(StateKept):
         is_best = _BEST.search(kept.attribute) and kept.state.uid not in judged
