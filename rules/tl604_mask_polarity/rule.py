@@ -35,6 +35,9 @@ def check(mask: MaskMet) -> Iterator[Finding | Open]:
             else "This adds ones and zeros to the scores, so nothing is masked out: a masked score is only lower by 1. "
             'Use `masked_fill` with `float("-inf")`.',
             because,
+            level="info"
+            if mask.is_behind_causal
+            else None,  # what is behind a sequence is hidden from it anyway
         )
     elif mask.sees is False and mask.hides is False:
         yield Finding(
