@@ -29,12 +29,28 @@ class Padded(NamedTuple):
 
 
 def padded(value: Value | None, known: Batches) -> Padded | None:
-    """How the sequences in a tensor were brought to one length, where padding is certain."""
+    """How the sequences in a tensor were brought to one length, where padding is certain: on one of several ways that a setting
+    chooses from."""
+    pending = [value]
+    seen: set[int] = set()
+    while pending and len(seen) < _MOST_STEPS:
+        found = _followed(pending.pop(0), known)
+        if not isinstance(found, Choice):
+            if found is not None:
+                return found
+        elif found.uid not in seen:
+            seen.add(found.uid)
+            pending += _apart(found)
+    return None
+
+
+def _followed(value: Value | None, known: Batches) -> Padded | Choice | None:
+    """How a tensor was padded, or the several tensors that one is of which nothing decides here."""
     for _ in range(_MOST_STEPS):
         if isinstance(value, Choice):
             value = _of_short_ones(value)
         if isinstance(value, Choice):
-            return next((one for one in _on_some_way(value, known) if one is not None), None)
+            return value
         if isinstance(value, Op) and (by_hand := _padded_by_hand(value)) is not None:
             return by_hand
         if not isinstance(value, Op) or value.written:
@@ -58,14 +74,13 @@ def padded(value: Value | None, known: Batches) -> Padded | None:
     return None
 
 
-def _on_some_way(choice: Choice, known: Batches) -> Iterator[Padded | None]:
-    """How each of several tensors is padded of which a setting chooses one, but for what another one is made of: there a
-    condition may leave the padding out."""
+def _apart(choice: Choice) -> Iterator[Value]:
+    """Each of several tensors, but for what another one is made of: there a condition may leave the padding out."""
     ways = list(alternatives(choice))
     for one in ways:
         whole = _unturned(one)
         if not any(other is not one and is_made_of(other, whole) for other in ways):
-            yield padded(one, known)
+            yield one
 
 
 def _unturned(value: Value) -> Value:
