@@ -68,9 +68,10 @@ def _orders(training: Training) -> list[list[SettingChanged]]:
     changes = [one for one in training.events(SettingChanged) if one.name.startswith(_CUDNN)]
     if len({one.guards for one in changes}) == 1:
         return [changes]
-    *before, last = changes or [None]
-    is_later = last is not None and all(set(one.guards) <= set(last.guards) for one in before)
-    return [changes] if is_later and last is not None and last.name == f"{_CUDNN}benchmark" else []
+    last = changes[-1] if changes else None
+    if last is None or last.name != f"{_CUDNN}benchmark":
+        return []
+    return [changes] if all(set(one.guards) <= set(last.guards) for one in changes) else []
 
 
 def _last(run: list[SettingChanged]) -> dict[str, SettingChanged]:
