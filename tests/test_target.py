@@ -77,6 +77,9 @@ if TYPE_CHECKING:
         ("environment.yml", "dependencies:\n  - pytorch=1.7.1=py3.8_cuda", (1, 7, 1), (1, 7, 1)),
         ("environment.yaml", "dependencies:\n  - pip:\n    - torch>=2.1  # or later", (2, 1), NEWEST),
         ("environment.yml", 'dependencies:\n  - "conda-forge::pytorch>=1.12,<2.1"', (1, 12), (2, 0)),
+        ("requirements.yml", "name: a\ndependencies:\n  - pytorch::pytorch=0.4.1", (0, 4, 1), (0, 4, 1)),
+        ("skin.yaml", "channels:\n  - a\ndependencies:  # conda\n  - pytorch=1.2", (1, 2), (1, 2)),
+        ("compose.yml", "channels:\n  - a\nservices:\n  - pytorch=1.2", NEWEST, NEWEST),
         ("environment.yml", "dependencies:\n  - pytorch\n  - pytorch-cuda=11.8", NEWEST, NEWEST),
         (
             "environment_gpu.yml",

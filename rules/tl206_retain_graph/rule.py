@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.asking import reached
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.flow import graph_of, made_of
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.parameters import ParametersRead
@@ -18,6 +19,7 @@ def check(training: Training) -> Iterator[Finding]:
         if constant(backward.retains) is not True or _is_tried_once(training, backward):
             continue
         graph = graph_of(backward.loss, backward.loops)
+        graph = graph and graph - frozenset(_without_graph(backward.loss))
         if not graph:
             continue
         others = [one.loss for one in backwards if one is not backward]
@@ -73,6 +75,14 @@ def _holder(value: Value) -> Value | None:
         case Op(name="getitem" | "getattr", inputs=(holder, *_)):
             return holder
     return None
+
+
+def _without_graph(loss: Value) -> Iterator[int]:
+    """The numbers of what goes into a loss and certainly has no graph, such as a batch or targets that are drawn."""
+    for one in made_of(loss):
+        found = attachment(one) if isinstance(one, Op) else None
+        if found is not None and not found.attached and not found.uncertain:
+            yield one.uid
 
 
 def _shares(value: Value, graph: frozenset[int]) -> bool:

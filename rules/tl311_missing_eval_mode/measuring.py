@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trainlint.facts.api.noted import METRICS
 from trainlint.facts.api.operations import EQUALITIES, FRESH
 from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.flow import is_made_of, made_of
@@ -13,6 +14,7 @@ from trainlint.facts.ask.modes import is_inside
 from trainlint.facts.ask.stepped import modules_held
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.batches import Drawn
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.losses import Accumulated, LossCall
 from trainlint.facts.model.events.operations import Operation
@@ -124,10 +126,20 @@ def _is_of_loader_to_measure(training: Training, forward: Forward) -> bool:
 
 
 def _is_compared(training: Training, output: Value) -> bool:
-    """Whether predictions are compared with what is right, and the result counted."""
+    """Whether predictions are compared with what is right, and the result counted, or given to a metric together."""
+    graded = [event for event in training.events(Called) if event.name.startswith(METRICS)]
+    if any(_is_graded(event, output) for event in graded):
+        return True
     counted = [one for event in training.events(Accumulated) for one in (event.value, event.result)]
     counted += [event.output for event in training.events(Operation) if event.output.name in EQUALITIES]
     return any(is_made_of(value, output) and _compares(value, output) for value in counted)
+
+
+def _is_graded(call: Called, output: Value) -> bool:
+    """Whether a metric is given what is made of an output, and beside it what is not."""
+    given = [*call.args, *call.options.values()]
+    predicted = [_holds(one, output) for one in given[:2]]
+    return predicted.count(True) == 1 and len(predicted) == 2
 
 
 @question(start=False, unknown=False)

@@ -1,17 +1,19 @@
 from collections.abc import Iterator
 
 from trainlint.facts.api.noted import KEEPS_BY_HOOKS
+from trainlint.facts.ask.attachment import attachment
 from trainlint.facts.ask.evidence import of_evaluation
 from trainlint.facts.ask.flow import all_that_makes, is_among, made_of
 from trainlint.facts.ask.freezing import is_born_with_gradients, may_be_wholly_frozen, wants_gradients_of_data
 from trainlint.facts.ask.holding import has_parameters
+from trainlint.facts.ask.new_axes import new_axis
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, constant
+from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -41,6 +43,8 @@ def check(training: Training) -> Iterator[Finding]:
         if is_among(forward.output, makes_used) or is_among(forward.output, makes_kept):
             continue
         if any(_is_volatile(one) for one in forward.inputs) or _is_for_more(training, forward):
+            continue
+        if _records_nothing(forward) or _is_glance(training, forward):
             continue
         modes = modes_at(training, runs, forward)
         last = modes[-1] if modes else None
@@ -75,6 +79,29 @@ def _is_volatile(value: Value) -> bool:
     return any(
         isinstance(one, Op) and constant(one.options.get("volatile")) is True for one in made_of(value)
     )
+
+
+def _records_nothing(forward: Forward) -> bool:
+    """Whether its own code switches gradients off around all that has parameters: `@torch.no_grad()` above `forward`."""
+    within = attachment(forward.output)
+    return bool(within.unrecorded) and not (within.attached or within.uncertain or within.cuts)
+
+
+def _is_glance(training: Training, forward: Forward) -> bool:
+    """Whether a single sample is looked at once for each pass of training: its graph is small, and soon freed."""
+    given = [one for value in forward.inputs[:1] for one in alternatives(value)]
+    around = len(forward.loops)
+    return (
+        bool(given)
+        and all(map(_is_one_sample, given))
+        and any(one.loops[:around] == forward.loops != one.loops for one in training.events(Backward))
+    )
+
+
+def _is_one_sample(value: Value) -> bool:
+    while isinstance(value, Op) and value.name in ("to", "cuda", "float") and value.inputs:
+        value = value.inputs[0]
+    return new_axis(value) == 0
 
 
 def _is_for_more(training: Training, forward: Forward) -> bool:

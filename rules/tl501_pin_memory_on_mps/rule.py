@@ -25,15 +25,26 @@ def check(training: Training) -> Iterator[Finding]:
             continue
         for way in ways_to_be(loader.argument(7, "pin_memory"), True):
             pinned = (*built.guards, *way)
-            target = next((event for event, moved in moves if _can_meet(pinned, moved)), None)
-            if target is not None:
+            met = [(event, moved) for event, moved in moves if _can_meet(pinned, moved)]
+            if met:
+                target = next((event for event, moved in met if not _is_second(event, moved)), None)
                 yield Finding(
                     built.at,
                     "`pin_memory=True` has no effect on MPS except a warning, and the device here can be "
                     "MPS. Set it only if the device is CUDA.",
-                    (Because(target.at, "this device can be MPS"),),
+                    (Because((target or met[0][0]).at, "this device can be MPS"),),
+                    level=None if target is not None else "info",
                 )
                 break
+
+
+def _is_second(moved: Moved, way: Guards) -> bool:
+    """Whether the device is MPS only where there is no CUDA: who has that wants pinned memory, and who has not gets the
+    warning of torch itself."""
+    failed = [condition for condition, outcome in way if not outcome]
+    return any(
+        (condition, True) in cuda for cuda in ways_to_be_on(moved.device, "cuda") for condition in failed
+    )
 
 
 def _can_meet(pinned: Guards, moved: Guards) -> bool:

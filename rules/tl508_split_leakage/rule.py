@@ -16,7 +16,7 @@ from .part_of_it import part_of_it
 from .renamed_batch import trained_on_held_out
 from .slices import by_slices
 from .split_twice import SPLITS, split_twice
-from .splits import scaled_by_itself
+from .splits import features, scaled_by_itself
 
 
 @rule(Training, level="error", confidence="likely", refutable=False, words="train_test_split")
@@ -175,9 +175,11 @@ def _by_call(calls: list[Called]) -> Iterator[tuple[Value, Place]]:
 
 
 def _data(value: Value) -> Iterator[Value]:
-    """What a dataset of tensors holds, or the value itself."""
+    """What a dataset of tensors holds, or one of the program's own is given, or the value itself."""
     for one in alternatives(value):
         if isinstance(one, Op) and one.name == "torch.utils.data.TensorDataset":
             yield from one.inputs
-        elif not isinstance(one, Object):
+        elif isinstance(one, Object):
+            yield from features(one)
+        else:
             yield one

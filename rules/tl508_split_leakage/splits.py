@@ -10,7 +10,7 @@ from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.events.calls import Called
-from trainlint.facts.model.values import Constant, Items, Op, Value, Written, alternatives, constant
+from trainlint.facts.model.values import Constant, Items, Object, Op, Value, Written, alternatives, constant
 from trainlint.finding import Place
 
 from .alike import called, is_same, last
@@ -22,7 +22,7 @@ SCALERS = frozenset(
     "SimpleImputer KNNImputer SelectKBest TfidfVectorizer".split()
 )
 _PIPELINES = frozenset("make_pipeline Pipeline make_column_transformer ColumnTransformer".split())
-SAME_ROWS = (KEEPS | REBUILDS | {"astype", "array", "asarray", "DataFrame", "*", "+"}) - {
+SAME_ROWS = (KEEPS | REBUILDS | {"astype", "array", "asarray", "DataFrame", "nan_to_num", "*", "+"}) - {
     "getitem",
     "narrow",
     "select",
@@ -32,6 +32,7 @@ SAME_ROWS = (KEEPS | REBUILDS | {"astype", "array", "asarray", "DataFrame", "*",
     "index_select",
 }
 _KEEP_ROWS = "to_numpy copy fillna ffill bfill interpolate dropna reset_index sort_values sort_index drop astype".split()
+_DATASET = "torch.utils.data.Dataset"
 _CUTS = frozenset(("split", "tensor_split"))
 _MOST = 2_000
 _CLOSE = 5
@@ -56,6 +57,14 @@ def scaled_by_itself(value: Value, fitted: Iterable[Called], split: Place) -> Op
             pending.extend(alternatives(one.inputs[0]) if one.inputs else ())
         pending.extend(windows_of(one))
     return None
+
+
+def features(dataset: Object) -> Iterator[Value]:
+    """What a dataset of the program's own is given first, and keeps as it is: its features, before their targets."""
+    if dataset.definition is not None and dataset.is_a(_DATASET) and dataset.args:
+        first = dataset.args[0]
+        if any(one is first for one in dataset.attributes.values()):
+            yield from alternatives(first)
 
 
 def _is_same_table(op: Op) -> bool:

@@ -54,9 +54,11 @@ def check(training: Training) -> Iterator[Finding]:
     if any(one.name in TRANSFORMS for one in training.events(SettingChanged)):
         return
     used = uses(training)
+    kept_apart = any(use.measures and purpose(use.loader) == "evaluate" for use in used)
     for use in used:
-        is_fitted = purpose(use.loader) == "train" and not training.events(Backward)  # to what a model gives
-        if use.measures and not is_fitted:
+        # a fit to what a model gives, or a score on what it trains on beside one on other data
+        of_training = purpose(use.loader) == "train" and (kept_apart or not training.events(Backward))
+        if use.measures and not of_training:
             place = Because(use.drawn.at, "the model is evaluated on these batches")
             yield from _of(training, use.loader, place)
     has_other = any(handed_out(training, "train")) and not any(use.trains for use in used)

@@ -5,8 +5,15 @@ from __future__ import annotations
 from trainlint.facts.ask.asking import question
 from trainlint.facts.model.values import Choice, Items, Op, Value, alternatives, constant
 
-_LIBRARIES = ("torchvision.transforms.", "albumentations.", "monai.transforms.", "torchio.")
+_LIBRARIES = (
+    "torchvision.transforms.",
+    "torchaudio.transforms.",
+    "albumentations.",
+    "monai.transforms.",
+    "torchio.",
+)
 _AUGMENT = frozenset(("ColorJitter", "AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix"))
+_OF_SOUND = frozenset(("FrequencyMasking", "TimeMasking", "SpecAugment"))
 _OF_ALBUMENTATIONS = frozenset(
     "HorizontalFlip VerticalFlip Flip Transpose D4 Rotate SafeRotate ShiftScaleRotate Affine Perspective ElasticTransform "
     "GridDistortion OpticalDistortion HueSaturationValue RGBShift GaussNoise ISONoise MultiplicativeNoise CoarseDropout "
@@ -49,6 +56,8 @@ def is_transform(value: Value) -> bool:
 def _draws(transform: Op, name: str) -> bool:
     if transform.name.startswith("albumentations."):
         return name in _AUGMENT | _OF_ALBUMENTATIONS or name.startswith("Random")
+    if transform.name.startswith("torchaudio."):
+        return name in _OF_SOUND
     if transform.name.startswith("monai."):
         return name.startswith("Rand")
     return name in _AUGMENT or (name.startswith("Random") and name not in _FIXED)

@@ -15,6 +15,8 @@ from trainlint.facts.seen.ranks import SameBatches
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
+from .limited import ends_early
+
 _DATASET = "torch.utils.data.Dataset"
 _STREAM = "torch.utils.data.IterableDataset"
 
@@ -72,6 +74,8 @@ def _not_sharded(training: Training) -> Iterator[Finding]:
         if not datasets or not all(map(_is_whole, datasets)):
             continue
         are_same = _is_in_order(loader) or any("seed" in one.name for one in training.events(Called))
+        if not are_same and ends_early(training, use.drawn):
+            continue
         yield Finding(
             loader.at,
             f"{_SAME if are_same else _WHOLE} Pass `sampler=DistributedSampler(dataset)`, and call its "

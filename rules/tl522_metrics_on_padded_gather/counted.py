@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from trainlint.facts.api.noted import METRICS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.calls import Called
@@ -28,7 +29,6 @@ _AVERAGES = frozenset(("mean", "numpy.mean", "statistics.mean"))
 _SUMS = frozenset("sum builtins.sum numpy.sum count_nonzero bincount numpy.bincount histc".split())
 _READS = frozenset("item float int builtins.float builtins.int view reshape".split())
 _COUNTS = frozenset(("size", "numel", "builtins.len", "shape"))
-_OF_METRICS = "sklearn.metrics."
 _MOST = 2000
 
 
@@ -96,7 +96,7 @@ def _takes_all(op: Op, each: frozenset[int]) -> bool:
         return len(op.inputs) == 1 and "dim" not in op.options and is_whole(op.inputs[0], each)
     if name == "/" and len(op.inputs) == 2:
         return _is_number(op.inputs[1], each)
-    return op.name.startswith(_OF_METRICS) and any(is_whole(one, each) for one in op.inputs)
+    return op.name.startswith(METRICS) and any(is_whole(one, each) for one in op.inputs)
 
 
 def _is_number(value: Value, each: frozenset[int]) -> bool:

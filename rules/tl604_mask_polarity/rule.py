@@ -16,7 +16,12 @@ def check(mask: MaskMet) -> Iterator[Finding | Open]:
         return
     left_out, kept = MEANT[mask.part.kind], KEPT[mask.part.kind]
     argument = f"`{mask.argument}` of {mask.by}" if mask.argument else f"`{mask.by}`"
-    because = (Because(mask.part.at, "the mask is created here"),) if mask.part.at is not None else ()
+    shown = (
+        "by its name, `attention_mask` is 1 at real tokens"
+        if mask.part.is_told_by_name
+        else "the mask is created here"
+    )
+    because = (Because(mask.part.at, shown),) if mask.part.at is not None else ()
     if mask.told_by is not None:
         because = (
             Because(mask.told_by, "this average counts the positions where the mask is the other way round"),
@@ -30,6 +35,9 @@ def check(mask: MaskMet) -> Iterator[Finding | Open]:
             else "This adds ones and zeros to the scores, so nothing is masked out: a masked score is only lower by 1. "
             'Use `masked_fill` with `float("-inf")`.',
             because,
+            level="info"
+            if mask.is_behind_causal
+            else None,  # what is behind a sequence is hidden from it anyway
         )
     elif mask.sees is False and mask.hides is False:
         yield Finding(

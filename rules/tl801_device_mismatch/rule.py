@@ -49,12 +49,13 @@ def _read(training: Training) -> Iterator[Finding]:
         return
     moves = training.events(Moved)
     known: dict[object, frozenset[str]] = {}
+    said: set[tuple[int, str]] = set()
     for forward in training.events(Forward):
         model = forward.module
         if not isinstance(model, Object) or not forward.inputs or has_parameters(model) is False:
             continue
         batch = device_of(forward.inputs[0])
-        if not batch:
+        if not batch or (model.uid, batch) in said:  # the first one raises
             continue
         when = (model.uid, forward.loops, tuple(training.is_after(one, forward) for one in moves))
         if when not in known:
@@ -66,6 +67,7 @@ def _read(training: Training) -> Iterator[Finding]:
             and is_apart(batch, homes)
             and not _moves_itself(training, forward)
         ):
+            said.add((model.uid, batch))
             home = next(iter(homes))
             made = "the model is created here" + (", and moved later" if home != "cpu" else "")
             yield Finding(

@@ -44,24 +44,34 @@ def _without_effect(change: SettingChanged) -> Iterator[Finding]:
 
 
 def _at_odds(training: Training) -> Iterator[Finding]:
-    """Benchmarking and determinism are both enabled, in every order in which the program may run."""
-    ends = [_last(run) for run in _orders(training)]
-    if not ends or not all(_asks(one, "deterministic") and _asks(one, "benchmark") for one in ends):
+    """Benchmarking and determinism are both enabled, in every order in which the program may run, or where a condition enables
+    benchmarking after all."""
+    for order in _orders(training):
+        ends = _last(order)
+        if not (_asks(ends, "deterministic") and _asks(ends, "benchmark")):
+            continue
+        if "enabled" in ends and constant(ends["enabled"].value) is False:
+            continue  # cuDNN is off, and picks nothing
+        benchmark, deterministic = ends["benchmark"], ends["deterministic"]
+        yield Finding(
+            benchmark.at,
+            "`cudnn.benchmark = True` lets cuDNN pick the fastest algorithm, which can differ between runs, but "
+            "`cudnn.deterministic = True` asks for reproducible runs. Set `benchmark = False`.",
+            (Because(deterministic.at, "determinism is requested here"),),
+        )
         return
-    if any("enabled" in one and constant(one["enabled"].value) is False for one in ends):
-        return  # cuDNN is off, and picks nothing
-    benchmark, deterministic = ends[0]["benchmark"], ends[0]["deterministic"]
-    yield Finding(
-        benchmark.at,
-        "`cudnn.benchmark = True` lets cuDNN pick the fastest algorithm, which can differ between runs, but "
-        "`cudnn.deterministic = True` asks for reproducible runs. Set `benchmark = False`.",
-        (Because(deterministic.at, "determinism is requested here"),),
-    )
 
 
 def _orders(training: Training) -> list[list[SettingChanged]]:
+    """All changes, where they are made under the same conditions; else those before a change for which there are more conditions,
+    if all of them certainly come before it."""
     changes = [one for one in training.events(SettingChanged) if one.name.startswith(_CUDNN)]
-    return [changes] if len({one.guards for one in changes}) == 1 else []
+    if len({one.guards for one in changes}) == 1:
+        return [changes]
+    last = changes[-1] if changes else None
+    if last is None or last.name != f"{_CUDNN}benchmark":
+        return []
+    return [changes] if all(set(one.guards) <= set(last.guards) for one in changes) else []
 
 
 def _last(run: list[SettingChanged]) -> dict[str, SettingChanged]:

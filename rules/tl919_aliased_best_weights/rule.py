@@ -2,6 +2,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from trainlint.facts.api.noted import SAVES
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.modules import ModelKept, StateKept, StateLoaded, StateTaken
@@ -12,6 +13,7 @@ from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .kept_models import goes_on, overtakes
+from .restored_late import comes_late
 from .shared import shared
 from .unseen_training import given_back
 
@@ -52,12 +54,16 @@ def check(training: Training) -> Iterator[Finding | Open]:
     for event in training.events(StateLoaded):
         owners = {one.uid for one in alternatives(event.target)}
         for state in _references(event.state):
-            if state.owner is not None and state.owner.uid in owners:
-                yield from _used(training, taken.get(state.uid), event, "restored")
+            if state.owner is None or state.owner.uid not in owners:
+                continue
+            begun = taken.get(state.uid)
+            yield from _used(training, begun, event, "restored")
+            if begun is not None and comes_late(training, begun, event):
+                yield _finding(begun, event, "restored")
     saves = [
         (call, taken[state.uid])
         for call in training.events(Called)
-        if call.name == "torch.save" and call.args
+        if call.name in SAVES and call.args
         for state in _references(call.args[0])
         if state.uid in taken
     ]
@@ -77,7 +83,7 @@ def _kept_for_later(training: Training) -> Iterator[Finding]:
     saved = {
         one.uid
         for call in training.events(Called)
-        if call.name == "torch.save"
+        if call.name in SAVES
         for one in reached(call.args[:1], shared)
     }
     for kept in training.events(StateKept):
@@ -95,7 +101,7 @@ def _kept_for_later(training: Training) -> Iterator[Finding]:
 def _kept_while_training(training: Training) -> Iterator[Finding]:
     """What training itself keeps as the best weights in an attribute, which another entry point restores."""
     used = [one.state for one in training.events(StateLoaded)]
-    used += [value for one in training.events(Called) if one.name == "torch.save" for value in one.args[:1]]
+    used += [value for one in training.events(Called) if one.name in SAVES for value in one.args[:1]]
     judged = {state.uid for value in used for state in _references(value)}
     for kept in training.events(StateKept):
         is_best = _BEST.search(kept.attribute) and kept.state.uid not in judged

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.api.noted import SAVES
 from trainlint.facts.api.wrappers import STRIPS, STRIPS_PREFIX
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.model.events.calls import Called
@@ -28,7 +29,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         yield from _seen(training)
         return
     calls = training.events(Called)
-    saves = [one for one in calls if one.name == "torch.save" and one.args]
+    saves = [one for one in calls if one.name in SAVES and one.args]
     knows = any(one.name in STRIPS or one.name == STRIPS_PREFIX for one in calls)
     every = training.events(StateTaken)
     plain = {one.output.owner for one in every if not one.prefix}

@@ -32,6 +32,10 @@ _CONDA = re.compile(
     r"\s*(?:-\s*)?[\"']?(?:[\w.-]+::)?(?:py)?torch(?:-[cg]pu)?\s*(?P<versions>[=<>!~][^\"'#]*)"
 )
 
+_ENVIRONMENT = tuple(
+    re.compile(rf"^{name}:\s*(?:#.*)?$", re.MULTILINE) for name in ("channels", "dependencies")
+)
+
 
 def requirements(folder: Path) -> Iterator[tuple[str, bool]]:
     """The requirements that the files of a folder list, in the notation of pip, and of each whether it is one of a package:
@@ -135,6 +139,12 @@ def _of_conda(text: str) -> Iterator[str]:
             yield f"torch{found['versions']}"
 
 
+def _of_environment(text: str) -> Iterator[str]:
+    """What conda installs by a file of any name: other YAML has no list of channels beside that of dependencies."""
+    if all(one.search(text) for one in _ENVIRONMENT):
+        yield from _of_conda(text)
+
+
 def _of_dockerfile(text: str) -> Iterator[str]:
     yield from requirements_of_dockerfile(text)
     yield from requirements_of_commands(text)
@@ -153,6 +163,10 @@ _LISTS: Readers = {
     "constraints*.txt": _of_requirements,
     "requirement*.txt": _of_requirements,
     "requirements/*.txt": _of_requirements,
+    "requirement*.yml": _of_conda,
+    "requirement*.yaml": _of_conda,
+    "*.yml": _of_environment,
+    "*.yaml": _of_environment,
 }
 """By name or pattern, what reads it."""
 

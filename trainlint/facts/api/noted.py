@@ -31,6 +31,14 @@ LOGS_NUMBERS = frozenset(("wandb.log", "add_scalar", "add_scalars"))
 """Functions and methods that turn each tensor into a number at once, so that they wait for the device."""
 
 
+SAVES = frozenset(("torch.save", "safetensors.torch.save_file"))
+"""Functions that write what they are given first into a file."""
+
+
+METRICS = "sklearn.metrics."
+"""Functions that are given what is right and what was predicted."""
+
+
 STARTS_NOTHING = frozenset(
     "items keys values set_description set_description_str set_postfix set_postfix_str inverse_transform "
     "update_parameters".split()
@@ -96,7 +104,7 @@ NOTED = (
             "torch.load",
             "torch.hub.load_state_dict_from_url",
             "torch.utils.model_zoo.load_url",
-            "torch.save",
+            *SAVES,
             "torch.where",
             "torch.distributed.init_process_group",
             "torch.set_default_device",

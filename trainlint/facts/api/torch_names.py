@@ -22,7 +22,7 @@ from trainlint.facts.api.classes import (
 )
 from trainlint.facts.api.frameworks import TRAINER, TRAINERS
 from trainlint.facts.api.losses import LOSSES
-from trainlint.facts.api.noted import ADDS_HOOKS, NOTED
+from trainlint.facts.api.noted import ADDS_HOOKS, METRICS, NOTED
 from trainlint.facts.api.operations import OWN_NAMES
 from trainlint.facts.api.second_names import ALIASES, INNER_MODULES, NAMESPACES
 
@@ -44,7 +44,7 @@ def is_like_requires_grad(name: str) -> bool:
 @lru_cache(_NAMES)
 def is_noted(name: str) -> bool:
     """Whether rules ask about calls of a function."""
-    return name in NOTED or name.startswith(ADDS_HOOKS) or seeds(name)
+    return name in NOTED or name.startswith((*ADDS_HOOKS, METRICS)) or seeds(name)
 
 
 def seeds(name: str) -> bool:

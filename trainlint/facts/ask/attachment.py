@@ -9,7 +9,7 @@ from trainlint.facts.api.classes import LOADER, MODULE, PARAMETER
 from trainlint.facts.api.gradients import CUTS, KEEPS_TENSORS, NO_GRADIENT, REBUILDS, WITH_INDICES
 from trainlint.facts.api.losses import SCALING
 from trainlint.facts.api.meanings import KEEPS
-from trainlint.facts.api.operations import CREATES, TENSORS_ALONE
+from trainlint.facts.api.operations import CREATES, FILLS, TENSORS_ALONE
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.holding import has_parameters, wants_gradient
 from trainlint.facts.model.values import (
@@ -158,6 +158,8 @@ def _by_itself(op: Op, at_first: bool) -> Attachment | None:
         return _of_hung(op, op.hung_on, at_first)
     if op.name in (PARAMETER, "parameters"):
         return _ATTACHED
+    if op.name == "call" and op.inputs and op.text.endswith(FILLS):
+        return _within(op.inputs[0], at_first)  # a tensor whose numbers are others now
     if op.name.startswith(_NUMBERS) or (op.name == "call" and _is_text(op)):
         return _NOTHING
     if op.name in CREATES or op.name.removeprefix("builtins.") in NO_GRADIENT or is_index(op):

@@ -21,6 +21,7 @@ class Part:
         is_square: whether there certainly are as many queries as keys.
         is_named: for `padding`, whether the program calls it that.
         at: where it comes from.
+        is_told_by_name: whether only the name says what it holds: `batch["attention_mask"]`.
     """
 
     kind: str
@@ -31,6 +32,7 @@ class Part:
     is_named: bool = False
     at: Place | None = None
     text: str = ""
+    is_told_by_name: bool = False
 
     @property
     def _key(self) -> tuple[Any, ...]:

@@ -66,7 +66,7 @@ def made(value: Value | None) -> Mask | None:
     """What a mask holds; None where nothing is known of it."""
     if value is not None and is_attention_mask(value):
         at = value.at if isinstance(value, Op) else None
-        return Mask(1, (Part("padding", value.uid, 0, is_named=True, at=at),))
+        return Mask(1, (Part("padding", value.uid, 0, is_named=True, at=at, is_told_by_name=True),))
     if isinstance(value, Op) and value.drawn is not None:
         return _written(value, made(value.drawn))
     if isinstance(value, Op):

@@ -46,6 +46,7 @@ class MaskMet:
         are_numbers: its ones and zeros are added to the scores as they are.
         softmax: the softmax that follows, where the program has one of its own.
         told_by: the average over positions that says what the mask holds, where nothing else does.
+        is_behind_causal: whether the same call hides later positions, among which the padding behind a sequence is.
     """
 
     at: Place
@@ -57,6 +58,7 @@ class MaskMet:
     are_numbers: bool = False
     softmax: Op | None = None
     told_by: Place | None = None
+    is_behind_causal: bool = False
 
 
 def masks_met(training: Training) -> Iterator[MaskMet]:
@@ -113,7 +115,20 @@ def _met_in_call(training: Training, call: AttentionCall, argument: str, value: 
         are_numbers = _are_numbers(mask, part)
         hidden = [_hidden(one, attends, are_numbers) for one in (mask.kept, part.held)]
         sees = None if hidden[0] is None else not hidden[0]
-        yield MaskMet(call.at, name, argument, part, sees, hidden[1], are_numbers)
+        behind = part.kind == "padding" and _hides_later(call, argument)
+        yield MaskMet(call.at, name, argument, part, sees, hidden[1], are_numbers, is_behind_causal=behind)
+
+
+def _hides_later(call: AttentionCall, argument: str) -> bool:
+    """Whether the mask of positions beside a mask of padding certainly hides those that come later."""
+    known = ATTENTION_MASKS[call.name]
+    beside = [argument.replace("key_padding_", ""), argument.replace("key_padding", "attn"), "mask"]
+    name = next((one for one in beside if one in known and one != argument), None)
+    mask = made(call.argument(known[name], name)) if name is not None else None
+    return mask is not None and any(
+        one.kind == "later" and _hidden(one.held, False, _are_numbers(mask, one)) is True
+        for one in mask.parts
+    )
 
 
 def _told_by_an_average(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trainlint.facts.api.classes import LOADER, OPTIMIZER, SCALER, SCHEDULER
 from trainlint.facts.api.layers import (
     CONTAINERS,
     GRAPH_LAYERS,
@@ -22,6 +23,9 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, alternatives, constant
 
 _ONE = Constant(value=1)
+
+_NO_LAYERS = (OPTIMIZER, SCHEDULER, LOADER, SCALER)
+"""What models keep beside their layers, to train themselves."""
 
 _NUMBERS = frozenset(("item", "tolist", "numpy", "builtins.len"))
 """Operations whose result is no layer, and holds none."""
@@ -51,6 +55,8 @@ def _is_told_the_mode(dropped: Dropped) -> bool:
 def may_depend_on_mode(module: Object) -> bool:
     """Whether a module may behave otherwise in training than in evaluation, as far as its layers are known."""
     is_layer = module.type.startswith("torch.nn.") and module.type not in CONTAINERS
+    if module.is_a(*_NO_LAYERS):
+        return False
     if is_layer and module.definition is None:
         return _layer_depends_on_mode(module, module.type.removeprefix("torch.nn."))
     if module.definition is None and not module.type.startswith("torch.nn."):

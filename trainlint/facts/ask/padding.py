@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.sequences import Batches, drawn_from, index_of, is_slice
 from trainlint.facts.model.values import Choice, Constant, Items, Op, Unknown, Value, alternatives, constant
 
@@ -27,10 +29,28 @@ class Padded(NamedTuple):
 
 
 def padded(value: Value | None, known: Batches) -> Padded | None:
-    """How the sequences in a tensor were brought to one length, where padding is certain."""
+    """How the sequences in a tensor were brought to one length, where padding is certain: on one of several ways that a setting
+    chooses from."""
+    pending = [value]
+    seen: set[int] = set()
+    while pending and len(seen) < _MOST_STEPS:
+        found = _followed(pending.pop(0), known)
+        if not isinstance(found, Choice):
+            if found is not None:
+                return found
+        elif found.uid not in seen:
+            seen.add(found.uid)
+            pending += _apart(found)
+    return None
+
+
+def _followed(value: Value | None, known: Batches) -> Padded | Choice | None:
+    """How a tensor was padded, or the several tensors that one is of which nothing decides here."""
     for _ in range(_MOST_STEPS):
         if isinstance(value, Choice):
             value = _of_short_ones(value)
+        if isinstance(value, Choice):
+            return value
         if isinstance(value, Op) and (by_hand := _padded_by_hand(value)) is not None:
             return by_hand
         if not isinstance(value, Op) or value.written:
@@ -52,6 +72,22 @@ def padded(value: Value | None, known: Batches) -> Padded | None:
         else:
             return None
     return None
+
+
+def _apart(choice: Choice) -> Iterator[Value]:
+    """Each of several tensors, but for what another one is made of: there a condition may leave the padding out."""
+    ways = list(alternatives(choice))
+    for one in ways:
+        whole = _unturned(one)
+        if not any(other is not one and is_made_of(other, whole) for other in ways):
+            yield one
+
+
+def _unturned(value: Value) -> Value:
+    """What a tensor was before it was moved, or given another shape."""
+    while isinstance(value, Op) and value.name in _STAY_PADDED and value.inputs:
+        value = value.inputs[0]
+    return value
 
 
 def _before_split(op: Op) -> Value | None:

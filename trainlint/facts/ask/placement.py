@@ -97,13 +97,14 @@ def _is_plainly_built(training: Training, module: Object) -> bool:
         and (
             one.is_open
             or ("device" in one.options and (one is not module or one.definition))
+            or "device_map" in one.options
             or not (one.definition or one.type.startswith(_PLAIN))
         )
         for one in contained(module)
     )
 
 
-_PLAIN = ("torch.nn.", "torchvision.models.")
+_PLAIN = ("torch.nn.", "torchvision.models.", "transformers.", "timm.", "segmentation_models_pytorch.")
 """Libraries whose modules are made where the program says."""
 
 
@@ -190,7 +191,28 @@ def _device_of(value: Value | None) -> str | None:
             return _only(map(_device_of, (inner, *_put_into(inner))))
         case Op(name="iterate", inputs=(Object() as loader, *_)) if loader.is_a(LOADER):
             return _device_of_data(loader)
+        case Op(name="call", inputs=(Op() as pipeline, _)) if _makes_tensors(pipeline):
+            return "cpu"
     return ""
+
+
+def _makes_tensors(pipeline: Op) -> bool:
+    """Whether it is torchvision's way from an image, which is on no device, to a tensor."""
+    if pipeline.name.endswith(_OF_IMAGES):
+        return pipeline.name.startswith(_TRANSFORMS)
+    steps = pipeline.inputs[0] if pipeline.name in _PIPELINES and pipeline.inputs else None
+    return (
+        isinstance(steps, Items)
+        and steps.exact
+        and all(isinstance(one, Op) and one.name.startswith(_TRANSFORMS) for one in steps.items)
+        and any(isinstance(one, Op) and one.name.endswith(_OF_IMAGES) for one in steps.items)
+        and not any(isinstance(one, Op) and one.name.endswith(".Lambda") for one in steps.items)
+    )
+
+
+_TRANSFORMS = "torchvision.transforms."
+_PIPELINES = ("torchvision.transforms.Compose", "torchvision.transforms.v2.Compose")
+_OF_IMAGES = (".ToTensor", ".PILToTensor")
 
 
 def _is_number(value: Value) -> bool:

@@ -33,7 +33,9 @@ def attribute(ev: Evaluator, value: Value, name: str, at: s.Span, text: str = ""
     """`value.name`."""
     match value:
         case Library():  # `torch.torch` is torch
-            return value if value.name == name == "torch" else Library(name=f"{value.name}.{name}")
+            return (
+                value if value.name == name == "torch" else Library(name=f"{value.name}.{name}", is_held=True)
+            )
         case FileModule() if name == "__dict__":
             return namespaces.of_file(ev, value.path)
         case FileModule():

@@ -190,7 +190,9 @@ def _is_nothing(value: Value) -> bool | None:
     match value:
         case Constant(is_default=False):
             return value.value is None
-        case Object() | Items() | Table() | FunctionValue() | ClassValue() | Library():
+        case Library():
+            return None if value.may_be_a_setting else False
+        case Object() | Items() | Table() | FunctionValue() | ClassValue():
             return False
         case Op() if is_tensor(value):
             return False
@@ -279,6 +281,8 @@ class _Truths:
                 return bool(value.value)
             case Items(exact=True):
                 return bool(value.items)
+            case Library() if value.may_be_a_setting:
+                pass
             case Object() | FunctionValue() | ClassValue() | Library():
                 return True
             case Table() if value.entries:

@@ -18,6 +18,7 @@ from trainlint.facts.ask.asking import Answers, answered_by
 from trainlint.facts.ask.concerned import concerned
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.training import Training
+from trainlint.facts.model.values import Object
 from trainlint.finding import Finding, Problem
 from trainlint.program.evaluate.collecting import collected
 from trainlint.program.evaluate.entering import Entering
@@ -31,6 +32,8 @@ from trainlint.program.incremental.outcome import Defined, DefinedFunction, Entr
 from trainlint.program.incremental.results import Ledger
 from trainlint.program.source.relevance import Relevance
 from trainlint.reached import Reached, of_evaluator, of_stranger
+
+_TEST_CASES = ("unittest.TestCase", "unittest.IsolatedAsyncioTestCase")
 
 _CUTS = frozenset(("PROGRAM_STEPS", "PART_STEPS"))
 """Limits beyond which later calls are not followed."""
@@ -227,7 +230,7 @@ class Roots:
                 lost = tuple(unread(self._ev, root.objects, root.nodes))
                 harmless = harmless_containers(self._ev, root.objects)
             limited = {of_evaluator(path, name, one): None for one in sorted(root.trace.limits)}
-            is_test = kind != "program" and _is_test(path)
+            is_test = kind != "program" and (_is_test(path) or _is_of_test_case(root.objects))
             is_cut = not _CUTS.isdisjoint(root.trace.limits)
             training = Training(
                 path,
@@ -285,6 +288,11 @@ def _is_test(path: str) -> bool:
     """Whether pytest and unittest take a file for tests, by its name."""
     file = path.replace("\\", "/").rpartition("/")[2]
     return file.startswith("test_") or file.endswith("_test.py")
+
+
+def _is_of_test_case(objects: Iterable[Object]) -> bool:
+    """Whether the object whose method is entered is a test of unittest, whatever the file is called."""
+    return any(one.is_a(*_TEST_CASES) for one in objects)
 
 
 @contextmanager

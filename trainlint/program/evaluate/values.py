@@ -30,9 +30,24 @@ class Env:
             env = env.parent
 
 
+_OF_FUNCTIONS = tuple(
+    f"{name}."
+    for name in "torch torchvision torchaudio numpy os sys typing builtins math random time".split()
+)
+"""Libraries of which what a condition asks for is there."""
+
+
 @dataclass(eq=False, repr=False)
 class Library(Named):
     """A name of code that is not part of the program: `torch.nn.functional.softmax`."""
+
+    is_held: bool = False
+    """Whether it is read as an attribute: of a module that is not in sight, it may be a setting."""
+
+    @property
+    def may_be_a_setting(self) -> bool:
+        """Whether it may be false, or None, as `FLAGS.verbose` and `config.seed` may, and no function of torch's."""
+        return self.is_held and not self.name.startswith(_OF_FUNCTIONS)
 
 
 @dataclass(eq=False, repr=False)
