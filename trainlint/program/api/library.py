@@ -262,7 +262,7 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
         if isinstance(method, FunctionValue) and len(method.origin.code.parameters) > 1:
             by_index = looks_at_index(ev, dataset.definition, method.origin)
             names = batch_making.names_of_items(ev, dataset, method)
-            held = batch_making.held_by(ev, dataset)
+            held = batch_making.held_for_items(ev, dataset, method)
             ev.emit(ItemsMade, at, loader=loader, names=names, by_index=by_index, held=held)
     ordering.note_order(ev, loader, at)
     streams.note_stream(ev, loader, at)
