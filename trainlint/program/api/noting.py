@@ -39,6 +39,7 @@ def note_use(ev: Evaluator, name: str, at: s.Span, text: str, given: Arguments) 
             text=text,
             args=given.args,
             options=given.options,
+            records=ev.records,
             is_fallback=ev.in_fallback(),
         )
 
