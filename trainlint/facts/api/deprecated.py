@@ -184,6 +184,9 @@ _WEIGHTS = {
 }
 """What `pretrained=True` has always loaded; None where that depends on more. `DEFAULT` may be newer ones."""
 
+FIRST_OF_ONE = Deprecated("loss.item()", (0, 4), (0, 5))
+"""`loss.data[0]`, of a tensor without an axis."""
+
 GONE_WITH = {"torch.nn.utils.weight_norm": ("weight_g", "weight_v", "remove_weight_norm")}
 """Attributes and functions that do not go with what is written instead: where a program reads them, it cannot be replaced as
 it is. `remove_weight_norm` raises for a parametrization."""
