@@ -20,7 +20,7 @@ def check(call: LibraryCall) -> Iterator[Finding]:
         if old.gone < old.since:
             said = f"{what} raises since torch {_shown(old.gone)}."
     elif old.quiet:
-        said = f"{what} is deprecated since torch {_shown(old.since)}, according to its documentation."
+        said = f"{what} is deprecated since torch {_shown(old.since)}, which no warning says that Python shows by default."
     else:
         said = f"{what} is deprecated since torch {_shown(old.since)} and warns."
     instead = old.instead if "`" in old.instead else f"`{old.instead}`"
