@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from trainlint.facts.ask.asking import question
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.model.events.losses import Accumulated
@@ -32,6 +33,7 @@ def _total(event: Accumulated) -> Carried | None:
     return next((one for one in event.result.parts() if isinstance(one, Carried)), None)
 
 
-def _outputs(value: Value) -> set[int]:
+@question(start=frozenset(), unknown=frozenset())
+def _outputs(value: Value) -> frozenset[int]:
     """The outputs of models, with their graphs, that go into a value."""
-    return {one.uid for one in made_of(value, cuts) if isinstance(one, Op) and one.name == "output"}
+    return frozenset(one.uid for one in made_of(value, cuts) if isinstance(one, Op) and one.name == "output")

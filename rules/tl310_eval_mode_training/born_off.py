@@ -43,20 +43,24 @@ def never_switched(
         return
     if any(one.training is not False for one in training.events(ModeChange)):
         return
-    given = {one.uid for one in given_away(training)}
-    for forward, module in pairs:
-        for model in _born_off(forward.module):
-            around = {one.uid for one in (model, forward.module, module)}
-            if (
-                forward.at in reported
-                or not (module is model or contains(module, (model.uid,)))
-                or not given.isdisjoint(around)
-                or not _is_learning(forward, model)
-                or may_be_frozen(training, model)
-            ):
-                continue
-            reported.add(forward.at)
-            yield _finding(training, forward, model)
+    found = [
+        (forward, module, model)
+        for forward, module in pairs
+        for model in _born_off(forward.module)
+        if module is model or contains(module, (model.uid,))
+    ]
+    given = {one.uid for one in given_away(training)} if found else set()
+    for forward, module, model in found:
+        around = {one.uid for one in (model, forward.module, module)}
+        if (
+            forward.at in reported
+            or not given.isdisjoint(around)
+            or not _is_learning(forward, model)
+            or may_be_frozen(training, model)
+        ):
+            continue
+        reported.add(forward.at)
+        yield _finding(training, forward, model)
 
 
 def _finding(training: Training, forward: Forward, model: Object) -> Finding:
