@@ -56,3 +56,28 @@ def test_finding_names_the_comment() -> None:
     assert [(one.at, one.message) for one in found.because] == [
         (Place("a.py", 1, 43, 1, 58), "this comment explains it")
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("self.aux = f()\n# x = self.aux(x)\n", "info"),
+        ("self.aux = f()\nif x:\n    #x = model.aux.weight\n    pass\n", "info"),
+        ("self.aux = f()\nx = self.head(x)  # not self.aux(x)\n", "warning"),
+        ("self.aux = f()\n# x = self.auxiliary(x)\n", "warning"),
+        ("self.aux = f()\n# x = aux(x)\n", "warning"),
+        ("self.aux = f()\n# self.aux = g()\n", "warning"),
+        ("self.aux = f()\n# if self.aux == 1:\n", "info"),
+    ],
+)
+def test_use_that_is_commented_out(text: str, expected: str) -> None:
+    finding = Finding(Place("a.py", 1, 1, 1, 2), "", code="TL908", level="warning", subject="aux")
+    assert explained([finding], text.encode())[0].level == expected
+
+
+def test_finding_names_what_is_commented_out() -> None:
+    finding = Finding(Place("a.py", 1, 1, 1, 2), "", code="TL908", level="warning", subject="aux")
+    (found,) = explained([finding], b"self.aux = f()\n    # x = self.aux(x)\n")
+    assert [(one.at, one.message) for one in found.because] == [
+        (Place("a.py", 2, 11, 2, 19), "its use is commented out")
+    ]

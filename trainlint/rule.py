@@ -29,6 +29,7 @@ class Rule(Generic[Fact]):
     absence: bool = False
     costs: bool = False
     explained_by: str = ""
+    commented_out: str = ""
 
 
 def rule(
@@ -44,6 +45,7 @@ def rule(
     absence: bool = False,
     costs: bool = False,
     explained_by: str = "",
+    commented_out: str = "",
 ) -> Callable[[Check[Fact]], Rule[Fact]]:
     """Make a generator of findings and openings into a rule that is handed every `fact` of the program.
 
@@ -63,6 +65,8 @@ def rule(
             itself, which is soon over.
         explained_by: a pattern of what a comment beside it says with which the author gives a reason for what is found: it
             has been decided, and is information.
+        commented_out: a pattern of code, with `SUBJECT` for the subject of a finding, that a comment anywhere in the file
+            holds where its author has switched off what the finding misses: that has been decided too.
     """
     return lambda check: Rule(
         fact,
@@ -77,4 +81,5 @@ def rule(
         absence,
         costs,
         explained_by,
+        commented_out,
     )

@@ -18,6 +18,7 @@ from trainlint.facts.seen.kept import GraphKept
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
+from .held_anyway import is_held_anyway
 from .joined import joined
 from .rounds import begins_with_steps, goes_on, learns_again
 
@@ -41,7 +42,7 @@ def check(training: Training) -> Iterator[Finding]:
     yield from _held(training)
     yield from joined(training, [*trained_on, *returned])
     kept: list[Accumulated] = []
-    needed: set[object] = set()
+    needed: list[Accumulated] = []
     for event in training.events(Accumulated):
         if not (isinstance(event.result, Op) and event.result.records) or not _is_over_batches(
             training, event
@@ -65,10 +66,16 @@ def check(training: Training) -> Iterator[Finding]:
         is_over = is_spent or all(_holds_spent(one, _ended(training)) for one in alternatives(event.value))
         users = trained_on if is_over else [*trained_on, *returned]
         if any(is_made_of(loss, event.result, with_graph=True) for loss in users):
-            needed.add(event.at)
+            needed.append(event)
         else:
             kept.append(event)
-    yield from (_growing(training, event) for event in kept if event.at not in needed)
+    places = {event.at for event in needed}
+    trained = [
+        one for one in needed if any(is_made_of(loss, one.result, with_graph=True) for loss in trained_on)
+    ]
+    for event in kept:
+        if event.at not in places and not is_held_anyway(event, trained):
+            yield _growing(training, event)
 
 
 def _held(training: Training) -> Iterator[Finding]:

@@ -32,6 +32,8 @@ def check(call: LibraryCall) -> Iterator[Finding]:
 
 
 def _does_harm(call: LibraryCall) -> bool:
-    """Whether a program means `volatile`, or what is wrapped has a graph."""
-    is_volatile = constant(call.options.get("volatile", Constant(value=False))) is not False
+    """Whether a program means `volatile`, and has not switched gradients off in another way; or what is wrapped has a graph."""
+    is_volatile = (
+        call.records is True and constant(call.options.get("volatile", Constant(value=False))) is not False
+    )
     return is_volatile or any(attachment(one).attached for one in call.args[:1])

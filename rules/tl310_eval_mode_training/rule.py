@@ -16,6 +16,7 @@ from trainlint.facts.model.values import Object, Value, alternatives
 from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
+from .born_off import never_switched
 from .left_off import left_off
 from .on_purpose import is_around_it, is_meant, is_of_one_sample, is_other_split, is_set_at_first, is_setting
 from .switched_back import may_switch_back
@@ -31,6 +32,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
     shown = _after_evaluation(training, trained)
     switches: dict[int, dict[int, ModeChange]] = {}
     said: set[tuple[object, ...]] = set()
+    reported: set[Place] = set()
     for forward, module in pairs:
         run = forward.module
         if (
@@ -58,6 +60,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             if step in said:  # the same step calls it more than once
                 continue
             said.add(step)
+            reported.add(forward.at)
             is_known = (
                 isinstance(training, Recorded)
                 or (is_known_to_depend_on_mode(module) and is_known_to_depend_on_mode(run))
@@ -74,6 +77,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 confidence=None if is_known else "likely",
                 doubt="" if is_known else "no layer in sight depends on the mode",
             )
+    yield from never_switched(training, pairs, reported)
 
 
 def _said(module: Object, trains_elsewhere: bool, is_known: bool) -> str:

@@ -142,6 +142,9 @@ def _in_log(value: Value, guards: Guards) -> tuple[str, str, Op | None] | None:
                     return ("torch.log1p", "where x is small, `1 + x` rounds to 1, and its log is 0", None)
     if inner.name == "sum" and inner.inputs and _is_raw_exp(inner.inputs[0]):
         return ("torch.logsumexp", "`exp(x)` is infinite from x = 89 on", None)
+    if inner.name == "prod" and inner.inputs and _is_raw_exp(inner.inputs[0]):
+        why = "the product of `exp(x)` becomes 0 or infinite long before the sum of x is large, and so does its log"
+        return ("x.sum(dim)", why, None)
     return None
 
 

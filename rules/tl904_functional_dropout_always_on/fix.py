@@ -8,7 +8,8 @@ def fix(finding: Finding) -> Iterator[Proposal]:
     if finding.clues.get("what") == "function":
         yield safe("Pass `training=self.training`", SetArgument(finding.at, "training", "_self.training"))
     elif finding.clues.get("what") == "attention":
-        share = "_given if _self.training else 0.0"
+        share, position = "_given if _self.training else 0.0", finding.clues.get("position", 4)
         yield safe(
-            "Drop in training alone", SetArgument(finding.at, "dropout_p", share, position=4, given="_share")
+            "Drop in training alone",
+            SetArgument(finding.at, "dropout_p", share, position=position, given="_share"),
         )

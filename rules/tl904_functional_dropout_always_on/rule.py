@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from trainlint.facts.api.attention import FUSED, TOLD_BY_SHARE
 from trainlint.facts.ask.guards import ask_for_mode, ask_if_missing, depends_on_mode
 from trainlint.facts.ask.registration import is_kept
 from trainlint.facts.model.events.forwards import Dropped
@@ -29,7 +30,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             call = replace(call, mode=False)
         if call.at in by_choice:
             continue  # who evaluates passes 0
-        if call.function == "scaled_dot_product_attention":
+        if call.function in TOLD_BY_SHARE:
             yield from _in_attention(call)
         else:
             yield from _by_function(call)
@@ -63,11 +64,11 @@ def _in_attention(call: Dropped) -> Iterator[Finding | Open]:
         return
     yield Finding(
         call.at,
-        "`scaled_dot_product_attention` applies `dropout_p` in training and evaluation mode alike, so "
+        f"`{call.function}` applies `dropout_p` in training and evaluation mode alike, so "
         "`eval()` does not disable it: validation and predictions stay noisy. Pass `dropout_p=... if "
         "self.training else 0.0`.",
         evidence={"the module was in evaluation mode": True} if call.mode is False else {},
-        clues={"what": "attention"},
+        clues={"what": "attention", "position": FUSED.get(call.function, 4)},
     )
 
 

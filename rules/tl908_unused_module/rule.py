@@ -11,6 +11,7 @@ from trainlint.rule import rule
     confidence="likely",
     absence=True,
     explained_by=r"\bkept\b|\bkeep\b|compat|\bunused\b|not used|checkpoint|state_?dict|legacy",
+    commented_out=r"\b\w+\.SUBJECT\b(?!\s*=[^=])",
 )
 def check(found: Unread) -> Iterator[Finding]:
     yield Finding(

@@ -1,4 +1,4 @@
-"""What its author explains in a comment beside it has been decided: a finding of it is information."""
+"""What its author explains in a comment beside it, or has commented out, has been decided: a finding of it is information."""
 
 from __future__ import annotations
 
@@ -13,7 +13,34 @@ from trainlint.rules import entries, of_the_rules
 
 
 def explained(findings: Sequence[Finding], raw: bytes) -> list[Finding]:
-    """The findings of one file, and at level info those that a comment explains, in the words that their rule knows."""
+    """The findings of one file, and at level info those that a comment explains, in the words that their rule knows, or those
+    of something whose use is commented out."""
+    return _without_commented_out(_without_reasons(findings, raw), raw)
+
+
+def _without_commented_out(findings: Sequence[Finding], raw: bytes) -> list[Finding]:
+    patterns = _of_code()
+    text = raw.decode("utf-8", "replace")
+    return [
+        _left_off(one, re.compile(patterns[one.code].replace("SUBJECT", re.escape(one.subject))), text)
+        if one.code in patterns and one.subject and one.level != "info"
+        else one
+        for one in findings
+    ]
+
+
+def _left_off(finding: Finding, pattern: re.Pattern[str], text: str) -> Finding:
+    """A finding, at level info where a comment of the text holds code of this pattern."""
+    for number, line in enumerate(text.splitlines(), 1):
+        found = pattern.search(line) if line.lstrip().startswith("#") else None
+        if found is not None:
+            at = Place(finding.at.path, number, found.start() + 1, number, found.end() + 1)
+            because = (*finding.because, Because(at, "its use is commented out"))
+            return replace(finding, level="info", because=because)
+    return finding
+
+
+def _without_reasons(findings: Sequence[Finding], raw: bytes) -> list[Finding]:
     words = _words()
     asked = {one.code for one in findings if one.code in words and one.level != "info"}
     text = raw.decode("utf-8", "replace")
@@ -58,3 +85,8 @@ def _words() -> dict[str, re.Pattern[str]]:
         for one in entries()
         if one.rule.explained_by
     }
+
+
+@of_the_rules
+def _of_code() -> dict[str, str]:
+    return {one.code: one.rule.commented_out for one in entries() if one.rule.commented_out}

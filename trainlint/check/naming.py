@@ -14,7 +14,9 @@ CODE = (".py", ".ipynb")
 
 WORD = re.compile(rb"[^\W\d]\w*")
 _DOTTED = re.compile(rb"[^\W\d][\w.]*")
-_IMPORTS = re.compile(rb"\bfrom\s+([\w.]+)\s+import\s+([\w\s,]*)|\bimport\s+([\w\s.,]+)")
+_IMPORTS = re.compile(
+    rb"\bfrom[ \t]+([\w.]+)[ \t]+import[ \t]*(\([\w\s,]*|[\w \t,]*)|\bimport[ \t]+([\w \t.,]+)"
+)
 
 
 def names(text: bytes, name: bytes) -> bool:
@@ -70,11 +72,25 @@ def imports(other: str, text: bytes, path: str, is_only: bool) -> bool:
 
 def may_mean(other: str, text: bytes, path: str, copies: Sequence[str]) -> bool:
     """Whether a file that names a module may mean this one, of several files of that name: code says in which folder it lies,
-    or takes the nearest."""
-    if not other.endswith(CODE) or _names_folder(text, path):
+    or takes the nearest that is not itself."""
+    if not other.endswith(CODE) or _names_folder(text, path) or _leads_to(text, other, path):
         return True
-    shared = {one: len(_common(one, other)) for one in (path, *copies)}
-    return shared[path] == max(shared.values())
+    shared = {one: len(_common(one, other)) for one in (path, *copies) if one != other}
+    return path == other or shared[path] == max(shared.values())
+
+
+def _leads_to(text: bytes, other: str, path: str) -> bool:
+    """Whether code imports a file by the way that leads to it: `from ..nets import Net`."""
+    module = os.path.normpath(path.removesuffix(".py").removesuffix("/__init__"))
+    for dotted in imported(text):
+        name = dotted.lstrip(".")
+        up = [".."] * (len(dotted) - len(name) - 1)
+        if (
+            name != dotted
+            and os.path.normpath(os.path.join(os.path.dirname(other), *up, *name.split("."))) == module
+        ):
+            return True
+    return False
 
 
 def _names_folder(text: bytes, path: str) -> bool:

@@ -11,6 +11,25 @@ NOTHING_LEFT = -50.0
 
 SDPA = "scaled_dot_product_attention"
 
+FUSED: dict[str, int] = {
+    "flash_attn_func": 3,
+    "flash_attn_kvpacked_func": 2,
+    "flash_attn_qkvpacked_func": 1,
+    "flash_attn_varlen_func": 7,
+    "flash_attn_varlen_kvpacked_func": 6,
+    "flash_attn_varlen_qkvpacked_func": 3,
+}
+"""Functions of `flash_attn`, and the position of `dropout_p`, which "should be set to 0.0 during evaluation"."""
+
+TOLD_BY_SHARE = frozenset((SDPA, *FUSED))
+"""Functions that drop what they are told to, whatever the mode is."""
+
+
+def fused(name: str) -> str | None:
+    """The name of a function of `flash_attn`, without the packages that it lies in."""
+    last = name.rpartition(".")[2]
+    return last if name.startswith("flash_attn.") and last in FUSED else None
+
 
 ATTENTION_MASKS: dict[str, dict[str, int]] = {
     SDPA: {"attn_mask": 3},

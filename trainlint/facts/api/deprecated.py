@@ -1,7 +1,7 @@
 """Functions, methods and arguments of torch's that are deprecated or gone, and what to write in their place. Data.
 
 Each was called on torch 2.13: those that are `gone` raise there, the others warn; a `quiet` one is deprecated by its
-documentation alone. Source of the versions: PyTorch's release notes.
+documentation alone, or by a warning that Python hides. Source of the versions: PyTorch's release notes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Deprecated:
         given: it is about this argument, where it is given.
         missing: it is about this argument, where it is not given.
         count: it is about calls with so many positional arguments.
-        quiet: no warning is raised.
+        quiet: no warning is raised, or a `DeprecationWarning`, which Python hides outside of the main program.
     """
 
     instead: str
@@ -101,7 +101,7 @@ _FUNCTIONS: dict[str, Deprecated] = {
     ),
     **{
         f"torch.{verb}_autocast_{device}_{what}": Deprecated(
-            f'torch.{verb}_autocast_{what}("{name}"{", …" if verb == "set" else ""})', (2, 4)
+            f'torch.{verb}_autocast_{what}("{name}"{", …" if verb == "set" else ""})', (2, 4), quiet=True
         )
         for device, name in (("gpu", "cuda"), ("cpu", "cpu"))
         for verb, what in (("get", "dtype"), ("set", "dtype"), ("is", "enabled"), ("set", "enabled"))
@@ -183,6 +183,9 @@ _WEIGHTS = {
     "torchvision.models.": "IMAGENET1K_V1",
 }
 """What `pretrained=True` has always loaded; None where that depends on more. `DEFAULT` may be newer ones."""
+
+FIRST_OF_ONE = Deprecated("loss.item()", (0, 4), (0, 5))
+"""`loss.data[0]`, of a tensor without an axis."""
 
 GONE_WITH = {"torch.nn.utils.weight_norm": ("weight_g", "weight_v", "remove_weight_norm")}
 """Attributes and functions that do not go with what is written instead: where a program reads them, it cannot be replaced as

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trainlint.facts.api.attention import TOLD_BY_SHARE
 from trainlint.facts.api.classes import LOADER, OPTIMIZER, SCALER, SCHEDULER
 from trainlint.facts.api.layers import (
     CONTAINERS,
@@ -45,7 +46,7 @@ def drops_by_mode(training: Training, forward: Forward) -> list[Dropped]:
 def _is_told_the_mode(dropped: Dropped) -> bool:
     if dropped.is_open:
         return False
-    if dropped.function == "scaled_dot_product_attention":
+    if dropped.function in TOLD_BY_SHARE:
         return depends_on_mode(dropped.share)
     is_off = any(isinstance(one, Constant) and not one.value for one in alternatives(dropped.share))
     return depends_on_mode(dropped.training) and not is_off

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainlint import limits
+from trainlint.facts.api.classes import MODULE, OPTIMIZER
 from trainlint.facts.model.exclusive import outcome_of
 from trainlint.finding import Place
 
@@ -269,6 +270,9 @@ class Choice(Value):
 MANY = "one of many"
 """What is called what may be so many values that they are not kept apart."""
 
+MANY_OF = {MODULE: "one of many models", OPTIMIZER: "one of many optimizers"}
+"""The same, of objects of one kind alone."""
+
 
 def one_of(options: Iterable[tuple[tuple[Any, ...], Value]]) -> Value:
     """One of several values, each under the guards that lead to it; unknown where there are too many."""
@@ -285,8 +289,18 @@ def one_of(options: Iterable[tuple[tuple[Any, ...], Value]]) -> Value:
     if len(flat) == 1:
         return next(iter(flat.values()))[1]
     if not 1 <= len(flat) <= limits.MAX_OPTIONS:
-        return Unknown(text=MANY)
+        return _many([value for _, value in flat.values()])
     return Choice(tuple(flat.values()))
+
+
+def _many(values: Sequence[Value]) -> Unknown:
+    """What stands for so many values; of models, or of optimizers, their use can still be followed."""
+    objects = [one for one in values if isinstance(one, Object)]
+    if objects and len(objects) == len(values):
+        for kind, text in MANY_OF.items():
+            if all(one.is_a(kind) for one in objects):
+                return Unknown(text=text, loops=objects[0].loops)
+    return Unknown(text=MANY)
 
 
 @dataclass(eq=False, repr=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from trainlint.facts.api import torch_names
-from trainlint.facts.api.attention import SDPA
+from trainlint.facts.api.attention import SDPA, fused
 from trainlint.facts.api.classes import LOADER, MODULE, SCALER, SOME_OPTIMIZER
 from trainlint.facts.api.layers import CONTAINERS, DROPOUTS
 from trainlint.facts.api.losses import LOSS_FUNCTIONS
@@ -129,6 +129,8 @@ def _made(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> 
     operation = torch_names.operation(name)
     if operation in DROPOUTS and name == f"torch.nn.functional.{operation}":
         noting.note_dropout(ev, operation, given, at)
+    if (function := fused(name)) is not None:
+        noting.note_dropout(ev, function, given, at)
     if operation in LOSS_FUNCTIONS and name != operation:
         return noting.loss_of(ev, operation, given, at, text)
     bases = torch_names.library_bases(name)
@@ -262,7 +264,7 @@ def _loader_made(ev: Evaluator, loader: Object, at: s.Span) -> None:
         if isinstance(method, FunctionValue) and len(method.origin.code.parameters) > 1:
             by_index = looks_at_index(ev, dataset.definition, method.origin)
             names = batch_making.names_of_items(ev, dataset, method)
-            held = batch_making.held_by(ev, dataset)
+            held = batch_making.held_for_items(ev, dataset, method)
             ev.emit(ItemsMade, at, loader=loader, names=names, by_index=by_index, held=held)
     ordering.note_order(ev, loader, at)
     streams.note_stream(ev, loader, at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainlint.facts.api.attention import FUSED, TOLD_BY_SHARE
 from trainlint.facts.api.classes import MODULE, PARAMETER
 from trainlint.facts.api.gradients import SAVES_RESULT
 from trainlint.facts.api.layers import DROPOUTS, WITH_PARAMETERS
@@ -39,6 +40,7 @@ def note_use(ev: Evaluator, name: str, at: s.Span, text: str, given: Arguments) 
             text=text,
             args=given.args,
             options=given.options,
+            records=ev.records,
             is_fallback=ev.in_fallback(),
         )
 
@@ -64,8 +66,8 @@ def note_dropout(ev: Evaluator, function: str, given: Arguments, at: s.Span) -> 
             Dropped,
             at,
             function=function,
-            share=given.get(*DROPOUTS[function]),
-            training=given.get(2, "training") if function != "scaled_dot_product_attention" else None,
+            share=given.get(*(DROPOUTS.get(function) or (FUSED[function], "dropout_p"))),
+            training=given.get(2, "training") if function not in TOLD_BY_SHARE else None,
             module=module,
             is_open=given.open,
         )

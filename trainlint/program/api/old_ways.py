@@ -48,6 +48,23 @@ def note_method(ev: Evaluator, receiver: Value, name: str, given: Arguments, at:
         )
 
 
+def note_first(ev: Evaluator, value: Value, index: Value, at: s.Span) -> None:
+    """`loss.data[0]`: the first of what may be a tensor without an axis."""
+    is_first = isinstance(index, Constant) and type(index.value) is int and index.value == 0
+    if is_first and isinstance(value, Op) and value.name == "data" and not ev.frames[-1].trying:
+        text, name, receiver = f"{value.text}[0]", "torch.Tensor.data[0]", value.inputs[0]
+        found, is_fallback = deprecated.FIRST_OF_ONE, ev.in_fallback()
+        ev.emit(
+            LibraryCall,
+            at,
+            name=name,
+            text=text,
+            is_fallback=is_fallback,
+            deprecated=found,
+            receiver=receiver,
+        )
+
+
 def note_scheduler(
     ev: Evaluator, scheduler: Object, name: str, given: Arguments, at: s.Span, text: str
 ) -> None:

@@ -23,7 +23,7 @@ from trainlint.facts.model.values import (
     Value,
     one_of,
 )
-from trainlint.program.api import defaults, host, noting, same_keys
+from trainlint.program.api import defaults, host, noting, old_ways, same_keys
 from trainlint.program.api.elements import held, value_of
 from trainlint.program.api.filling import is_hashable, put
 from trainlint.program.evaluate import attributes, classes, conditions, containers, keys, namespaces
@@ -65,6 +65,7 @@ def item(ev: Evaluator, value: Value, index: Value, at: s.Span) -> Value:
     found = of(ev, value, index, at) if of is not None else None
     if found is not None:
         return found
+    old_ways.note_first(ev, value, index, at)
     if isinstance(index, Constant) and is_hashable(index.value):
         name = keys.item(index.value)
         stored = ev.store.get((value.uid, name))

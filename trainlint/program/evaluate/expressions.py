@@ -84,15 +84,17 @@ def _call(ev: Evaluator, node: s.Call) -> Value:
         if frame.owner is not None and frame.receiver is not None:
             return Super(owner=frame.owner, receiver=frame.receiver)
     called_as = node.func
-    restores = False
+    restores = None
     match called_as:
         case s.Attribute(name="__call__", value=value) if not isinstance(value, s.Call):
             called_as = value  # of a call it may be `super()`, which is asked for how its class is called
         case s.Attribute(name="load_from_checkpoint"):
-            restores = True
+            restores = restoring.restored
+        case s.Attribute(name="from_pretrained"):
+            restores = restoring.pretrained
     func = ev.expr(called_as)
     given = _arguments(ev, node.args)
-    if restores and (restored := restoring.restored(ev, node, given)) is not None:
+    if restores is not None and (restored := restores(ev, node, given)) is not None:
         return restored
     wrapped_names.note_handed(ev, node, given)
     result = ev.call(func, given, node.at, shape.compared(node) or f"{ev.label(node.func)}(…)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from trainlint import words
+from trainlint.facts.api.attention import FUSED
 from trainlint.facts.api.deprecated import OLD_INITS
 from trainlint.facts.api.frameworks import OWNED, TRAINER_WORDS
 from trainlint.facts.api.layers import DROPOUTS, WITH_PARAMETERS
@@ -127,7 +128,10 @@ def _speaks(name: str, names: frozenset[str]) -> bool:
 
 
 def _drops(names: frozenset[str]) -> bool:
-    """Whether a function calls a dropout of `torch.nn.functional`: only the forward that calls it says whose mode counts."""
+    """Whether a function calls a dropout of `torch.nn.functional`, or a fused attention: only the forward that calls it says
+    whose mode counts."""
+    if not names.isdisjoint(FUSED):
+        return True
     return not names.isdisjoint(DROPOUTS) and not names.isdisjoint(("F", "functional"))
 
 

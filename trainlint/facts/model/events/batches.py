@@ -39,7 +39,7 @@ class ItemsMade(Event):
 
     Args:
         by_index: whether it looks at the index that it is given.
-        held: what the attributes of the dataset hold.
+        held: what those attributes of the dataset hold that it asks for.
         in_workers: whether worker processes may make the items, where no loader is in sight.
     """
 

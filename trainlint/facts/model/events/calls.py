@@ -19,10 +19,12 @@ class LibraryCall(Event):
         is_fallback: it stands where the program has tried, or asks for, something newer first.
         deprecated: what torch has replaced of the function, method or argument.
         receiver: for a method, what it is called on.
+        records: whether autograd watches; None where that is unknown.
     """
 
     name: str = ""
     text: str = ""
+    records: bool | None = True
     is_fallback: bool = False
     args: tuple[Value, ...] = ()
     options: dict[str, Value] = field(default_factory=dict)

@@ -53,7 +53,7 @@ class Dropped(Event):
     """A function with dropout in it is called in the forward of a module.
 
     Args:
-        function: `dropout`, `dropout2d`, ..., `scaled_dot_product_attention`.
+        function: `dropout`, `dropout2d`, ..., `scaled_dot_product_attention`, `flash_attn_func`.
         share: what is dropped; None where that is left to the function.
         training: what the program says about training; None if it says nothing.
         module: the module whose forward it is.
