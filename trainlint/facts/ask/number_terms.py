@@ -95,15 +95,19 @@ def _is_given(value: Value) -> bool:
 
 
 def _is_weight(value: Value) -> bool:
-    """Whether a factor is a setting: a number, or an entry of a dict or of a configuration."""
-    if isinstance(value, Constant):
-        return True
-    if not isinstance(value, Op) or value.name not in ("getitem", "getattr") or not value.inputs:
-        return False
-    name = constant(value.options.get("index") or value.options.get("name"))
-    inner = value.inputs[0]
-    return (
-        isinstance(name, str)
-        and not _LEARNED.search(name)
-        and (isinstance(inner, Unknown) or _is_weight(inner))
+    """Whether a factor is a setting: a number, or an entry of a dict or of a configuration, which may be one of another."""
+    *entries, last = reached([value], _holder)
+    is_held = isinstance(last, Unknown) and bool(entries)
+    return (is_held or isinstance(last, Constant)) and all(map(_is_setting, entries))
+
+
+def _holder(value: Value) -> Sequence[Value]:
+    """What an entry or an attribute is of."""
+    return value.inputs[:1] if isinstance(value, Op) and value.name in ("getitem", "getattr") else ()
+
+
+def _is_setting(entry: Value) -> bool:
+    name = (
+        constant(entry.options.get("index") or entry.options.get("name")) if isinstance(entry, Op) else None
     )
+    return isinstance(name, str) and not _LEARNED.search(name)
