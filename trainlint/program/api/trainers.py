@@ -8,6 +8,7 @@ from trainlint.facts.api import frameworks as owners
 from trainlint.facts.api.torch_names import shifts_labels
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.frameworks import Formatted
+from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.values import Constant, Items, Object, Op, Table, Value, alternatives
 from trainlint.program.api import elements, subscripts
@@ -62,6 +63,15 @@ def trained(ev: Evaluator, value: Object, name: str, given: Arguments, at: s.Spa
 
 def _by_trainer(ev: Evaluator, trainer: Object, at: s.Span) -> None:
     model = trainer.argument(0, "model") or ev.unknown("model")
+    if not isinstance(model, Object) or not isinstance(model.definition, ClassValue):
+        _by_trainer_in_mode(ev, trainer, model, at)
+        return
+    ev.emit(ModeChange, at, module=model, training=True)  # before each step
+    _by_trainer_in_mode(ev, trainer, model, at)
+    ev.emit(ModeChange, at, module=model, training=None)  # it may have evaluated at the end
+
+
+def _by_trainer_in_mode(ev: Evaluator, trainer: Object, model: Value, at: s.Span) -> None:
     own = _method(ev, trainer, "compute_loss")
     if own is not None:
         labels = ev.op("iterate", (ev.unknown("train_dataset"),), at, "labels")

@@ -40,8 +40,14 @@ def pretrained(ev: Evaluator, node: s.Call, given: Arguments) -> Value | None:
     made = classes.instantiate(ev, cls, Arguments((ev.unknown("config"),), open=True), node.at)
     if isinstance(made, Object):
         ev.emit(StateLoaded, node.at, target=made, state=ev.op("load", tuple(given.args), node.at))
-        ev.emit(ModeChange, node.at, module=made, training=False)
+        ev.emit(ModeChange, node.at, module=made, training=None if _is_in_lightning(ev) else False)
     return made
+
+
+def _is_in_lightning(ev: Evaluator) -> bool:
+    """Whether a module of Lightning's makes it, which before 2.2 was switched to training mode with all that it holds."""
+    receivers = (frame.receiver for frame in ev.frames)
+    return any(isinstance(one, Object) and one.is_a(owners.LIGHTNING) for one in receivers)
 
 
 def _class_of(ev: Evaluator, node: s.Call) -> ClassValue | None:
