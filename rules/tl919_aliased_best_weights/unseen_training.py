@@ -12,7 +12,6 @@ from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value
 
-from .kept_models import is_left
 from .shared import shared
 
 
@@ -31,9 +30,7 @@ def given_back(training: Training) -> Iterator[tuple[Op, StateLoaded]]:
 
 
 def _is_now_and_then(training: Training, kept: StateKept) -> bool:
-    loop = training.loops.get(kept.loops[-1])
-    is_chosen = any(not training.is_setting(one) for one, _ in training.inside_loop(kept))
-    return is_chosen and loop is not None and not is_left(loop.body, kept)
+    return any(not training.is_setting(one) for one, _ in training.inside_loop(kept))
 
 
 def _may_train(training: Training, loop: int, model: Value) -> bool:
