@@ -34,8 +34,8 @@ def overtakes(training: Training, kept: StateKept) -> bool:
         for one in training.events(Escape)
     )
     loop = training.loops.get(kept.loops[-1])
-    leaves = loop is not None and _is_left(loop.body, kept)
-    return not is_used and not leaves and any(_is_stepped(training, model, one) for one in around)
+    is_left = loop is not None and _is_left(loop.body, kept)
+    return not is_used and not is_left and any(_is_stepped(training, model, one) for one in around)
 
 
 def _is_left(nodes: list[Node], kept: Event) -> bool:
