@@ -50,7 +50,7 @@ def _weights(product: Value) -> Iterator[list[Op]]:
         for given in product.inputs:
             ways = [_same_place(one) for one in alternatives(given)]
             softmaxes = [one for one in ways if isinstance(one, Op) and one.name == "softmax"]
-            if softmaxes and len(softmaxes) == len(ways):
+            if softmaxes:
                 yield softmaxes
 
 

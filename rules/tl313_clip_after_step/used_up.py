@@ -18,8 +18,8 @@ _Run = Sequence[Event]
 
 
 def used_up(training: Training, clip: Clip) -> OptimizerStep | None:
-    """The last step before a clip, if several optimizers of which nothing says what they hold have all stepped since
-    `backward()`, and all are cleared before the next one."""
+    """The last step before a clip, if several optimizers of which nothing says what they hold are all cleared before any of them
+    steps again."""
     optimizers = {
         one.uid: one for step in training.events(OptimizerStep) for one in alternatives(step.optimizer)
     }
@@ -36,7 +36,7 @@ def used_up(training: Training, clip: Clip) -> OptimizerStep | None:
     for run in training.runs(Backward, Clip, Escape, OptimizerStep, ParametersRead, ZeroGrad):
         for place, event in enumerate(run):
             if event is clip:
-                found = _last_of_all(run[:place], set(optimizers))
+                found = _last_step(run[:place])
                 if found is None or not _are_cleared_next(run[place + 1 :], list(optimizers.values())):
                     return None
     return found
@@ -50,16 +50,14 @@ def _is_trained(training: Training, clip: Clip) -> bool:
     return False
 
 
-def _last_of_all(before: _Run, optimizers: set[int]) -> OptimizerStep | None:
-    """The last of the steps since `backward()`, where each optimizer has taken one."""
+def _last_step(before: _Run) -> OptimizerStep | None:
+    """The last of the steps since `backward()`."""
     last: OptimizerStep | None = None
-    stepped: set[int] = set()
     for event in reversed(before):
         if isinstance(event, OptimizerStep):
             last = last or event
-            stepped |= {one.uid for one in alternatives(event.optimizer)}
         elif isinstance(event, Backward):
-            return last if stepped == optimizers else None
+            return last
         elif isinstance(event, ParametersRead) or (isinstance(event, Escape) and may_run_backward(event)):
             return None
     return None

@@ -48,17 +48,17 @@ def overtakes(training: Training, kept: StateKept) -> bool:
         for one in training.events(Escape)
     )
     loop = training.loops.get(kept.loops[-1])
-    leaves = loop is not None and is_left(loop.body, kept)
-    return not is_used and not leaves and any(_is_stepped(training, model, one) for one in around)
+    is_left = loop is not None and _is_left(loop.body, kept)
+    return not is_used and not is_left and any(_is_stepped(training, model, one) for one in around)
 
 
-def is_left(nodes: list[Node], kept: Event) -> bool:
+def _is_left(nodes: list[Node], kept: Event) -> bool:
     """Whether a loop is left where something happens."""
     for one in nodes:
         for side in (one.then, one.otherwise) if isinstance(one, Branch) else ():
             if kept in side:
                 return any(isinstance(each, Exit) for each in side)
-            if is_left(side, kept):
+            if _is_left(side, kept):
                 return True
     return False
 

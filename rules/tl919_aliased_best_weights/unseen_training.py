@@ -10,36 +10,27 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import StateKept, StateLoaded
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Op, Value, alternatives
+from trainlint.facts.model.values import Op, Value
 
-from .kept_models import is_left
 from .shared import shared
 
 
 def given_back(training: Training) -> Iterator[tuple[Op, StateLoaded]]:
-    """A state that only some iterations of a loop keep, and what loads it into its owner once the loop is over: that changes
+    """A state that only some iterations of a loop keep, and what loads it once the loop is over: that changes
     nothing where it holds the weights themselves, and is of no use where nothing trains them in between."""
     for loaded in training.events(StateLoaded):
         held = {one.uid for one in reached([loaded.state], shared)}
         for kept in training.events(StateKept):
-            if kept.state.uid not in held or not _is_of(kept.state, loaded.target):
+            owner = kept.state.owner or next(iter(kept.state.inputs), None)
+            if kept.state.uid not in held or owner is None:
                 continue
             around = [one for one in kept.loops if one not in loaded.loops]
-            if any(_may_train(training, loop, loaded.target) for loop in around) and _is_now_and_then(
-                training, kept
-            ):
+            if any(_may_train(training, loop, owner) for loop in around) and _is_now_and_then(training, kept):
                 yield kept.state, loaded
 
 
-def _is_of(state: Op, target: Value) -> bool:
-    owner = state.owner or (state.inputs[0] if state.inputs else None)
-    return owner is not None and [owner.uid] == [one.uid for one in alternatives(target)]
-
-
 def _is_now_and_then(training: Training, kept: StateKept) -> bool:
-    loop = training.loops.get(kept.loops[-1])
-    is_chosen = any(not training.is_setting(one) for one, _ in training.inside_loop(kept))
-    return is_chosen and loop is not None and not is_left(loop.body, kept)
+    return any(not training.is_setting(one) for one, _ in training.inside_loop(kept))
 
 
 def _may_train(training: Training, loop: int, model: Value) -> bool:

@@ -58,7 +58,6 @@ def _compute_losses(training: Training, loop: int) -> set[Place | None]:
         if isinstance(op, Op)
         and op.owner is None
         and (op.name == "call" or "." in op.name)
-        and set(backward.loops) == set(op.loops)
         and not _DOES_MORE.search(op.text.partition("(")[0])
     }
 
