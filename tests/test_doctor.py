@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 SILENT = "What keeps rules silent here"
 SOFTMAX = TRAIN.replace("mse_loss(model(", "cross_entropy(model(").replace(
-    "(32, 1))", "(32, 1), nn.Softmax(1))"
+    "(32, 1))", "(32, 2), nn.Softmax(1))"
 )
 
 

@@ -265,7 +265,7 @@ async def test_an_editor_leaves_them_out_otherwise_and_says_so(project: Project)
         {
             **FILES,
             "train.py": TRAIN.replace("mse_loss(model(", "cross_entropy(model(").replace(
-                "(32, 1))", "(32, 1), nn.Softmax(1))"
+                "(32, 1))", "(32, 2), nn.Softmax(1))"
             ),
         }
     )
@@ -284,7 +284,7 @@ async def test_an_editor_says_what_is_wrong_with_them_and_goes_on(
             **FILES,
             FILE: "import nope\n",
             "train.py": TRAIN.replace("mse_loss(model(", "cross_entropy(model(").replace(
-                "(32, 1))", "(32, 1), nn.Softmax(1))"
+                "(32, 1))", "(32, 2), nn.Softmax(1))"
             ),
         }
     )
