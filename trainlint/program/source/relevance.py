@@ -69,18 +69,25 @@ class Relevance:
             path: frozenset(name for name, _, names in outline.functions if not _TO_HOST.isdisjoint(names))
             for path, outline in outlines.items()
         }
+        self._making = {
+            path: frozenset(name for name, _, names in outline.functions if _makes_layers(name, names))
+            for path, outline in outlines.items()
+        }
         self._trains = _callers(training, mentioned_in)
         self._loads = _callers((name for name, _, names in functions if _LOADS in names), mentioned_in)
 
     def trains(self, path: str, name: str, names: frozenset[str]) -> bool:
         """Whether a function of this file and name, with these names in it, speaks of training or evaluation, or may call
-        one that trains, or may use a model that one loads; or is a forward that may read numbers."""
+        one that trains, or may use a model that one loads; or is a forward that may read numbers, or make layers by a
+        function of its file."""
         if _speaks(name, names) or not self._trains.isdisjoint(names):
             return True
         if s.HANDS_OUT not in names and not self._loads.isdisjoint(names):
             return True
         if name == "forward" and not (
-            names.isdisjoint(_TO_HOST) and names.isdisjoint(self._reading.get(path, ()))
+            names.isdisjoint(_TO_HOST)
+            and names.isdisjoint(self._reading.get(path, ()))
+            and names.isdisjoint(self._making.get(path, ()))
         ):
             return True
         return not self._nearby.get(path, frozenset()).isdisjoint(names)
@@ -125,6 +132,11 @@ def _speaks(name: str, names: frozenset[str]) -> bool:
     if "init" in names and not names.isdisjoint(OLD_INITS):
         return True
     return _drops(names)
+
+
+def _makes_layers(name: str, names: frozenset[str]) -> bool:
+    """Whether a function, of a name that few things share, may make layers with parameters."""
+    return name not in _EVERYWHERE and not WITH_PARAMETERS.isdisjoint(names)
 
 
 def _drops(names: frozenset[str]) -> bool:
