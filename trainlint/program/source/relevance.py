@@ -222,6 +222,8 @@ def _multiplies(value: s.Expr, depth: int = 0) -> bool:
             return not _binds(target, repeated)
         case s.Operation(operator="*", operands=(s.Collection(), _) | (_, s.Collection())):
             return True
+        case s.Call(func=s.Name(name="repeat") | s.Attribute(value=s.Name(name="itertools"), name="repeat")):
+            return True
         case s.Operation():
             return depth < 4 and any(_multiplies(one, depth + 1) for one in value.operands)
         case s.Call():
