@@ -52,10 +52,9 @@ def keeps(training: Training, mask: Value, attended: Op) -> tuple[bool, Op] | No
 
 @question(start=(), unknown=())
 def _pools(training: Training) -> tuple[Pooled, ...]:
-    """Averages, or sums where there are none: the sum in an average may be over less than it counts."""
     made = (_pooled(one.output) for one in training.events(Operation) if plain(one.output) == "/")
     averages = tuple(one for one in made if one is not None)
-    return averages or tuple(_sums(training))
+    return (*averages, *_sums(training))
 
 
 def _sums(training: Training) -> Iterator[Pooled]:

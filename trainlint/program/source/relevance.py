@@ -70,7 +70,9 @@ class Relevance:
             for path, outline in outlines.items()
         }
         self._making = {
-            path: frozenset(name for name, _, names in outline.functions if _makes_layers(name, names))
+            path: frozenset(
+                name for name, _, names in outline.functions if not WITH_PARAMETERS.isdisjoint(names)
+            )
             for path, outline in outlines.items()
         }
         self._trains = _callers(training, mentioned_in)
@@ -132,11 +134,6 @@ def _speaks(name: str, names: frozenset[str]) -> bool:
     if "init" in names and not names.isdisjoint(OLD_INITS):
         return True
     return _drops(names)
-
-
-def _makes_layers(name: str, names: frozenset[str]) -> bool:
-    """Whether a function, of a name that few things share, may make layers with parameters."""
-    return name not in _EVERYWHERE and not WITH_PARAMETERS.isdisjoint(names)
 
 
 def _drops(names: frozenset[str]) -> bool:
