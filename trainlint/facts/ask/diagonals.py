@@ -14,7 +14,7 @@ _MOST_TERMS = 8
 
 def from_the_end(diagonal: Value | None, size: Sequence[Value]) -> int | None:
     """How far a diagonal lies above the one on which the last query meets the last key; None where that is not known."""
-    if diagonal is None or len(size) < 2 or number_of(diagonal) is not None:
+    if diagonal is None or len(size) < 2:
         return None
     keys, queries, ahead = 0, 0, 0
     for term, sign in _terms(diagonal):
