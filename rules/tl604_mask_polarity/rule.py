@@ -23,9 +23,7 @@ def check(mask: MaskMet) -> Iterator[Finding | Open]:
     )
     because = (Because(mask.part.at, shown),) if mask.part.at is not None else ()
     if mask.told_by is not None:
-        because = (
-            Because(mask.told_by, "this average counts the positions where the mask is the other way round"),
-        )
+        because = (Because(mask.told_by, "this counts the positions where the mask is the other way round"),)
     if mask.are_numbers and mask.hides is False:
         yield Finding(
             mask.at,

@@ -105,9 +105,17 @@ def _is_own_setting(call: Dropped) -> bool:
     if isinstance(share, Constant):
         return not share.is_default or any(one is share for one in call.module.attributes.values())
     is_setting = isinstance(share, Unknown) or (
-        isinstance(share, Op) and share.name in ("getattr", "getitem")
+        isinstance(share, Op) and (share.name in ("getattr", "getitem") or _is_looked_up(share))
     )
     return is_setting and any(one is share for one in call.module.attributes.values())
+
+
+def _is_looked_up(share: Op) -> bool:
+    """Whether a method looks it up by name, and gives something above 0 where there is none: `cfg.get("dropout", 0.1)`."""
+    match share:
+        case Op(name="call", inputs=(_, Constant(value=str()), Constant(value=int() | float() as other))):
+            return share.text.endswith(".get(…)") and other > 0
+    return False
 
 
 def _is_callers_choice(call: Dropped) -> bool:

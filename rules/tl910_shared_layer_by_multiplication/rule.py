@@ -5,7 +5,7 @@ from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Items, Object, Op, Value
+from trainlint.facts.model.values import Items, Object, Op, Unknown, Value, constant
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
@@ -16,6 +16,8 @@ _PLAIN = re.compile(
     re.IGNORECASE,
 )
 """Layers that mostly have no parameters."""
+_SIZE = re.compile(r"(?:\w+_)?(?:dim|d_?model|width|hidden(?:_size|_dim)?|channels|features|planes)$")
+"""How a size is called that decides how many parameters a layer has."""
 
 
 @rule(Training, level="error", confidence="likely")
@@ -45,14 +47,21 @@ def _only_infers(training: Training, container: Object) -> bool:
 def _called(layer: Value) -> str:
     if isinstance(layer, Object):
         return layer.type.removeprefix("torch.")
-    return layer.name.rpartition(".")[2] if isinstance(layer, Op) else ""
+    if not isinstance(layer, Op):
+        return ""
+    return layer.text if layer.name == "call" else layer.name.rpartition(".")[2]
 
 
 def _shared(container: Object) -> Iterator[tuple[Place, Value]]:
     """The layers with parameters that a multiplication has put into a container."""
     for value in container.attributes.values():
         for place, layer in value.repeated if isinstance(value, Items) else ():
-            if has_parameters(layer) if isinstance(layer, Object) else _is_of_unseen_class(layer):
+            if isinstance(layer, Object):
+                is_trained = has_parameters(layer) is True
+            else:
+                is_one = container.is_a("torch.nn.Sequential") and _is_made_of_a_size(layer)
+                is_trained = is_one or _is_of_unseen_class(layer)
+            if is_trained:
                 yield place, layer
 
 
@@ -64,6 +73,24 @@ def _is_of_unseen_class(layer: Value) -> bool:
     package, _, name = layer.name.rpartition(".")
     is_sized = bool(layer.inputs or layer.options)
     return bool(package) and is_sized and _CLASS.match(name) is not None and _PLAIN.fullmatch(name) is None
+
+
+def _is_made_of_a_size(layer: Value) -> bool:
+    """Whether something that is not in sight, and is not called like what has no parameters, makes it of the model's width:
+    `make(cfg.dim)`."""
+    if not isinstance(layer, Op) or layer.owner is not None or layer.name != "call":
+        return False
+    made_by = re.split(r"\W+", layer.text.partition("(")[0])[-1]
+    given = [named for one in (*layer.inputs[1:], *layer.options.values()) if (named := _spelled(one))]
+    return _PLAIN.search(made_by) is None and any(map(_SIZE.match, given))
+
+
+def _spelled(value: Value) -> str:
+    """The last name that a value is read by."""
+    if isinstance(value, Unknown):
+        return value.text.rpartition(".")[2]
+    name = constant(value.options.get("name")) if isinstance(value, Op) and value.name == "getattr" else None
+    return name if isinstance(name, str) else ""
 
 
 def _evidence(container: Object, layer: Value) -> dict[str, object]:

@@ -6,7 +6,7 @@ from trainlint.facts.ask.holding import has_parameters, inside, is_part_of, modu
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange, ModuleChanged, StateLoaded
-from trainlint.facts.model.events.parameters import ParametersRead, RequiresGrad
+from trainlint.facts.model.events.parameters import FrozenBefore, ParametersRead, RequiresGrad
 from trainlint.facts.model.events.steps import OptimizerStep
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
@@ -33,7 +33,7 @@ def check(training: Training) -> Iterator[Finding]:
         return
     if not training.events(OptimizerStep):
         return
-    frozen: dict[int, tuple[Object, RequiresGrad]] = {}
+    frozen: dict[int, tuple[Object, RequiresGrad | FrozenBefore]] = {}
     for event in training.events(RequiresGrad):
         module = module_of(event.target) or _model_with_body(event.target)
         if module is None:
@@ -42,16 +42,20 @@ def check(training: Training) -> Iterator[Finding]:
             frozen.setdefault(module.uid, (module, event))
         elif constant(event.wanted) is not False:
             return  # some of it is trained after all
+    for before in training.events(FrozenBefore):
+        module = module_of(before.target)
+        if module is not None:
+            frozen.setdefault(module.uid, (module, before))
     followers = _followers(training)
-    for module, event in frozen.values():
+    for module, change in frozen.values():
         if not followers.isdisjoint((module.uid, *numbers_inside(module))):
             continue
         norm = _norm_in(module)
-        forward = _trained(training, module, event) if norm is not None else None
-        if norm is None or forward is None or _is_kept_still(training, event, forward):
+        forward = _trained(training, module, change) if norm is not None else None
+        if norm is None or forward is None or _is_kept_still(training, change, forward):
             continue
         yield Finding(
-            event.at,
+            change.at,
             "Only the parameters are frozen here: in training mode the batch norms of this model still replace their "
             "running statistics by those of the new data, so what was frozen changes. Call `eval()` on the frozen part "
             "after each `train()`.",
@@ -110,7 +114,7 @@ def _norm_in(module: Object) -> Object | None:
     return next((one for one in held if one.type in BATCH_NORMS or _NORMALISED.match(one.type)), None)
 
 
-def _trained(training: Training, module: Object, frozen: RequiresGrad) -> Forward | None:
+def _trained(training: Training, module: Object, frozen: Event) -> Forward | None:
     """A call of a frozen module, or of one that holds it, with which a model is trained."""
     loops = {step.loops[-1] for step in training.events(OptimizerStep) if step.loops}
     for forward in training.events(Forward):
@@ -124,12 +128,14 @@ def _trained(training: Training, module: Object, frozen: RequiresGrad) -> Forwar
     return None
 
 
-def _is_kept_still(training: Training, frozen: RequiresGrad, forward: Forward) -> bool:
+def _is_kept_still(training: Training, frozen: Event, forward: Forward) -> bool:
     """Whether the module, or a part of it, may be in evaluation mode when the model is trained."""
     whole = forward.module
     modes = [training.mode_at(run, forward) for run in training.runs(ModeChange, Forward) if forward in run]
     if any(one is not None and one.training is not True for one in modes):
         return True
+    if isinstance(frozen, FrozenBefore) and (not modes or None in modes):
+        return True  # whoever made it may have switched it
     if any(
         one.what == "apply" and not _is_before(training, one, frozen)
         for one in training.events(ModuleChanged)
@@ -146,6 +152,6 @@ def _is_kept_still(training: Training, frozen: RequiresGrad, forward: Forward) -
     )
 
 
-def _is_before(training: Training, event: Event, frozen: RequiresGrad) -> bool:
+def _is_before(training: Training, event: Event, frozen: Event) -> bool:
     """Whether something is over once the module is frozen."""
     return training.is_after(frozen, event) and set(frozen.loops).isdisjoint(event.loops)

@@ -31,8 +31,10 @@ _MOST = 20_000
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _LOADER = re.compile(r"load|data|batch|dl$|_iter$")
 _GO_THROUGH = frozenset(("enumerate", "tqdm", "trange", "islice", "iter", "track"))
-_TRAINS = frozenset("train training trn tr".split())
-_EVALUATES = frozenset("val va valid validation validate test testing eval evaluation evaluate dev".split())
+_TRAINS = frozenset("train training trn tr fit".split())
+_EVALUATES = frozenset(
+    "holdout heldout val va valid validation validate test testing eval evaluation evaluate dev".split()
+)
 
 Purpose = Literal["train", "evaluate"]
 

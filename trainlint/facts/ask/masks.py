@@ -15,6 +15,7 @@ from typing import Any
 from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.api.precision import FLOATS
 from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.diagonals import from_the_end
 from trainlint.facts.ask.indices import Indices, indices
 from trainlint.facts.ask.mask_names import SAYS_ITSELF, SAYS_LENGTH, SAYS_TOKENS, is_attention_mask, words_of
 from trainlint.facts.ask.mask_parts import Mask, Part
@@ -179,6 +180,9 @@ def _triangle(op: Op, name: str, whole: Mask | None) -> Mask | None:
     is_square = len(whole.size) > 1 and is_same_size(whole.size[-1], whole.size[-2])
     if op.seen is not None:
         is_square = len(op.seen.shape) > 1 and op.seen.shape[-1] == op.seen.shape[-2]
+    ahead = from_the_end(given, whole.size)
+    if ahead is not None:
+        last, is_square = ahead, True
     later = Part("later", op.uid, nothing, last, is_square, at=op.at, text=op.text)
     if name == "tril":
         return Mask(whole.kept, (*whole.parts, later))

@@ -45,7 +45,7 @@ class MaskMet:
         hides: whether what should be left out is left out.
         are_numbers: its ones and zeros are added to the scores as they are.
         softmax: the softmax that follows, where the program has one of its own.
-        told_by: the average over positions that says what the mask holds, where nothing else does.
+        told_by: the average or sum over positions that says what the mask holds, where nothing else does.
         is_behind_causal: whether the same call hides later positions, among which the padding behind a sequence is.
     """
 

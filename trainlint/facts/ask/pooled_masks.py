@@ -1,15 +1,19 @@
-"""Masks of which only an average over positions says what they hold: `(x * mask).sum(1) / mask.sum(1)` counts real tokens."""
+"""Masks of which only an average over positions says what they hold, `(x * mask).sum(1) / mask.sum(1)` counts real tokens,
+or a sum, `(x * mask).sum(1)`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from trainlint.facts.api.losses import LOSS_FUNCTIONS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import number_of, plain
+from trainlint.facts.model.events.event import Returned
 from trainlint.facts.model.events.operations import Operation
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value
+from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, constant
 
 _SAME = frozenset(
     "unsqueeze to type type_as float double half bfloat16 int long bool expand expand_as contiguous view reshape".split()
@@ -28,7 +32,7 @@ class Chosen(NamedTuple):
 
 
 class Pooled(NamedTuple):
-    """An average over the positions that a mask chooses, and what it averages."""
+    """An average or a sum over the positions that a mask chooses, and what of."""
 
     op: Op
     by: Chosen
@@ -36,10 +40,12 @@ class Pooled(NamedTuple):
 
 
 def keeps(training: Training, mask: Value, attended: Op) -> tuple[bool, Op] | None:
-    """Whether a mask holds True at real tokens, and the average over what attention gave which says so; None where none does."""
+    """Whether a mask holds True at real tokens, and the average or sum over what attention gave which says so; None where none
+    does."""
     asked = _chosen(mask)
     for one in _pools(training):
-        if one.by.base is asked.base and any(part is attended for part in reached([one.of], most=_MOST)):
+        into = _but_errors if one.op.name == "sum" else None
+        if one.by.base is asked.base and any(part is attended for part in reached([one.of], into, _MOST)):
             return one.by.is_inverted is asked.is_inverted, one.op
     return None
 
@@ -47,7 +53,29 @@ def keeps(training: Training, mask: Value, attended: Op) -> tuple[bool, Op] | No
 @question(start=(), unknown=())
 def _pools(training: Training) -> tuple[Pooled, ...]:
     made = (_pooled(one.output) for one in training.events(Operation) if plain(one.output) == "/")
-    return tuple(one for one in made if one is not None)
+    averages = tuple(one for one in made if one is not None)
+    return (*averages, *_sums(training))
+
+
+def _sums(training: Training) -> Iterator[Pooled]:
+    """What is given back and summed over one axis where a mask is 1: all others count for nothing."""
+    given = [one.value for one in training.events(Returned)]
+    for value in reached(given, most=_MOST):
+        if isinstance(value, Op) and value.name == "sum" and _is_over_an_axis(value):
+            for of, weight in _weighted(value.inputs[0]):
+                if isinstance(weight.base, (Op, Unknown)):
+                    yield Pooled(value, weight, of)
+
+
+def _but_errors(value: Value) -> Sequence[Value]:
+    """What a value is made of that is no error: errors may be summed where a mask hides, to learn what is there."""
+    if isinstance(value, Op) and (plain(value) == "-" or value.name in LOSS_FUNCTIONS):
+        return ()
+    return value.parts()
+
+
+def _is_over_an_axis(total: Op) -> bool:
+    return isinstance(constant(total.option(1, "dim")), int)
 
 
 def _pooled(op: Op) -> Pooled | None:

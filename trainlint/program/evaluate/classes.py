@@ -23,8 +23,17 @@ from trainlint.facts.api.torch_names import bases_of_class
 from trainlint.facts.ask.guards import needs_failed_import
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import Built, SetEarly
+from trainlint.facts.model.nodes import Node
 from trainlint.facts.model.values import Constant, Items, Object, Op, Value, alternatives, constant, ways
-from trainlint.program.evaluate import attributes, blocks, containers, keys, names, own_attributes
+from trainlint.program.evaluate import (
+    attributes,
+    blocks,
+    containers,
+    frozen_before,
+    keys,
+    names,
+    own_attributes,
+)
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.parallel_classes import wrapper_of
 from trainlint.program.evaluate.signatures import raises_at_once
@@ -356,14 +365,17 @@ def given(ev: Evaluator, cls: ClassValue, at: s.Span) -> Object:
             ev.call_function(init, Arguments((made,), open=True), at, made)
         return made
 
-    return elsewhere(ev, make)
+    nodes: list[Node] = []
+    made = elsewhere(ev, make, nodes)
+    frozen_before.hand_on(ev, nodes, lambda: methods(ev, cls))
+    return made
 
 
-def elsewhere(ev: Evaluator, make: Callable[[], _Made]) -> _Made:
+def elsewhere(ev: Evaluator, make: Callable[[], _Made], nodes: list[Node] | None = None) -> _Made:
     """What code out of sight has had made, and may have changed since: nothing of it happens here, and what is called for it is
-    entered on its own all the same."""
+    entered on its own all the same. What had happened then is put into `nodes`."""
     begun, reached = len(ev.objects), set(ev.trace.reached)
-    with ev.inside(nodes=[], loops=(), guards=()), ev.at_most("DECLARED_STEPS"):
+    with ev.inside(nodes=[] if nodes is None else nodes, loops=(), guards=()), ev.at_most("DECLARED_STEPS"):
         made = make()
     ev.trace.reached &= reached
     for one in ev.objects[begun:]:

@@ -69,18 +69,27 @@ class Relevance:
             path: frozenset(name for name, _, names in outline.functions if not _TO_HOST.isdisjoint(names))
             for path, outline in outlines.items()
         }
+        self._making = {
+            path: frozenset(
+                name for name, _, names in outline.functions if not WITH_PARAMETERS.isdisjoint(names)
+            )
+            for path, outline in outlines.items()
+        }
         self._trains = _callers(training, mentioned_in)
         self._loads = _callers((name for name, _, names in functions if _LOADS in names), mentioned_in)
 
     def trains(self, path: str, name: str, names: frozenset[str]) -> bool:
         """Whether a function of this file and name, with these names in it, speaks of training or evaluation, or may call
-        one that trains, or may use a model that one loads; or is a forward that may read numbers."""
+        one that trains, or may use a model that one loads; or is a forward that may read numbers, or make layers by a
+        function of its file."""
         if _speaks(name, names) or not self._trains.isdisjoint(names):
             return True
         if s.HANDS_OUT not in names and not self._loads.isdisjoint(names):
             return True
         if name == "forward" and not (
-            names.isdisjoint(_TO_HOST) and names.isdisjoint(self._reading.get(path, ()))
+            names.isdisjoint(_TO_HOST)
+            and names.isdisjoint(self._reading.get(path, ()))
+            and names.isdisjoint(self._making.get(path, ()))
         ):
             return True
         return not self._nearby.get(path, frozenset()).isdisjoint(names)
@@ -209,6 +218,8 @@ def _multiplies(value: s.Expr, depth: int = 0) -> bool:
         case s.Comprehension(element=s.Name(name=repeated), loops=((target, _, _), *_)):
             return not _binds(target, repeated)
         case s.Operation(operator="*", operands=(s.Collection(), _) | (_, s.Collection())):
+            return True
+        case s.Call(func=s.Name(name="repeat") | s.Attribute(value=s.Name(name="itertools"), name="repeat")):
             return True
         case s.Operation():
             return depth < 4 and any(_multiplies(one, depth + 1) for one in value.operands)

@@ -30,6 +30,14 @@ class RequiresGrad(Event):
 
 
 @dataclass(eq=False)
+class FrozenBefore(Event):
+    """The constructor of what code out of sight has made froze this, without a condition, and no method unfreezes it."""
+
+    target: Value = field(default_factory=Value)
+    wanted: Value = field(default_factory=Value)
+
+
+@dataclass(eq=False)
 class GradSwitch(Event):
     """Autograd is switched on or off from here on, until something switches it again, or it may be on inside a block;
     `records` is None where the mode is computed."""
