@@ -19,7 +19,7 @@ def classes_stay_last(loss: LossCall) -> tuple[Op, Op] | None:
     value: Value | None = loss.input
     turn: Op | None = None
     for _ in range(_MOST):
-        if not isinstance(value, Op) or not value.inputs or value.written:
+        if not isinstance(value, Op) or not value.inputs:
             return None
         if value.name == "linear":
             return (value, turn) if turn is not None and value.owner is not None else None
@@ -38,4 +38,4 @@ def _swaps_first_two(op: Op) -> bool:
     axes = [number_of(one) for one in given]
     if op.name in _SWAPS:
         return sorted(map(str, axes)) == ["0", "1"]
-    return op.name == "permute" and len(axes) > 2 and axes == [1, 0, *range(2, len(axes))]
+    return op.name == "permute" and axes == [1, 0, *range(2, len(axes))]
