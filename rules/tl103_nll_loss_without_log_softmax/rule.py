@@ -3,6 +3,7 @@ from collections.abc import Iterable, Iterator
 from trainlint.facts.api.meanings import Meaning
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.evidence import numbers_of, of_loss
+from trainlint.facts.ask.in_training import trained_input
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.model.events.losses import LossCall
 from trainlint.facts.model.training import Training
@@ -24,7 +25,7 @@ def check(training: Training) -> Iterator[Finding]:
     said: set[Place] = set()
     for loss in losses:
         if not _only_reports(loss):
-            for finding in _trained(loss):
+            for finding in _trained(loss, trained_input(training, loss)):
                 said.add(finding.at)
                 yield finding
     for loss in losses:
@@ -37,8 +38,8 @@ def _only_reports(loss: LossCall) -> bool:
     return loss.output.records is False
 
 
-def _trained(loss: LossCall) -> Iterator[Finding]:
-    found = list(origins(loss.input))
+def _trained(loss: LossCall, by_mode: Value | None) -> Iterator[Finding]:
+    found = list(origins(loss.input)) or list(origins(by_mode))
     for meaning, op, at in _wrong(found):
         yield Finding(
             at,

@@ -3,19 +3,26 @@ from collections.abc import Iterator
 from trainlint.facts.api.meanings import CLAMPS, KEEPS, Meaning
 from trainlint.facts.ask.evidence import of_loss
 from trainlint.facts.ask.guards import are_of_evaluation
+from trainlint.facts.ask.in_training import trained_input
 from trainlint.facts.ask.meaning import origins
 from trainlint.facts.model.events.losses import LossCall
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value, constant
 from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(LossCall, level="error", confidence="likely")
-def check(loss: LossCall) -> Iterator[Finding]:
+@rule(Training, level="error", confidence="likely")
+def check(training: Training) -> Iterator[Finding]:
+    for loss in training.events(LossCall):
+        yield from _of(loss, training)
+
+
+def _of(loss: LossCall, training: Training) -> Iterator[Finding]:
     is_of_training = not (loss.is_of_menu or are_of_evaluation(loss.guards))
     if loss.function != "binary_cross_entropy" or not is_of_training:
         return
-    for meaning, op in origins(loss.input):
+    for meaning, op in list(origins(loss.input)) or origins(trained_input(training, loss)):
         if meaning is not Meaning.PROBABILITIES and op.at is not None:
             yield Finding(
                 op.at,

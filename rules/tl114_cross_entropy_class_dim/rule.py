@@ -14,6 +14,7 @@ from .all_steps import of_all_steps
 from .one_axis import single_scores
 from .one_class import only_class
 from .one_sequence import classes_last
+from .time_first import classes_stay_last
 
 OVER_CLASSES = ("cross_entropy", "nll_loss")
 SAME_AXES = frozenset(
@@ -36,6 +37,10 @@ def _read(training: Training) -> Iterator[Finding]:
         layer = classes_last(loss) if loss.function in OVER_CLASSES else None
         if layer is not None and layer.at is not None:
             yield _of_tokens(loss, layer)
+            continue
+        turned = classes_stay_last(loss) if loss.function in OVER_CLASSES else None
+        if turned is not None:
+            yield _of_turned(loss, *turned)
             continue
         given, target = shape_read(loss.input), shape_read(loss.target)
         layer = of_all_steps(loss) if loss.function in OVER_CLASSES and not (given and target) else None
@@ -73,6 +78,17 @@ def _of_tokens(loss: LossCall, layer: Op) -> Finding:
         f"{loss.name} expects them in dimension 1, and raises or trains on the wrong axis. Pass `logits.flatten(0, -2)` with "
         "`targets.flatten()`, or `logits.movedim(-1, 1)`.",
         (Because(layer.at, "the classes are the last axis here"),) if layer.at is not None else (),
+    )
+
+
+def _of_turned(loss: LossCall, layer: Op, turn: Op) -> Finding:
+    places = (("the classes are the last axis here", layer.at), ("this swaps the axes before them", turn.at))
+    return Finding(
+        loss.at,
+        f"The first two axes of these logits have changed places, which leaves their classes last, but {loss.name} expects them in "
+        "dimension 1, and raises or trains on the wrong axis. Pass `logits.flatten(0, -2)` with `targets.flatten()`, or "
+        "`logits.movedim(-1, 1)`.",
+        tuple(Because(at, what) for what, at in places if at is not None),
     )
 
 

@@ -16,6 +16,7 @@ from trainlint.facts.seen.raised import Failure
 from trainlint.finding import Because, Finding, Place
 from trainlint.rule import rule
 
+from .outputs import goes_into_output
 from .stale import stale
 
 SAVED = "modified by an inplace operation"
@@ -44,16 +45,21 @@ def _read(training: Training) -> Iterator[Finding]:
                 yield _leaf(change.at, "This", "")
             continue
         backward = _needs(training, change)
-        if backward is not None and change.tensor.at is not None:
+        is_output = backward is None and goes_into_output(training, change)
+        if change.tensor.at is not None and (backward is not None or is_output):
+            needed = (
+                (Because(backward.at, "and this backward needs the old values"),)
+                if backward is not None
+                else ()
+            )
             yield Finding(
                 change.at,
                 f"autograd saves the result of `{change.tensor.text}` for the backward pass, and this "
                 "overwrites it, so `backward()` raises. Write it out of place, as in `x = x + 1` for `x += "
                 "1`.",
-                (
-                    Because(change.tensor.at, "this result is saved"),
-                    Because(backward.at, "and this backward needs the old values"),
-                ),
+                (Because(change.tensor.at, "this result is saved"), *needed),
+                confidence="likely" if is_output else None,
+                doubt="who calls this is not in sight, and may do so without gradients" if is_output else "",
             )
     for one in stale(training):
         yield _stepped(

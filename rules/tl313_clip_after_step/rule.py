@@ -2,6 +2,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from trainlint.facts.ask.escapes import may_run_backward
+from trainlint.facts.ask.interference import computes_losses
 from trainlint.facts.ask.stepped import certainly_clears, certainly_steps
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.forwards import Forward
@@ -66,8 +67,7 @@ def check(training: Training) -> Iterator[Finding]:
                 continue
             if id(step) not in models:
                 models[id(step)] = Clipped(training, step)
-            follows = _follows_backward(run[position:])
-            why = _why_nothing_is_clipped(before, step, models[id(step)], follows)
+            why = _why_nothing_is_clipped(before, step, models[id(step)], _next_backward(run[position:]))
             if why is EARLY and not has_backward:
                 why = None  # a method of a wrapper: whoever calls it has computed the gradients
             if why is None:
@@ -94,19 +94,20 @@ def _uses(training: Training, step: OptimizerStep, clip: Clip) -> bool:
     return certainly_steps(training, step.optimizer, clip) or is_all_there_is(training, step, clip)
 
 
-def _follows_backward(after: list[Event]) -> bool:
-    """Whether a backward is next, before any step: of what comes after an event, or of what was before, from there back."""
+def _next_backward(after: list[Event]) -> Backward | None:
+    """The backward that is next, before any step: of what comes after an event, or of what was before, from there back."""
     following = next((one for one in after if isinstance(one, (Backward, OptimizerStep))), None)
-    return isinstance(following, Backward)
+    return following if isinstance(following, Backward) else None
 
 
 def _why_nothing_is_clipped(
-    before: list[Event], step: OptimizerStep, models: Clipped, follows_backward: bool
+    before: list[Event], step: OptimizerStep, models: Clipped, backward: Backward | None
 ) -> str | None:
     """None where there may be gradients that have not been used or cleared yet, or where they were cleared too soon, which
     is another bug. Unknown code that prepares a batch before the model gets it has none to compute, where `backward()` is
-    in sight behind the clip."""
+    in sight behind the clip, and neither has what computes the loss that this begins with."""
     is_before_forward = may_be_helped = False
+    computing = computes_losses([backward]) if backward is not None else set()
     for position in reversed(range(len(before))):
         match event := before[position]:
             case Backward() | ParametersRead() | Escape() if models.come_after(event):
@@ -116,13 +117,19 @@ def _why_nothing_is_clipped(
             case Forward():
                 if may_be_helped:
                     return None
-                is_before_forward = follows_backward
+                is_before_forward = backward is not None
+            case Escape() if event.at in computing and not _is_handed_objects(event):
+                continue
             case Escape() if may_run_backward(event):
-                if not is_before_forward or any(isinstance(one, Object) for one in event.values):
+                if not is_before_forward or _is_handed_objects(event):
                     return None
                 may_be_helped = True
             case OptimizerStep() if event.optimizer is step.optimizer:
                 return LATE
             case ZeroGrad() if certainly_clears(event.target, step.optimizer):
-                return None if _follows_backward(before[position::-1]) else EARLY
+                return None if _next_backward(before[position::-1]) is not None else EARLY
     return None if may_be_helped else EARLY
+
+
+def _is_handed_objects(escape: Escape) -> bool:
+    return any(isinstance(one, Object) for one in escape.values)

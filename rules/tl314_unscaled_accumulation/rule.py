@@ -2,6 +2,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from trainlint.facts.api.classes import SOME_OPTIMIZER
+from trainlint.facts.ask.contents import leaves
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.interference import may_touch_anything
 from trainlint.facts.ask.means import is_mean_of_labels, is_whole_mean
@@ -134,13 +135,20 @@ def _is_of(training: Training, backward: Backward, step: OptimizerStep) -> bool:
     }
     if all(isinstance(one, Object) and one.type == SOME_OPTIMIZER for one in alternatives(step.optimizer)):
         clipped = [one.parameters for one in training.inside(step.loops[-1], Clip)]
-        held |= {part.uid for one in clipped if isinstance(one, Op) for part in one.inputs[:1]}
+        held |= {part.uid for one in clipped for part in _listed_of(one)}
     return any(
         one.module.uid in held
         and one.records is not False
         and is_made_of(backward.loss, one.output, with_graph=True)
         for one in training.inside(step.loops[-1], Forward)
     )
+
+
+def _listed_of(parameters: Value) -> Iterator[Value]:
+    """The models whose parameters these are, as they are or chosen: `[p for p in model.parameters() if p.requires_grad]`."""
+    for leaf in leaves(parameters):
+        if isinstance(leaf, Op) and leaf.name == "parameters":
+            yield from leaf.inputs[:1]
 
 
 def _with_whole(module: Value) -> Iterator[Value]:

@@ -9,7 +9,7 @@ from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.parameters import ParametersRead
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ScaleUpdate, Unscale, ZeroGrad
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object
+from trainlint.facts.model.values import Object, compatible
 from trainlint.finding import Because, Finding
 
 from .updates import Run, escapes, in_every_run, same
@@ -19,9 +19,9 @@ def unchecked(training: Training, runs: list[Run]) -> Iterator[Finding]:
     """`unscale_`, then `optimizer.step()`, and an `update()` that raises the scale until gradients are infinite."""
     if any(one.of_gradients for one in training.events(ParametersRead)):  # who looks at them may mend them
         return
-    stepped = [one.optimizer for one in training.events(OptimizerStep) if one.scaler is not None]
+    scaled = [one for one in training.events(OptimizerStep) if one.scaler is not None]
     for step in training.events(OptimizerStep):
-        if step.scaler is not None or any(same(step.optimizer, one) for one in stepped):
+        if step.scaler is not None or any(_may_follow(step, one) for one in scaled):
             continue
         unscale = in_every_run(runs, step, _unscaled)
         if not isinstance(unscale, Unscale) or not _grows(training, unscale.scaler):
@@ -35,6 +35,11 @@ def unchecked(training: Training, runs: list[Run]) -> Iterator[Finding]:
                 (Because(unscale.at, "its gradients are unscaled here"),),
                 level="warning",
             )
+
+
+def _may_follow(step: OptimizerStep, scaled: OptimizerStep) -> bool:
+    """Whether the scaler may step the same optimizer with the same gradients: on the other side of a branch, it does not."""
+    return same(step.optimizer, scaled.optimizer) and compatible(step.guards, scaled.guards)
 
 
 def _grows(training: Training, scaler: Object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from trainlint.facts.api.classes import LOADER, SCHEDULER
 from trainlint.facts.api.losses import SCALING
@@ -40,7 +40,7 @@ def may_clear(training: Training, optimizer: Value, loop: int) -> bool:
     if _are_handed(training, escapes, optimizer, (optimizer,)):
         return True
     modules, complete = modules_held(optimizer)
-    computing = _compute_losses(training, loop)
+    computing = computes_losses(training.inside(loop, Backward))
     left = [one for one in escapes if one.at not in computing]
     return _are_handed(training, left, optimizer, modules, any_parameters=not complete)
 
@@ -49,11 +49,11 @@ _DOES_MORE = re.compile(r"step|train|updat|zero|clear|reset|clos|backward|optim|
 """What functions are called that may do more than to compute a loss."""
 
 
-def _compute_losses(training: Training, loop: int) -> set[Place | None]:
-    """Where unknown functions are called in a loop of which a loss is a sum, in front of its `backward()`."""
+def computes_losses(backwards: Iterable[Backward]) -> set[Place | None]:
+    """Where unknown functions are called of which a loss is a sum, in front of its `backward()`."""
     return {
         op.at
-        for backward in training.inside(loop, Backward)
+        for backward in backwards
         for op in reached([backward.loss], _summed)
         if isinstance(op, Op)
         and op.owner is None

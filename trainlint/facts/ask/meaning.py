@@ -58,7 +58,9 @@ def _makers(value: Value) -> tuple[Op, ...] | None:
             return _makers(first)
         case Op(name="mean", inputs=(first, *_)):
             inner = _makers(first)
-            return inner if inner and all(_stays_share(op, value) for op in inner) else None
+            return (
+                inner if inner and all(_is_of_logits(op) or _stays_share(op, value) for op in inner) else None
+            )
         case Op(inputs=(first, *_)) if value.name in CLAMPS:
             inner = _makers(first)
             return None if inner is None or any(meaning(op) is Meaning.LOGITS for op in inner) else inner

@@ -136,7 +136,9 @@ def _whole(value: Value) -> Value:
 
 def is_mean_of_labels(loss: Value) -> bool:
     """Whether a loss is the one that a model gives if it is called with `labels`, as those of Hugging Face do: a mean over the
-    labels of its batch, unless the model is told how many there are in several."""
+    labels of its batch, unless the model is told how many there are in several. What `model(**batch)` has as `loss` is that, too:
+    the labels are in the batch."""
+    is_named = True
     match loss:
         case Op(
             name="getattr", inputs=(Op(name="output") as output, *_), options={"name": Constant(value="loss")}
@@ -145,12 +147,13 @@ def is_mean_of_labels(loss: Value) -> bool:
         case Op(
             name="getitem",
             inputs=(Op(name="output") as output, *_),
-            options={"index": Constant(value=0 | "loss")},
+            options={"index": Constant(value=0 | "loss" as index)},
         ):
-            call = output
+            call, is_named = output, index == "loss"
         case _:
             return False
     while isinstance(call, Op) and call.name == "output" and call.inputs:
         call = call.inputs[0]
     is_told = isinstance(call, Op) and "num_items_in_batch" in call.options
-    return isinstance(call, Op) and "labels" in call.options and not is_told
+    has_labels = isinstance(call, Op) and ("labels" in call.options or (is_named and "**" in call.options))
+    return has_labels and not is_told
