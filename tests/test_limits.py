@@ -17,6 +17,7 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Items, Object, Value
 from trainlint.finding import Finding, Problem
 from trainlint.judging import judged
+from trainlint.program.evaluate.context import Following
 from trainlint.program.evaluate.evaluator import Evaluator
 from trainlint.program.incremental.cache import Cache
 from trainlint.program.incremental.project_files import Files, Project
@@ -353,6 +354,18 @@ def test_verbose_says_which_limits_were_reached(folder: Path, monkeypatch: pytes
     assert "1 file was not followed to the end: --verbose says where." in plain.stdout
     assert "was not followed to the end" not in verbose.stdout
     assert "  train.py: ENTRY_STEPS, nothing in it is judged\n" in verbose.stdout
+
+
+def test_the_nearest_limit_counts_and_only_that_of_the_entry_point_grows() -> None:
+    evaluator = evaluated("")
+    work = evaluator.work
+    work.steps, work.following = 0, Following(limits.BATCH_STEPS - 1, "PART_STEPS", grows=True)
+    with evaluator.at_most("BATCH_STEPS"):
+        work.more = 500
+        assert (work.following.limit, evaluator.steps_left()) == ("PART_STEPS", limits.BATCH_STEPS + 499)
+        with evaluator.at_most("BATCH_STEPS"):
+            work.more = 900
+            assert (work.following.limit, evaluator.steps_left()) == ("BATCH_STEPS", limits.BATCH_STEPS)
 
 
 def test_what_is_followed_to_the_end_says_nothing_of_it(folder: Path) -> None:

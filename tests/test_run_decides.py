@@ -368,6 +368,17 @@ def test_a_layer_that_another_file_repeats(often: str, verdict: str | None, tmp_
     assert found.get(7) == verdict
 
 
+def test_lists_that_lie_elsewhere_say_nothing_of_a_layer_that_is_written_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("app", "lists"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "lists/lists_of_numbers.py").write_text("NONE = [0] * 8\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "lists"))
+    program = "import lists_of_numbers\n" + BLOCKS.replace("BLOCKS", "[block, block]")
+    assert _verdicts(program, tmp_path / "app", "TL910") == []
+
+
 SCHEDULED = """\
 import torch
 from torch import nn
