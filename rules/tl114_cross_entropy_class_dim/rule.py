@@ -24,6 +24,10 @@ SAME_AXES = frozenset(
 """Operations that keep the order of axes, if the shape stays the same."""
 
 
+_CLASSES_SECOND = "Pass `logits.flatten(0, -2)` with `targets.flatten()`, or `logits.movedim(-1, 1)`."
+"""What brings classes that come last into dimension 1."""
+
+
 @rule(Training, level="error")
 def check(run: Training) -> Iterator[Finding]:
     yield from _seen(run) if isinstance(run, Recorded) else _read(run)
@@ -65,8 +69,7 @@ def _read(training: Training) -> Iterator[Finding]:
         yield Finding(
             loss.at,
             f"The logits are {logits} and the targets {targets}, so the {given[-1]} classes come last, but "
-            f"{loss.name} expects them in dimension 1, and {what}. Pass `logits.flatten(0, -2)` with "
-            "`targets.flatten()`, or `logits.movedim(-1, 1)`.",
+            f"{loss.name} expects them in dimension 1, and {what}. {_CLASSES_SECOND}",
             (Because(layer.at, "the classes are the last axis here"),),
         )
 
@@ -75,8 +78,7 @@ def _of_tokens(loss: LossCall, layer: Op) -> Finding:
     return Finding(
         loss.at,
         "The targets are tokens of the sequences that the logits are of, so the classes come last in the logits, but "
-        f"{loss.name} expects them in dimension 1, and raises or trains on the wrong axis. Pass `logits.flatten(0, -2)` with "
-        "`targets.flatten()`, or `logits.movedim(-1, 1)`.",
+        f"{loss.name} expects them in dimension 1, and raises or trains on the wrong axis. {_CLASSES_SECOND}",
         (Because(layer.at, "the classes are the last axis here"),) if layer.at is not None else (),
     )
 
@@ -86,8 +88,7 @@ def _of_turned(loss: LossCall, layer: Op, turn: Op) -> Finding:
     return Finding(
         loss.at,
         f"The first two axes of these logits have changed places, which leaves their classes last, but {loss.name} expects them in "
-        "dimension 1, and raises or trains on the wrong axis. Pass `logits.flatten(0, -2)` with `targets.flatten()`, or "
-        "`logits.movedim(-1, 1)`.",
+        f"dimension 1, and raises or trains on the wrong axis. {_CLASSES_SECOND}",
         tuple(Because(at, what) for what, at in places if at is not None),
     )
 
@@ -96,8 +97,7 @@ def _of_steps(loss: LossCall, layer: Op) -> Finding:
     return Finding(
         loss.at,
         "The logits are those of all steps of several sequences, with the classes last, but "
-        f"{loss.name} expects them in dimension 1, and raises or trains on the wrong axis. Pass `logits.flatten(0, -2)` with "
-        "`targets.flatten()`, or `logits.movedim(-1, 1)`.",
+        f"{loss.name} expects them in dimension 1, and raises or trains on the wrong axis. {_CLASSES_SECOND}",
         (Because(layer.at, "the classes are the last axis here"),) if layer.at is not None else (),
         confidence="likely",
         doubt="a single sequence without a batch has its classes in dimension 1",

@@ -10,8 +10,8 @@ from trainlint.facts.model.training import Training
 
 
 def goes_into_output(training: Training, change: Overwritten) -> bool:
-    """Whether a `forward` that nothing in sight calls changes what an operation has saved of what its layers give, and hands on
-    what was made of it."""
+    """Whether a `forward` without a caller in sight changes a tensor in place that backward needs, and returns what was made
+    of it."""
     if training.name.rpartition(".")[2] != "forward" or not change.tensor.inputs or change.guards:
         return False  # under a condition, it may be done in evaluation only
     return attachment(change.tensor.inputs[0]).attached and any(
