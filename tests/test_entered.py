@@ -101,3 +101,52 @@ def test_what_only_an_imported_file_has_is_entered_where_somebody_asks_for_it(
     analysis = analyse([Source(str(program))], jobs=1, enters_imported=enters_imported)
     found = [one.at.line for one in analysis.imported if one.code == "TL101"]
     assert found == ([5, 12] if enters_imported else [5])  # `train` calls the first
+
+
+NEARBY = """\
+import torch
+
+
+def step(net, x, y, optimizer):
+    loss = torch.nn.functional.cross_entropy(net(x), y)
+    loss.backward()
+    optimizer.step()
+
+
+def also(optimizer):
+    global scheduled
+    {told}
+"""
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [
+        ("step = len(optimizer)\n    print(step)", 1),  # a variable of that name
+        ("for step in optimizer:\n        print(step)", 1),
+        ("print(dict(step=3))", 1),
+        ("backward = len(optimizer)\n    print(backward)", 2),  # a word of training, whatever it is
+        ("print(step)", 2),
+        ("optimizer.apply(step)", 2),
+        ("step = optimizer\n    optimizer.step()", 2),
+        ("getattr(optimizer, 'step')()", 2),
+        ("def inner(step):\n        print(step)\n    inner(step)", 2),
+        ("def inner(step):\n        print(step)\n    inner(optimizer)", 1),
+        ("from elsewhere import step\n    print(step)", 2),
+    ],
+)
+def test_what_only_has_a_variable_of_the_name_of_one_that_trains_is_not(told: str, count: int) -> None:
+    text = NEARBY.format(told=told)
+    assert analyse([Source("steps.py", text.encode())], jobs=1).entry_points - 1 == count
+
+
+def test_a_global_variable_is_nobodys_own() -> None:
+    told = "global step\n    step = optimizer\n    print(step)"
+    text = NEARBY.format(told=told)
+    assert analyse([Source("steps.py", text.encode())], jobs=1).entry_points - 1 == 2
+
+
+@pytest.mark.parametrize(("told", "count"), [("autocast", 1), ("x.autocast", 2)])
+def test_who_calls_one_with_a_variable_of_a_word_of_training_is_not(told: str, count: int) -> None:
+    text = f"import torch\n\n\ndef a(x):\n    autocast = len(x)\n    return {told}\n\n\ndef b(x):\n    return x.apply(a)\n"
+    assert analyse([Source("a.py", text.encode())], jobs=1).entry_points - 1 == count

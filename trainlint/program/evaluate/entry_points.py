@@ -167,7 +167,7 @@ class Roots:
         yield from self._noted(("program", path, 0), outcome)
 
     def _trains(self, path: str, function: DefinedFunction, relevance: Relevance) -> bool:
-        if relevance.trains(function.code[0], function.name, function.names):
+        if relevance.trains(function.code, function.name, function.names):
             return True
         owner = self.ledger.defined[path].classes[function.owner] if function.owner is not None else None
         if is_named_loss(function.name, owner.name if owner is not None else None):
@@ -176,7 +176,7 @@ class Roots:
             return False
         if function.name == "forward" and (path, owner.name) in self._handing:
             return True
-        return owner.init is not None and relevance.trains(path, "__init__", owner.init.names)
+        return owner.init is not None and relevance.trains(owner.init.code, "__init__", owner.init.names)
 
     @cached_property
     def _handing(self) -> frozenset[tuple[str, str]]:

@@ -11,7 +11,7 @@ from trainlint.finding import Finding
 from trainlint.program.evaluate.uses import Code
 from trainlint.program.incremental.outcome import Defined, DefinedClass, DefinedFunction, Method, Outcome
 from trainlint.program.incremental.results import Account, Ledger, State
-from trainlint.program.source.outline import Outline
+from trainlint.program.source.outline import Outline, Outlined
 from trainlint.reached import Reached
 
 DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -59,7 +59,7 @@ def _codes(codes: Iterable[Code], number: Mapping[str, int]) -> list[list[int]]:
 
 
 def _outline(one: Outline) -> list[object]:
-    functions = [[name, at, [*names]] for name, at, names in one.functions]
+    functions = [[each.name, each.at, [*each.names], [*each.own]] for each in one.functions]
     callables = [[name, [*names]] for name, names in one.callables]
     return [functions, callables, [*one.called], [*one.binds], one.stars, [*one.reads], one.has_tensor]
 
@@ -69,7 +69,7 @@ _Names = dict[Code, frozenset[str]]
 
 
 def _names(outlines: Mapping[str, Outline]) -> _Names:
-    return {(path, at): names for path, one in outlines.items() for _, at, names in one.functions}
+    return {(path, each.at): each.names for path, one in outlines.items() for each in one.functions}
 
 
 def _defined(one: Defined, number: dict[str, int], known: _Names) -> list[object]:
@@ -129,7 +129,10 @@ def unpacked(data: bytes) -> Account:
 def _outline_from(data: Any) -> Outline:
     functions, callables, called, binds, stars, reads, has_tensor = data
     return Outline(
-        tuple((str(name), int(at), frozenset(names)) for name, at, names in functions),
+        tuple(
+            Outlined(str(name), int(at), frozenset(names), frozenset(own))
+            for name, at, names, own in functions
+        ),
         tuple((str(name), frozenset(names)) for name, names in callables),
         frozenset(called),
         frozenset(binds),

@@ -26,7 +26,7 @@ class Moving:
 
     def __init__(self, edits: Mapping[str, Edited], outlines: Mapping[str, Outline]) -> None:
         self._edits = edits
-        self._names = {(path, at): names for path in edits for _, at, names in outlines[path].functions}
+        self._names = {(path, one.at): one.names for path in edits for one in outlines[path].functions}
         self._shifted = {path for path, edit in edits.items() if not edit.stays}
 
     def outcome(self, one: Outcome) -> Outcome | None:

@@ -101,7 +101,7 @@ class _Comparison:
             return False
         begin = old.at[0]
         self._begun[begin] = new.at[0]
-        if self._piece(("is_generator", "names", "body"), old, new):
+        if self._piece(("is_generator", "names", "own", "body"), old, new):
             self._offsets[begin] = new.at[0]
         else:
             self._changed.add(begin)

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from trainlint.program.source import shape
 from trainlint.program.source import syntax as s
+
+
+class Outlined(NamedTuple):
+    """A function or method: its name, where it begins, every name and attribute in it, and those that are its own."""
+
+    name: str
+    at: int
+    names: frozenset[str]
+    own: frozenset[str]
+
+    @property
+    def calls(self) -> frozenset[str]:
+        """By what names it may call functions of its program, or hand them on."""
+        return self.names - self.own
 
 
 @dataclass(frozen=True)
 class Outline:
     """A file as the rest of its program sees it."""
 
-    functions: tuple[tuple[str, int, frozenset[str]], ...]
-    """Functions and methods: the name, where it begins, and every name and attribute in it."""
+    functions: tuple[Outlined, ...]
     callables: tuple[tuple[str, frozenset[str]], ...]
     """Classes whose instances can be called, and every name in what that does."""
     called: frozenset[str]
@@ -31,7 +45,7 @@ class Outline:
 
 def outline(module: s.Module) -> Outline:
     return Outline(
-        functions=tuple((one.name, one.at[0], one.names) for one in _functions(module.body)),
+        functions=tuple(Outlined(one.name, one.at[0], one.names, one.own) for one in _functions(module.body)),
         callables=tuple(_callables(module.body)),
         called=module.called,
         binds=frozenset(_bound(module.body)) | module.declared,

@@ -34,6 +34,9 @@ class ExpressionReader:
         self._tokens = Tokens(text)
         self._called: set[str] = set()
         self._names: set[str] = set()
+        self._free: set[str] = set()
+        """Of the names, the plain ones."""
+        self._attributes: set[str] = set()
         self._reads: set[str] = set()
         self._yields = False
 
@@ -54,12 +57,14 @@ class ExpressionReader:
         if name in CONSTANTS:
             return s.Constant(CONSTANTS[name], at)
         self._names.add(name)
+        self._free.add(name)
         return s.Name(name, at)
 
     def _attribute(self, node: cst.Attribute) -> s.Expr:
         value = self._expr(node.value)
         name = sys.intern(node.attr.value)
         self._names.add(name)
+        self._attributes.add(name)
         self._reads.add(name)
         return s.Attribute(value, name, (value.at[0], self._tokens.take(name)[1]))
 
@@ -112,12 +117,14 @@ class ExpressionReader:
         match func, args:
             case s.Name(name="setattr"), (_, s.Argument(s.Constant(value=str(name)), None, ""), _):
                 self._names.add(name)
+                self._attributes.add(name)
                 self._reads -= {name} - before  # it is set, and not read
             case s.Name(name="getattr"), (
                 s.Argument(owner, None, ""),
                 s.Argument(s.Constant(value=str(name)), None, ""),
             ) if name.isidentifier():  # `getattr(optimizer, "step")` is `optimizer.step`
                 self._names.add(name)
+                self._attributes.add(name)
                 return s.Attribute(owner, name, at)
         return s.Call(func, args, at)
 

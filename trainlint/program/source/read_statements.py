@@ -242,15 +242,23 @@ class Reader(ExpressionReader):
         at = self._tokens.take(node.name.value)
         parameters = self._parameters(node.params)
         returns = self._expr(node.returns.annotation) if node.returns is not None else None
-        outer, outer_names = self._yields, self._names
-        self._yields, self._names = False, set()
+        outer = self._yields, self._names, self._free, self._attributes
+        self._yields, self._names, self._free, self._attributes = False, set(), set(), set()
         body = self._suite(node.body)
-        is_generator, names = self._yields, frozenset(self._names).union(shape.names(decorators))
-        outer_names |= names
-        self._yields, self._names = outer, outer_names
+        of_decorators = frozenset(shape.names(decorators))
+        is_generator, names = self._yields, frozenset(self._names) | of_decorators
+        bound = {one.name for one in parameters}.union(shape.assigned(body)) - self._declared
+        free = self._free - bound
+        own = names - free - self._attributes - of_decorators
+        self._yields, *outside = outer
+        for known, new in zip(outside, (names, free, self._attributes), strict=True):
+            known |= new
+        self._names, self._free, self._attributes = outside
         if hands_out(body, parameters):
             names |= {s.HANDS_OUT}
-        return s.Function(node.name.value, parameters, body, decorators, is_generator, names, at, returns)
+        return s.Function(
+            node.name.value, parameters, body, decorators, is_generator, names, at, returns, own
+        )
 
     def _class(self, node: cst.ClassDef) -> s.Statement:
         decorators = tuple(self._expr(one.decorator) for one in node.decorators)

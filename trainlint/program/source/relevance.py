@@ -52,39 +52,43 @@ class Relevance:
     def __init__(self, outlines: Mapping[str, Outline]) -> None:
         functions = [one for outline in outlines.values() for one in outline.functions]
         callables = [one for outline in outlines.values() for one in outline.callables]
-        known = {name for name, _, _ in functions} - _EVERYWHERE
+        known = {one.name for one in functions} - _EVERYWHERE
         known |= {name for name, _ in callables}
         mentioned_in: dict[str, list[str]] = {}
-        for name, _, names in functions:
-            for one in names & known:
-                mentioned_in.setdefault(one, []).append(name)
+        for each in functions:
+            for one in each.calls & known:
+                mentioned_in.setdefault(one, []).append(each.name)
         training = [
-            name for name, _, names in functions if not TRAINING_WORDS.isdisjoint(names) or _drops(names)
+            one.name for one in functions if not TRAINING_WORDS.isdisjoint(one.calls) or _drops(one.names)
         ]
         training += [name for name, names in callables if not _STEPS.isdisjoint(names)]
         self._nearby = _nearby(outlines)
         for path, close in self._nearby.items():
-            training += [name for name, _, names in outlines[path].functions if not close.isdisjoint(names)]
+            training += [one.name for one in outlines[path].functions if not close.isdisjoint(one.calls)]
         self._reading = {
-            path: frozenset(name for name, _, names in outline.functions if not _TO_HOST.isdisjoint(names))
+            path: frozenset(one.name for one in outline.functions if not _TO_HOST.isdisjoint(one.names))
             for path, outline in outlines.items()
         }
         self._making = {
             path: frozenset(
-                name for name, _, names in outline.functions if not WITH_PARAMETERS.isdisjoint(names)
+                one.name for one in outline.functions if not WITH_PARAMETERS.isdisjoint(one.names)
             )
             for path, outline in outlines.items()
         }
         self._trains = _callers(training, mentioned_in)
-        self._loads = _callers((name for name, _, names in functions if _LOADS in names), mentioned_in)
+        self._loads = _callers((one.name for one in functions if _LOADS in one.names), mentioned_in)
+        self._calls = {
+            (path, one.at): one.calls for path, outline in outlines.items() for one in outline.functions
+        }
 
-    def trains(self, path: str, name: str, names: frozenset[str]) -> bool:
-        """Whether a function of this file and name, with these names in it, speaks of training or evaluation, or may call
+    def trains(self, code: tuple[str, int], name: str, names: frozenset[str]) -> bool:
+        """Whether a function of this place and name, with these names in it, speaks of training or evaluation, or may call
         one that trains, or may use a model that one loads; or is a forward that may read numbers, or make layers by a
         function of its file."""
-        if _speaks(name, names) or not self._trains.isdisjoint(names):
+        path, calls = code[0], self._calls.get(code, names)
+        if _speaks(name, names) or not self._trains.isdisjoint(calls):
             return True
-        if s.HANDS_OUT not in names and not self._loads.isdisjoint(names):
+        if s.HANDS_OUT not in names and not self._loads.isdisjoint(calls):
             return True
         if name == "forward" and not (
             names.isdisjoint(_TO_HOST)
@@ -111,9 +115,9 @@ def _nearby(outlines: Mapping[str, Outline]) -> dict[str, frozenset[str]]:
     """By file, the names of functions that train and are known to it, where elsewhere too many things share them."""
     own = {
         path: frozenset(
-            name
-            for name, _, names in outline.functions
-            if name in _FOLLOWED_NEARBY and not TRAINING_WORDS.isdisjoint(names)
+            one.name
+            for one in outline.functions
+            if one.name in _FOLLOWED_NEARBY and not TRAINING_WORDS.isdisjoint(one.calls)
         )
         for path, outline in outlines.items()
     }

@@ -362,6 +362,8 @@ class Function(_MayBePacked):
     at: Span
     returns: Expr | None = None
     """The annotation of its result."""
+    own: frozenset[str] = frozenset()
+    """Those of the names that nothing outside can be meant by: its variables, parameters and keywords."""
 
 
 @dataclass(slots=True)
