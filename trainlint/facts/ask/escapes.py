@@ -11,7 +11,6 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value
 
-
 _LOOKS = re.compile(
     r"^_?(save|saving|eval|evaluate|evaluation|valid|validate|validation|test|log|print|plot|show|draw|display|visuali[sz]e|"
     r"write|dump|report|record|export|measure|predict|infer|inference)(_|$)"
