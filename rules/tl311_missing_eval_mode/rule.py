@@ -77,7 +77,9 @@ def _found(training: Training, forward: Forward, module: Object) -> Finding | No
     switch = switched_on(training, forward, module)
     if switch is not None:
         return _unseen(forward, _UNSEEN, switch.at)
-    if forward.records is False and (is_of_unseen_class(module) or _is_new(training, forward, module)):
+    if forward.records is False and (
+        is_of_unseen_class(module) or (is_measured and _is_new(training, forward, module))
+    ):
         return _unseen(forward, _UNSEEN)
     return _beside_training(training, forward, module)
 
