@@ -14,7 +14,7 @@ from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
 from .again import Again, used_again
-from .uncleared import is_left_alone, is_taken_in_turn
+from .uncleared import is_left_alone, is_never_cleared, is_taken_in_turn
 
 _ALIKE = frozenset(("ones", "zeros", "full"))
 _MOVES = frozenset(("to", "cuda"))
@@ -31,6 +31,8 @@ def check(training: Training) -> Iterator[Finding | Open]:
             yield from _of_a_loop_out_of_sight(training, step)
         elif is_left_alone(training, step):
             yield _of_one_of_two(training, step)
+        elif is_never_cleared(training, step):
+            yield _of_an_object(training, step)
         for number in reversed(step.loops):
             backwards = [one for one in training.inside(number, Backward) if one.accumulates]
             if not backwards:
@@ -81,6 +83,17 @@ def _of_one_of_two(training: Training, step: OptimizerStep) -> Finding:
         step.at,
         f"`{training.name_of(step)}` uses the accumulated gradients of all earlier calls: this function clears those of its "
         "other optimizer, but not of this one. Call `zero_grad()` before each `backward()`.",
+        clues={"scaled": step.scaler is not None},
+        confidence="likely",
+        doubt=f"nobody in sight calls `{training.name}`: a caller may clear them",
+    )
+
+
+def _of_an_object(training: Training, step: OptimizerStep) -> Finding:
+    return Finding(
+        step.at,
+        f"`{training.name_of(step)}` uses the accumulated gradients of all earlier calls: nothing in this method, nor in the others "
+        "of its object, clears them. Call `zero_grad()` before each `backward()`.",
         clues={"scaled": step.scaler is not None},
         confidence="likely",
         doubt=f"nobody in sight calls `{training.name}`: a caller may clear them",

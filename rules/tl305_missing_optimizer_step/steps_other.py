@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainlint.facts.api.classes import OPTIMIZER
-from trainlint.facts.ask.escapes import given_away
+from trainlint.facts.ask.escapes import given_to_trainers
 from trainlint.facts.ask.helpers import is_in_sight
 from trainlint.facts.ask.interference import may_step, uses_gradients
 from trainlint.facts.ask.stepped import modules_held, numbers_held, same_parameters
@@ -57,7 +57,7 @@ def _never_stepped(training: Training) -> Iterator[Object]:
         one for one in training.objects if one.is_a(OPTIMIZER) and not one.is_open and not one.only_holds
     )
     idle = [one for one in known if one.uid not in stepped]
-    handed = {id(one) for one in given_away(training)} if idle else set()
+    handed = {id(one) for one in given_to_trainers(training)} if idle else set()
     for one in idle:
         modules, complete = modules_held(one)
         is_stepped = any(same_parameters(one, other) for other in stepped.values())

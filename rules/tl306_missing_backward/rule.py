@@ -1,6 +1,7 @@
 import re
 from collections.abc import Iterator
 
+from trainlint.facts.ask.escapes import only_looks
 from trainlint.facts.ask.evidence import Evidence, of_gradients
 from trainlint.facts.ask.flow import is_made_of, made_of
 from trainlint.facts.ask.interference import may_touch_anything
@@ -140,6 +141,8 @@ def _goes_elsewhere(training: Training, use: Use, loop: int | None) -> bool:
     return any(
         is_made_of(value, use.output, with_graph=True)
         for escape in inside(training, loop, Escape)
-        if escape.at not in makers and not any(is_inside(escape, one) for one in nets)
+        if escape.at not in makers
+        and not only_looks(escape)
+        and not any(is_inside(escape, one) for one in nets)
         for value in (*escape.values, *escape.tensors)
     )

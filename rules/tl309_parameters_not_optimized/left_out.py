@@ -11,7 +11,7 @@ from trainlint.facts.api.layers import WITH_PARAMETERS
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import cuts
 from trainlint.facts.ask.contents import handed_over
-from trainlint.facts.ask.escapes import given_away
+from trainlint.facts.ask.escapes import given_to_trainers
 from trainlint.facts.ask.freezing import may_be_frozen
 from trainlint.facts.ask.helpers import is_in_sight
 from trainlint.facts.ask.holding import is_part_of, numbers_inside
@@ -284,7 +284,7 @@ def _may_be_touched(training: Training, layers: dict[Object, Op], optimizers: Op
     tied = any(map(_is_tied, training.objects))
     if tied or any(one.within is not None for one in training.events(Built)):
         return True
-    handed = (one for one in given_away(training) if isinstance(one, Object))
+    handed = (one for one in given_to_trainers(training) if isinstance(one, Object))
     return any(one in optimizers.held or any(is_part_of(layer, one) for layer in layers) for one in handed)
 
 

@@ -9,6 +9,7 @@ from trainlint.finding import Because, Finding, Open, Place
 from trainlint.rule import rule
 
 from .adapters import adapted_later
+from .bare import bare_left_out
 from .configured import configured_left_out
 from .copied import copy_trained
 from .frozen_head import frozen_head
@@ -72,6 +73,13 @@ def _in_source(training: Training) -> Iterator[Finding]:
             "These adapters are loaded frozen, as for inference, and so is the model below them: the optimizer has nothing to "
             "train. Pass `is_trainable=True`.",
             (Because(loaded.optimizer, "the optimizer is created here"),),
+        )
+    elif (bare := bare_left_out(training)) is not None:
+        yield Finding(
+            bare.optimizer,
+            "A parameter that the loss is made of is in no optimizer's param groups, so it keeps its initial value. Add it to the "
+            "optimizer, or make it a constant.",
+            (Because(bare.at, "the untrained parameter is created here"),),
         )
     elif (late := unfrozen(training)) is not None:
         yield Finding(

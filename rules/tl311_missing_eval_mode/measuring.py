@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trainlint.facts.api.classes import SOME_LOSS
 from trainlint.facts.api.noted import METRICS
 from trainlint.facts.api.operations import EQUALITIES, FRESH
 from trainlint.facts.ask.asking import question
@@ -24,6 +25,7 @@ from trainlint.facts.model.values import Items, Object, Op, Value, alternatives
 
 from .after_training import is_after_all_training
 from .loaded import is_loaded
+from .named import is_held_out_by_name
 
 
 def only_measures(training: Training, forward: Forward, module: Object) -> bool:
@@ -46,6 +48,7 @@ def is_scored(training: Training, forward: Forward) -> bool:
         or _is_lost(training, forward)
         or _is_tallied(training, forward.output)
         or _is_of_loader_to_measure(training, forward)
+        or is_held_out_by_name(forward)
     )
 
 
@@ -92,6 +95,11 @@ def _learns(training: Training, module: Object) -> bool:
 
 def _is_lost(training: Training, forward: Forward) -> bool:
     """Whether a loss is computed of an output, or in the forward itself, which nobody will run backward on."""
+    if any(
+        one.output.name == SOME_LOSS and _holds(one.output, forward.output)
+        for one in training.events(Operation)
+    ):
+        return True
     return any(
         _holds(one.output, forward.output)
         or (is_inside(one, forward) and is_made_of(forward.output, one.output))

@@ -155,8 +155,9 @@ def _is_handed_on(training: Training, module: Object) -> bool:
 
 
 def _hands_on(escape: Escape, module: Object) -> bool:
+    """Whether unknown code is handed a module, or what it stands for in the function that uses it."""
     return any(
-        isinstance(one, Object) and is_part_of(module, one)
+        one is module.stands_for or (isinstance(one, Object) and is_part_of(module, one))
         for value in escape.values
         for one in handed_over(value)
     )

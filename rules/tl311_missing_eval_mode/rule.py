@@ -19,6 +19,7 @@ from .modes import (
     switched_inside,
     switched_on,
 )
+from .named import is_of_factory
 from .varying import WHOLE_MODELS, Varying, has_unseen_layers, is_of_unseen_class, varying
 
 _ADVICE = "Call `eval()` before it, and `train()` before training continues."
@@ -76,9 +77,16 @@ def _found(training: Training, forward: Forward, module: Object) -> Finding | No
     switch = switched_on(training, forward, module)
     if switch is not None:
         return _unseen(forward, _UNSEEN, switch.at)
-    if forward.records is False and is_of_unseen_class(module):
+    if forward.records is False and (
+        is_of_unseen_class(module) or (is_measured and _is_new(training, forward, module))
+    ):
         return _unseen(forward, _UNSEEN)
     return _beside_training(training, forward, module)
+
+
+def _is_new(training: Training, forward: Forward, module: Object) -> bool:
+    """Whether a function out of sight has made a model anew, as its name says, and weights are loaded into it here."""
+    return is_of_factory(module) and is_loaded(training, forward, module)
 
 
 def _beside_training(training: Training, forward: Forward, module: Object) -> Finding | None:

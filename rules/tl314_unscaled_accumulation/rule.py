@@ -18,6 +18,7 @@ from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
 from .counters import every_so_often
+from .rounds import named_rounds
 from .shown import divided_to_be_shown, divides_by_size
 
 
@@ -27,6 +28,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         return
     if not isinstance(training, Recorded):
         yield from not_shown_by_runs(divided_to_be_shown(training))
+        yield from not_shown_by_runs(named_rounds(training))
     if not training.events(OptimizerStep):
         yield from (Open(one.at, "how often it runs for one step") for one in training.events(Backward))
     for backward, step, times in _accumulated(training):

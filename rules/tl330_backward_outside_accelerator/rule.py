@@ -13,7 +13,7 @@ from trainlint.facts.ask.helpers import (
 from trainlint.facts.model.events.frameworks import Prepared
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, compatible, constant
+from trainlint.facts.model.values import Choice, Object, Value, compatible, constant
 from trainlint.finding import Because, Finding, Level
 from trainlint.rule import rule
 
@@ -46,6 +46,11 @@ def _harm(helper: Object, backward: Backward) -> tuple[str, Level | None] | None
     asked = precision(helper)
     if constant(asked) == "fp16":
         return "The loss is not scaled here, so small float16 gradients become zero.", None
+    if _may_be_half(asked, backward):
+        return (
+            "Where float16 is chosen, the loss is not scaled here, so small gradients become zero.",
+            "warning",
+        )
     steps = batches_of_step(helper)
     if is_one(steps) or is_divided(backward.loss, helper) is not None:
         return None
@@ -58,4 +63,11 @@ def _harm(helper: Object, backward: Backward) -> tuple[str, Level | None] | None
     return (
         "The loss is not divided by the number of batches of a step here: gradients grow with it.",
         "warning",
+    )
+
+
+def _may_be_half(asked: Value | None, backward: Backward) -> bool:
+    """Whether float16 is one of the precisions that a setting chooses among, as in `"fp16" if amp else "no"`, where this runs."""
+    return isinstance(asked, Choice) and any(
+        constant(one) == "fp16" and compatible(guards, backward.guards) for guards, one in asked.options
     )

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from trainlint.facts.api.classes import LOADER, OPTIMIZER
+from trainlint.facts.api.classes import LOADER, OPTIMIZER, SOME_MODULE
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.helpers import (
     Handed,
@@ -19,7 +19,7 @@ from trainlint.facts.ask.stepped import held_modules
 from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
+from trainlint.facts.model.values import Object, Op, Unknown, Value, alternatives, constant
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
@@ -37,8 +37,9 @@ def check(training: Training) -> Iterator[Finding]:
         if not backwards or not handed.numbers:
             continue
         yield from _optimizers(training, helper, handed.numbers, [one for _, one in given])
+        if handed.is_all:
+            yield from _models(training, helper, backwards, handed)
         if handed.complete:
-            yield from _models(training, helper, backwards, handed.numbers)
             yield from _loaders(training, ready)
 
 
@@ -85,10 +86,11 @@ def _is_known(value: Object) -> bool:
 
 
 def _models(
-    training: Training, helper: Object, backwards: list[Backward], handed: frozenset[int]
+    training: Training, helper: Object, backwards: list[Backward], given: Handed
 ) -> Iterator[Finding]:
     """Models that a prepared optimizer steps, and that were not prepared themselves. What code that is not in sight makes of
     the helper may be prepared."""
+    handed = given.numbers
     stepped = frozenset(
         number
         for step in training.events(OptimizerStep)
@@ -109,7 +111,10 @@ def _models(
                 continue
             whole = any(contains(one, (model.uid,)) for one in training.objects if one.uid in handed)
             is_ready = model.uid in handed or whole or contains(model, handed)
-            if is_ready or any(one is helper for one in reached([made_as(model)])):
+            made = made_as(model)
+            if is_ready or any(one is helper for one in reached([made])):
+                continue
+            if given.unknown and (_is_of_caller(model) or may_be_handed(training, given, made)):
                 continue
             done.add(model.uid)
             yield Finding(
@@ -121,6 +126,13 @@ def _models(
             )
 
 
+def _is_of_caller(model: Object) -> bool:
+    """Whether whoever calls this has made a model, and may have prepared it."""
+    made = made_as(model)
+    is_kept = isinstance(made, Op) and made.name == "getattr"
+    return is_kept or (isinstance(made, Object) and made.type == SOME_MODULE)
+
+
 def _loaders(training: Training, ready: frozenset[int]) -> Iterator[Finding]:
     for use in uses(training):
         loader = use.loader
@@ -128,6 +140,10 @@ def _loaders(training: Training, ready: frozenset[int]) -> Iterator[Finding]:
             continue
         given = [*loader.args, *loader.options.values()]
         datasets = list(alternatives(loader.argument(0, "dataset")))
+        is_of_caller = (
+            all(isinstance(one, Unknown) for one in datasets)
+            and constant(loader.argument(2, "shuffle")) is True  # so it is no stream
+        )
         if (
             not is_built_openly(loader)
             or loader.loops  # its data may be what this process has collected since the last time
@@ -135,12 +151,7 @@ def _loaders(training: Training, ready: frozenset[int]) -> Iterator[Finding]:
             or loader.argument(3, "sampler") is not None
             or loader.argument(4, "batch_sampler") is not None
             or not datasets
-            or not all(
-                is_own_class(one, "torch.utils.data.Dataset")
-                or type_of(one).startswith(("torch", "torchvision."))
-                or _is_of_hub(one)
-                for one in datasets
-            )
+            or not (all(map(_is_whole, datasets)) or is_of_caller)
             or any(
                 isinstance(one, Object) and one.is_a("torch.utils.data.IterableDataset") for one in datasets
             )
@@ -152,7 +163,18 @@ def _loaders(training: Training, ready: frozenset[int]) -> Iterator[Finding]:
             "The model went through `prepare`, and its training data did not: every process reads the same batches, and "
             "a step that is incomplete at the end of an epoch is lost. Prepare this loader too.",
             (Because(use.drawn.at, "the model is trained on its batches here"),),
+            confidence="likely" if is_of_caller else None,
+            doubt="the dataset is not in sight: it may be the part of one process" if is_of_caller else "",
         )
+
+
+def _is_whole(dataset: Value) -> bool:
+    """Whether a dataset is of a class that knows nothing of processes."""
+    return (
+        is_own_class(dataset, "torch.utils.data.Dataset")
+        or type_of(dataset).startswith(("torch", "torchvision."))
+        or _is_of_hub(dataset)
+    )
 
 
 _SHARES = frozenset("shard split_dataset_by_node to_iterable_dataset".split())

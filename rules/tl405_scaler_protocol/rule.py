@@ -69,6 +69,8 @@ def _past_the_scaler(training: Training, runs: list[Run]) -> Iterator[Finding | 
     for step in steps:
         if step.scaler is not None or any(one.uid in scaled for one in alternatives(step.optimizer)):
             continue
+        if not all(isinstance(one, Object) for one in alternatives(step.optimizer)):
+            continue  # an average, a profiler or a schedule may be what has a step here
         if _may_be_unscaled(training, step):
             continue
         if training.leaves_steps_out:

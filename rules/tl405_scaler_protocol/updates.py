@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.escapes import only_looks
 from trainlint.facts.ask.interference import may_touch
 from trainlint.facts.ask.precision import may_scale
 from trainlint.facts.model.events.event import Escape, Event
@@ -207,6 +208,7 @@ def escapes(training: Training, scaler: Object) -> bool:
     return any(
         one is scaler
         for escape in training.events(Escape)
+        if not only_looks(escape)
         for value in escape.values
         for one in handed_over(value)
     )

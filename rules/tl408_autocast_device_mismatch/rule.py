@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from trainlint.facts.api.classes import SOME_MODULE
 from trainlint.facts.ask.devices import device_types
 from trainlint.facts.ask.placement import homes_of
 from trainlint.facts.ask.precision import castings
@@ -40,16 +41,18 @@ def _read(training: Training) -> Iterator[Finding]:
         if len(kinds) == 1 and "" not in kinds:
             asked[region.at] = kinds.pop()
             found.setdefault(region.at, []).append(
-                (forward.module, homes_of(training, forward.module, forward))
+                (forward.module, homes_of(training, forward.module, forward, unseen=True))
             )
     for at, models in found.items():
         if all(homes and asked[at] not in homes for _, homes in models):
             model, homes = models[0]
             yield Finding(
                 at,
-                f'Autocast is enabled for "{asked[at]}", but `{model.type.removeprefix("torch.")}` stays on '
+                f'Autocast is enabled for "{asked[at]}", but {model.title} stays on '
                 f"{' and '.join(sorted(homes))}, {SAID}",
                 (Because(model.at, "the model is created here, and never moved there"),) if model.at else (),
+                confidence="likely" if all(one.type == SOME_MODULE for one, _ in models) else None,
+                doubt="only its moves are in sight, not what the model is",
             )
 
 

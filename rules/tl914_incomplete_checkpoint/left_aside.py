@@ -20,6 +20,16 @@ _STEPPING = re.compile(r"optim|sched|scaler|(^|_)opt(_|$)", re.IGNORECASE)
 _BEGINS = re.compile(
     r"(start|begin|first|init(ial)?|resume)_?(from_?)?(epoch|iter|step)|^global_step$", re.IGNORECASE
 )
+_COUNTS = re.compile(
+    r"^_?((cur(rent)?|last|global|total)_)?(epochs?|steps?|iters?|iterations?)(_(run|done|completed|num|idx))?$|^_?start$",
+    re.IGNORECASE,
+)
+"""What the number that a loop goes on with is called, where the method says that it resumes."""
+_RESUMES = re.compile(
+    r"resume|restore|continue|load(_\w+)?_(checkpoint|ckpt|snapshot|state)|load(_\w+)?_training|^_?load$",
+    re.IGNORECASE,
+)
+_ONLY_WEIGHTS = re.compile(r"best|test|eval|pretrain|infer|weights|model|net|final", re.IGNORECASE)
 _MOST = 2000
 
 
@@ -64,9 +74,13 @@ def _resumes(training: Training, restored: list[tuple[StateLoaded, Op]], of_obje
 
 
 def _goes_on(training: Training, restored: list[tuple[StateLoaded, Op]]) -> bool:
-    """Whether an object keeps a number of the checkpoint as the one that it begins with: `self.start_epoch = saved["epoch"]`."""
+    """Whether an object keeps a number of the checkpoint as the one that it begins with: `self.start_epoch = saved["epoch"]`; or,
+    in a method that says so, as the one that it counts."""
+    method = training.name.rpartition(".")[2]
+    says_so = _RESUMES.search(method) is not None and not _ONLY_WEIGHTS.search(method)
     return any(
-        _BEGINS.search(name) is not None and is_made_of(value, checkpoint)
+        (_BEGINS.search(name) is not None or (says_so and _COUNTS.search(name) is not None))
+        and is_made_of(value, checkpoint)
         for returned in training.events(Returned)
         if returned.receiver is not None
         for name, value in returned.receiver.attributes.items()

@@ -12,14 +12,16 @@ from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.frameworks import Prepared
-from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.model.events.steps import Backward, OptimizerStep
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, alternatives, constant
 
 
 def counting_helpers(training: Training) -> Iterator[Object]:
-    """The helpers that count batches and divide losses, as far as no library of their own does that for them."""
-    for one in training.objects:
+    """The helpers that count batches and divide losses, as far as no library of their own does that for them; also one that a
+    file makes outside of the function that is entered."""
+    prepare = (one.by for one in training.events(Prepared))
+    for one in dict.fromkeys((*training.objects, *prepare)):
         known = owners.HELPERS.get(one.type)
         if known is not None and known.counts and not any(name in one.options for name in known.elsewhere):
             yield one
@@ -77,9 +79,9 @@ class Handed(NamedTuple):
 
 def handed_to(training: Training, helper: Object) -> Handed:
     found = [one for one in training.events(Prepared) if one.by is helper]
-    held = [leaf for one in found for given in alternatives(one.what) for leaf in leaves(given)]
+    held = [leaf for one in found for given in alternatives(one.what) for leaf in (given, *leaves(given))]
     return Handed(
-        frozenset(one.uid for one in held),
+        _with_stand_ins(training, {one.uid for one in held}),
         tuple(
             given
             for one in found
@@ -90,7 +92,20 @@ def handed_to(training: Training, helper: Object) -> Handed:
     )
 
 
-def may_be_handed(training: Training, handed: Handed, made: Object) -> bool:
+def _with_stand_ins(training: Training, numbers: set[int]) -> frozenset[int]:
+    """Numbers of values, and of what stands in for those of them that only their use in another function shows."""
+    used = (one.module for one in training.events(Forward))
+    stepped = (each for one in training.events(OptimizerStep) for each in alternatives(one.optimizer))
+    found = {
+        one.uid
+        for one in (*used, *stepped)
+        if isinstance(one, Object) and one.stands_for is not None
+        if one.stands_for.uid in numbers
+    }
+    return frozenset(numbers | found)
+
+
+def may_be_handed(training: Training, handed: Handed, made: Value) -> bool:
     """Whether a helper is handed an object that the program makes, or may be: something that was there before the object was
     made, or was made of other things, does not hold it, unless code that is not in sight was given it."""
     if made.uid in handed.numbers or not handed.is_all:

@@ -9,6 +9,7 @@ from trainlint.facts.api.classes import LOADER, SCHEDULER
 from trainlint.facts.api.losses import SCALING
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.contents import handed_over
+from trainlint.facts.ask.escapes import only_looks
 from trainlint.facts.ask.holding import contains, held_in, is_part_of, module_of
 from trainlint.facts.ask.stepped import clears_some, modules_held, same_parameters
 from trainlint.facts.model.events.event import Escape
@@ -99,7 +100,7 @@ def _are_handed(
     return any(
         one.uid in held or (any_parameters and isinstance(one, Op) and one.name == "parameters")
         for escape in escapes
-        if escape.at not in made_at
+        if escape.at not in made_at and not only_looks(escape)
         for value in escape.values
         for one in handed_over(value)
     )
@@ -148,6 +149,7 @@ def may_touch_anything(training: Training, loops: tuple[int, ...]) -> bool:
     return any(
         isinstance(one, Object) and not one.is_a(LOADER)
         for escape in escapes
+        if not only_looks(escape)
         for value in escape.values
         for one in handed_over(value)
     )

@@ -239,12 +239,17 @@ def is_own_class(value: Value, base: str) -> bool:
 
 def comes_from_loader(drawn: Op) -> bool:
     """Whether what a loop goes through is a loader, by what made it or by what it is called."""
-    over: Value = drawn.inputs[0] if drawn.inputs else drawn
-    while isinstance(over, Op) and over.name.rpartition(".")[2] in _GO_THROUGH and over.inputs:
-        over = over.inputs[0]
-    match over:
-        case Object():
+    match drawn_from(drawn):
+        case Object() as over:
             return over.is_a(LOADER)
         case Unknown(text=name) | Op(name="getattr", text=name):
             return _LOADER.search(name.lower()) is not None
     return False
+
+
+def drawn_from(drawn: Op) -> Value:
+    """What a loop goes through, without what counts or shows its rounds."""
+    over: Value = drawn.inputs[0] if drawn.inputs else drawn
+    while isinstance(over, Op) and over.name.rpartition(".")[2] in _GO_THROUGH and over.inputs:
+        over = over.inputs[0]
+    return over

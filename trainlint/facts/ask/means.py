@@ -137,7 +137,9 @@ def _whole(value: Value) -> Value:
 def is_mean_of_labels(loss: Value) -> bool:
     """Whether a loss is the one that a model gives if it is called with `labels`, as those of Hugging Face do: a mean over the
     labels of its batch, unless the model is told how many there are in several. What `model(**batch)` has as `loss` is that, too:
-    the labels are in the batch."""
+    the labels are in the batch. It may be scaled, or averaged over the devices of `DataParallel`."""
+    while isinstance(loss, Op) and loss.name in ("scale", "mean") and loss.inputs:
+        loss = loss.inputs[0]
     is_named = True
     match loss:
         case Op(

@@ -168,7 +168,7 @@ def _operation(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str
     if name.startswith("torch.distributed.") and isinstance(first, Object) and first.is_a(MODULE):
         ev.emit(Wrapped, at, module=first, name=name)
     if not is_harmless(name):
-        ev.emit(Escape, at, values=given.all())
+        ev.emit(Escape, at, values=given.all(), by=name.rpartition(".")[2])
         for one in given.args:
             called_back(ev, one, at, is_kept=name.rpartition(".")[2][:1].isupper())
     result = noting.noted(ev, ev.op(operation, given.args, at, text, given.options), at, name)
@@ -361,7 +361,7 @@ def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text:
         optimizer = _some_optimizer(ev, given, at)  # a config that leaves the parameters open
         if optimizer is not None:
             return optimizer
-    ev.emit(Escape, at, values=given.all())
+    ev.emit(Escape, at, values=given.all(), by=text.partition("(")[0].rpartition(".")[2])
     for one in given.args:
         called_back(ev, one, at)
     return ev.op("call", (func, *given.args), at, text, given.named())

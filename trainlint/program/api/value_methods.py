@@ -40,12 +40,12 @@ def _operation(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.S
     if isinstance(value, Constant):
         return ev.op("call", (value, *given.args), at, text, given.options)
     if _passes_objects(given) and name not in STARTS_NOTHING:
-        ev.emit(Escape, at, values=(value, *given.all()))
+        ev.emit(Escape, at, values=(value, *given.all()), by=name)
         for one in given.args:
             library.called_back(ev, one, at)
     elif isinstance(value, Unknown) or (isinstance(value, Op) and value.name in ("getattr", "call")):
         if name not in CUTS and name not in STARTS_NOTHING:  # only tensors have the former
-            ev.emit(Escape, at, values=(value,), tensors=given.all())
+            ev.emit(Escape, at, values=(value,), tensors=given.all(), by=name)
     elif given.all() and (isinstance(value, Object) or _is_foreign(value)):
         ev.emit(Escape, at, tensors=given.all())
     made = noting.noted(ev, ev.op(_method_operation(name), (value, *given.args), at, text, given.options), at)

@@ -14,7 +14,7 @@ from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.forwards import Forward, Normalised
-from trainlint.facts.model.events.operations import AttentionCall
+from trainlint.facts.model.events.operations import AttentionCall, Operation
 from trainlint.facts.model.nodes import Branch, Node
 from trainlint.facts.model.values import (
     Choice,
@@ -52,7 +52,9 @@ def call_object(ev: Evaluator, value: Object, given: Arguments, at: s.Span, text
             return ev.op("call", given.args, at, text, given.options, owner=value)  # it is another one
         return noting.loss_of(ev, LOSSES[value.type], given, at, text, value)
     if value.type == SOME_LOSS:
-        return ev.op(value.type, given.args, at, text, given.options, owner=value)
+        loss = ev.op(value.type, given.args, at, text, given.options, owner=value)
+        ev.emit(Operation, at, output=loss)
+        return loss
     if value.is_a(ENGINE) and isinstance(inner := value.argument(0, "model"), Object):
         return _through(ev, value, lambda: ev.call(inner, given, at, text), given, at, text)
     if value.is_a(MODULE):

@@ -32,6 +32,8 @@ TYPES: Mapping[Role, str] = {
 }
 """What stands in for each role, as the dotted name of its class."""
 
+_SHOWN = "what it is shown to be"
+
 _KNOWN = ("torch.", "math.", "numpy.", "builtins.", "torchvision.", "random.", "os.")
 """Libraries whose functions make neither models nor optimizers."""
 
@@ -106,7 +108,7 @@ def argument(ev: Evaluator, func: FunctionValue, name: str, value: Value, at: s.
     if not is_unknown(moved(value)):
         return value
     part = _parameter(ev, func, name)
-    return _as(ev, value, part, at, name) if part is not None else value
+    return _as(ev, value, part, at, name) if part is not None else _known_elsewhere(ev, value)
 
 
 def known(ev: Evaluator, node: s.Expr, value: Value) -> Value:
@@ -119,7 +121,14 @@ def known(ev: Evaluator, node: s.Expr, value: Value) -> Value:
     part = ev.roles.of(ev.frames[-1].code or ev.project.modules[ev.env.path]).get(name)
     if part is None and owner is not None:
         part = _of_attribute(ev, owner, name)
-    return _as(ev, value, part, node.at, name, owner) if part is not None else value
+    if part is None:
+        return _known_elsewhere(ev, value)
+    return _as(ev, value, part, node.at, name, owner)
+
+
+def _known_elsewhere(ev: Evaluator, value: Value) -> Value:
+    """What stands in for a value since another function has shown what it is: the same model, trained there and called here."""
+    return ev.store.get((value.uid, _SHOWN)) or value
 
 
 def _parameter(ev: Evaluator, func: FunctionValue, name: str) -> Part | None:
@@ -205,6 +214,8 @@ def _as(
             if held is not None and owner is not None:
                 found.is_only_switched_on = siblings.is_only_switched_on(ev, held, owner.env.path, owner)
         ev.store.set(key, found)
+        if part.role in TYPES:
+            ev.store.set((value.uid, _SHOWN), found)
         _hold(ev, value, found)
     return found
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from trainlint.program.source import syntax as s
+from trainlint.program.source.own_losses import giving_loss
 from trainlint.program.source.walking import walk
 
 Role = Literal["module", "optimizer", "scheduler", "scaler", "accelerator", "loss", "target", "batch"]
@@ -296,6 +297,8 @@ class _Uses:
     def _run_backward(self, node: s.Call) -> None:
         assert isinstance(node.func, s.Attribute)  # `loss.backward()`, `accelerator.backward(loss)`
         begun: list[s.Expr] = [node.func.value, *(one.value for one in node.args[:1])]
+        for call in giving_loss(begun, self._held):
+            self._of(spelled(call.func) or "").predicts = True
         for loss in self._terms(begun):
             called = spelled(loss.func)
             predicting = {one for given in loss.args for one in self._called_for(given.value)}

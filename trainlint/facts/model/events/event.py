@@ -32,11 +32,16 @@ class Event:
 
 @dataclass(eq=False)
 class Escape(Event):
-    """Something unknown is called with these values, and may do anything to them."""
+    """Something unknown is called with these values, and may do anything to them.
+
+    Args:
+        by: the last word of what is called, `save` for `utils.save(…)`; empty where that is not known.
+    """
 
     values: tuple[Value, ...] = ()
     tensors: tuple[Value, ...] = ()
     """What else it is given: the most that it may do with these is to run their backward."""
+    by: str = ""
 
 
 @dataclass(eq=False)
