@@ -26,6 +26,7 @@ from trainlint.program.api import (
     builtin,
     checkpointing,
     copying,
+    einops,
     frameworks,
     host,
     methods,
@@ -386,6 +387,8 @@ _FUNCTIONS: dict[str, _Call] = {
     "torch.device": _device,
     **dict.fromkeys(
         ("torch.func.functional_call", "torch.nn.utils.stateless.functional_call"), _with_parameters
+    "einops.rearrange": einops.rearrange,
+    "einops.einsum": einops.einsum,
     ),
     "importlib.import_module": _imported,
     **dict.fromkeys(("hydra.utils.instantiate", "hydra.utils.call"), _instantiated),
