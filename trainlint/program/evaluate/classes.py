@@ -33,6 +33,7 @@ from trainlint.program.evaluate import (
     keys,
     names,
     own_attributes,
+    unseen_bases,
 )
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.parallel_classes import wrapper_of
@@ -69,7 +70,10 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
             has_unknown = has_unknown or one.has_unknown_base
             fields.extend(one.fields)
         elif isinstance(one, Library):
-            known |= bases_of_class(one.name)
+            found = bases_of_class(one.name)
+            is_unseen = len(found) == 1 and unseen_bases.is_module(one, code)
+            known |= found | {MODULE} if is_unseen else found
+            has_unknown = has_unknown or is_unseen
         else:
             has_unknown = True
     env = ev.new_env(ev.env.path, ev.env, is_class=True)
