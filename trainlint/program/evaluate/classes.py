@@ -440,7 +440,13 @@ def note_registration(ev: Evaluator, target: Object, name: str, value: Value, at
         return
     frame = ev.frames[-1]
     if frame.receiver is target and frame.code is not None and frame.code.name == "__init__":
-        ev.emit(SetEarly, at, module=target, attribute=name, registers=is_registered(value))
+        ev.emit(
+            SetEarly,
+            at,
+            module=target,
+            attribute=name,
+            registers=all(map(is_registered, alternatives(value))),
+        )
 
 
 def _is_made_otherwise(cls: ClassValue) -> bool:
