@@ -67,4 +67,4 @@ def _sides(pattern: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     before, arrow, after = pattern.partition("->")
     first, second = tuple(before.split()), tuple(after.split())
     is_plain = arrow and all(one in _NEW or one.isidentifier() for one in (*first, *second))
-    return (first, second) if is_plain and _NEW.isdisjoint(first) else ((), ())
+    return (first, second) if is_plain else ((), ())
