@@ -13,7 +13,7 @@ from trainlint.rules import entries, of_the_rules
 _OF_TRAINING = (
     r"backward zero_grad \w*Module \w*PreTrainedModel ModelMixin \w*Loss \w*_loss \w*cross_entropy\w* kl_div "
     r"log_softmax amp autocast DataLoader Accelerator \w*Trainer configure_optimizers "
-    "training_step eval load_state_dict DataCollatorForLanguageModeling"
+    "training_step forward eval load_state_dict DataCollatorForLanguageModeling"
 )
 """What files say that train or evaluate."""
 

@@ -1,6 +1,9 @@
-"""Logits at all steps of a recurrent layer that has the batch first: their classes are the third axis."""
+"""Logits at all steps of a recurrent layer that has the batch first, or of an encoder of transformers: their classes are the third
+axis."""
 
 from __future__ import annotations
+
+import re
 
 from trainlint.facts.api.layers import RECURRENT
 from trainlint.facts.ask.sequences import index_of
@@ -13,14 +16,19 @@ _SAME_AXES = frozenset(
 )
 _MOST = 40
 
+_ENCODER = re.compile(r"transformers\.(?:\w+\.)*\w+Model(?:\.(?:from_pretrained|from_config|_from_config))?")
+_ALL_STATES = "last_hidden_state"
+
 
 def of_all_steps(loss: LossCall) -> Op | None:
-    """The last linear layer behind such a recurrent layer, where nothing has chosen a step or moved axes since."""
+    """The last linear layer behind such a layer or encoder, where nothing has chosen a step or moved axes since."""
     value: Value | None = loss.input
     last: Op | None = None
     for _ in range(_MOST):
         if not isinstance(value, Op) or not value.inputs:
             return None
+        if value.name == "getattr":
+            return last if constant(value.options.get("name")) == _ALL_STATES else None
         if value.name == "getitem":
             return last if _gives_all_steps(value) else None
         if value.name not in _SAME_AXES:
@@ -31,10 +39,15 @@ def of_all_steps(loss: LossCall) -> Op | None:
 
 
 def _gives_all_steps(part: Op) -> bool:
-    """Whether it is the first of what a recurrent layer gives that is told to take batches first, and has taken one."""
+    """Whether it is the first of what an encoder gives, or a recurrent layer that is told to take batches first, and has taken
+    one."""
     call: Value = part.inputs[0]
     while isinstance(call, Op) and call.name == "output" and call.inputs:
         call = call.inputs[0]
-    if not isinstance(call, Op) or call.name not in RECURRENT or call.owner is None or call.owner.is_open:
+    if not isinstance(call, Op) or call.owner is None or constant(index_of(part)) != 0:
         return False
-    return constant(index_of(part)) == 0 and constant(call.owner.argument(4, "batch_first")) is True
+    if call.owner.definition is None and _ENCODER.fullmatch(call.owner.type) is not None:
+        return True
+    if call.name not in RECURRENT or call.owner.is_open:
+        return False
+    return constant(call.owner.argument(4, "batch_first")) is True

@@ -82,15 +82,15 @@ def _wants_gradient(parameter: Op) -> bool:
 
 
 def _is_trained_before(training: Training, change: Overwritten) -> bool:
-    """Whether the last `backward()` was called on a loss that the parameter's model has given: gradients are enabled, and the
-    parameter wants one, unless that is set in between."""
+    """Whether the last `backward()` was called on a loss that is made of the parameter, or that its model has given: gradients are
+    enabled, and the parameter wants one, unless that is set in between."""
     events = training.events(Event)
     for event in reversed(events[: events.index(change)]):
         if isinstance(event, RequiresGrad):
             return False
         if isinstance(event, Backward) and compatible(event.guards, change.guards):
             models = {one.uid for one in _models(change.tensor)}
-            return any(
+            return is_made_of(event.loss, change.tensor, with_graph=True) or any(
                 one.module.uid in models and is_made_of(event.loss, one.output, with_graph=True)
                 for one in training.events(Forward)
             )

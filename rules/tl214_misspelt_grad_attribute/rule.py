@@ -12,7 +12,7 @@ from trainlint.finding import Finding
 from trainlint.rule import rule
 
 
-@rule(AttributeSet, level="error", confidence="likely", by="S", words=r"\w*req\w*grad\w*")
+@rule(AttributeSet, level="error", confidence="likely", by="S", words=r"\w*req\w*g\w?r\w*d\w*")
 def check(attribute: AttributeSet) -> Iterator[Finding]:
     is_module = isinstance(attribute.target, Object) and attribute.target.is_a(MODULE)
     may_be_module = is_module or _may_be_part(attribute.target)

@@ -4,6 +4,7 @@ from trainlint.facts.api.classes import LOADER
 from trainlint.facts.ask.asking import reached
 from trainlint.facts.ask.loaders import is_built_openly, is_own_class, type_of, uses
 from trainlint.facts.ask.ranks import speaks_of_rank
+from trainlint.facts.ask.unseen_models import made_as
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.frameworks import Prepared
@@ -53,10 +54,9 @@ def _not_sharded(training: Training) -> Iterator[Finding]:
     wrapped = [one for one in training.events(Wrapped) if one.name.endswith(".DistributedDataParallel")]
     if not wrapped or training.events(Prepared) or _has_no_ranks(training) or _seeds_by_rank(training):
         return
-    copied = {one.uid: event for event in wrapped for one in alternatives(event.module)}
-    trained = next(
-        (copied[one.module.uid] for one in training.events(Forward) if one.module.uid in copied), None
-    )
+    copied = {made_as(one).uid: event for event in wrapped for one in alternatives(event.module)}
+    called = (made_as(one.module).uid for one in training.events(Forward))
+    trained = next((copied[one] for one in called if one in copied), None)
     if trained is None:
         return
     for use in uses(training):

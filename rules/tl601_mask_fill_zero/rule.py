@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.attention import NOTHING_LEFT
 from trainlint.facts.ask.attention import Masking, Way, is_given, is_zero_or_one, scores_of, weights_of
+from trainlint.facts.ask.called_masks import called_masks
 from trainlint.facts.model.events.operations import Attended, Pooled
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op
@@ -32,10 +33,11 @@ def _of(attended: Attended | Pooled) -> Iterator[Finding]:
         scores = scores_of(softmax)
         if scores is None or any(map(hides, scores.maskings)):
             continue
-        for masking in scores.maskings:
+        named = list(called_masks(scores))
+        for masking in (*scores.maskings, *named):
             if masking.op.at is None or not is_of_all(masking, scores):
                 continue
-            if not leaves_weight(masking, scores, softmax):
+            if masking not in named and not leaves_weight(masking, scores, softmax):
                 continue
             value = "multiplied by 0" if masking.way == "*" else f"set to {masking.fill:g}"
             yield Finding(
@@ -46,6 +48,10 @@ def _of(attended: Attended | Pooled) -> Iterator[Finding]:
                 if softmax.at is not None
                 else (),
                 evidence=measured(softmax),
+                confidence="likely" if masking in named else None,
+                doubt="what the mask holds is not in sight: it is one by its name"
+                if masking in named
+                else "",
             )
 
 

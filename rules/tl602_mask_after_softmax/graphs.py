@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from trainlint.facts.ask.attention import Masking, Way
+from trainlint.facts.ask.called_masks import called_masks
 from trainlint.facts.model.values import Constant, Items, Op, Unknown, Value, constant
-
-from .called import called_masks
 
 _ADJACENCY = re.compile(r"(^|_)(adj|adjacency|adj_?(mat|matrix)|neighbou?rs?_mask|edge_mask)$")
 _KEEPS = frozenset("relu leaky_relu tanh elu output squeeze dropout".split())

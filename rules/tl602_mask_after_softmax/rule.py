@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 
 from trainlint.facts.ask.attention import Masking, Way, is_given, is_zero_or_one, scores_of, weights_of
+from trainlint.facts.ask.called_masks import called_masks, is_of_items
+from trainlint.facts.ask.query_masks import is_of_queries
 from trainlint.facts.model.events.operations import Attended
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
-from .called import called_masks, is_of_items
 from .graphs import graph_masks
 from .measured import measured_masks
-from .queries import is_of_queries
 
 _FOR_SCORES = -1e4
 """Fill values from here on down are meant for scores: a weight is never negative."""

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 
 from trainlint.facts.api.classes import LOADER
@@ -9,6 +10,7 @@ from trainlint.facts.ask.loaders import comes_from_loader
 from trainlint.facts.ask.named_parts import all_made, named_part
 from trainlint.facts.ask.padding import Padded, padded
 from trainlint.facts.ask.sequences import Batches, batches
+from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.steps import Backward
 from trainlint.facts.model.recorded import Recorded
 from trainlint.facts.model.training import Training
@@ -17,7 +19,10 @@ from trainlint.facts.seen.batches import Unmasked
 from trainlint.finding import Because, Finding, Open
 from trainlint.rule import rule
 
-_SEVERAL = ("batch", "examples", "samples")
+_SEVERAL = re.compile(
+    r"(?:\w+_)?(?:batch|examples|samples|texts|sentences|sents|captions|prompts|questions|queries|documents|docs|passages|"
+    r"reviews|titles|answers|utterances)|batch_(?:text|sentence|prompt|question|caption|document)s?"
+)
 """What the texts of several samples are called together."""
 
 _HARM = "it attends to padding, and what it gives for a text depends on the texts beside it"
@@ -33,18 +38,35 @@ def check(training: Training) -> Iterator[Finding | Open]:
     known = batches(training)
     for batch in all_made(training):
         yield from _masks_nothing(batch, known)
-    if not any(_may_need_mask(one) for one in training.objects):
+    called = (one.module for one in training.events(Forward) if isinstance(one.module, Object))
+    if not any(_may_need_mask(one) for one in (*training.objects, *called)):
         return
-    for value in reached([one.loss for one in training.events(Backward)]):
-        if not isinstance(value, Op) or value.at is None or not _lacks_mask(value):
+    for call in _calls(training):
+        if call.at is None or not _lacks_mask(call):
             continue
-        found = _padding(value, known)
+        found = _padding(call, known)
         if found is not None:
             yield Finding(
-                value.at,
+                call.at,
                 f"Padded texts go into this model without an attention mask: {_HARM}. {_ADVICE}",
                 (Because(found.by.at, "padded here"),) if found.by.at is not None else (),
             )
+
+
+def _calls(training: Training) -> Iterator[Op]:
+    """The calls of models that losses are made of, and all others."""
+    seen: set[int] = set()
+    made = reached([one.loss for one in training.events(Backward)])
+    given = (
+        one.inputs[0]
+        for each in training.events(Forward)
+        for one in alternatives(each.output)
+        if isinstance(one, Op) and one.inputs
+    )
+    for value in (*made, *given):
+        if isinstance(value, Op) and value.uid not in seen:
+            seen.add(value.uid)
+            yield value
 
 
 def _masks_nothing(batch: Value, known: Batches) -> Iterator[Finding]:
@@ -140,7 +162,7 @@ def _gives_several(value: Value) -> bool:
         case Object():
             return value.is_a(LOADER)
         case Unknown(text=name):
-            return name in _SEVERAL
+            return _SEVERAL.fullmatch(name) is not None
         case Op(name="iterate"):
             return comes_from_loader(value)
     return False

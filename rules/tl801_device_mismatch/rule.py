@@ -17,6 +17,7 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .loss_weights import left_behind
+from .mixed import mixed
 
 _SAID = (
     "Expected all tensors to be on the same device",
@@ -44,6 +45,13 @@ def _read(training: Training) -> Iterator[Finding]:
             f"`{left.argument}` of {left.loss.name} is on the CPU, and the prediction is on {left.home}. Move it "
             "there, or the loss object with it: `criterion.to(device)`.",
             (Because(at, "the weights are created here"),) if at is not None else (),
+        )
+    for one in mixed(training):
+        yield Finding(
+            one.at,
+            f"One of these tensors is on the CPU, and the other is on {one.home}, so torch raises. Create it there: "
+            "`device=other.device`.",
+            (Because(one.made.at, "created on the CPU here"),) if one.made.at not in (None, one.at) else (),
         )
     if may_touch_anything(training, ()):
         return

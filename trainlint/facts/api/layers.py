@@ -5,6 +5,8 @@ Source: PyTorch's documentation, and measurements on torch 2.13.
 
 from __future__ import annotations
 
+import re
+
 LAYERS: dict[str, str] = {
     "Linear": "linear",
     "LazyLinear": "linear",
@@ -166,3 +168,9 @@ MAKES_ANOTHER = {
     "load_from_checkpoint": ("lightning.LightningModule",),
 }
 """Class methods that leave the module as it is that they are called on, and what the names of its classes begin with."""
+_CALLED_DROPOUT = re.compile(r"(?:^|\.)(?:(?:\w+_)?dropout\d*|(?:attn|attention|resid|proj)_drop)\(…\)$")
+
+
+def is_called_dropout(text: str) -> bool:
+    """Whether a call is of what the program calls dropout: `self.dropout(x)`."""
+    return _CALLED_DROPOUT.search(text) is not None

@@ -45,6 +45,8 @@ ALIASES: dict[str, str] = {
         "lightning.LightningDataModule",
     ),
     "transformers.trainer.Trainer": "transformers.Trainer",
+    "einops.einops.rearrange": "einops.rearrange",
+    "einops.einops.einsum": "einops.einsum",
 }
 """Second names of the same thing."""
 

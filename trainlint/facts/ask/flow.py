@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from trainlint.facts.api.classes import MODULE, PARAMETER
 from trainlint.facts.api.gradients import INTEGERS, NO_GRADIENT
 from trainlint.facts.ask.asking import question, reached
-from trainlint.facts.ask.attachment import attachment, cuts, has_attached_input, terms
+from trainlint.facts.ask.attachment import attachment, cuts, has_attached_input, is_index, terms
 from trainlint.facts.ask.contents import contents
 from trainlint.facts.model.events.losses import Accumulated
 from trainlint.facts.model.values import (
@@ -106,9 +106,13 @@ def is_recurrence(sum_up: Accumulated) -> bool:
 
 
 def without_gradient(value: Value) -> Iterator[Op]:
-    """Operations such as `argmax` and `==` between a value and trainable parameters."""
-    for one in made_of(value, lambda op: op.name in NO_GRADIENT and has_attached_input(op)):
-        if isinstance(one, Op) and one.name in NO_GRADIENT and has_attached_input(one):
+    """Operations such as `argmax` and `==`, and the indices of `max`, between a value and trainable parameters."""
+
+    def ends(op: Op) -> bool:
+        return (op.name in NO_GRADIENT or is_index(op)) and has_attached_input(op)
+
+    for one in made_of(value, ends):
+        if isinstance(one, Op) and ends(one):
             yield one
 
 

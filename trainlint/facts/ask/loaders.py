@@ -67,10 +67,14 @@ def purpose(loader: Object) -> Purpose | None:
     """What a loader is for, by its name or that of its dataset: `val_loader`, `loaders["test"]`, `def train_dataloader()`,
     `DataLoader(val_set)`; None where neither says anything, or one says both."""
     for name in (loader.called, loader.reads):
-        words = _words(name)
-        if not words.isdisjoint(_TRAINS | _EVALUATES):
+        if says_purpose(name):
             return purpose_of(name)
     return None
+
+
+def says_purpose(name: str) -> bool:
+    """Whether a name has a word of what data is for."""
+    return not _words(name).isdisjoint(_TRAINS | _EVALUATES)
 
 
 def purpose_of(name: str) -> Purpose | None:

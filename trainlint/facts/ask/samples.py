@@ -55,7 +55,23 @@ def is_column(value: Op) -> bool:
     return is_of_one and _is_table(table)
 
 
+_STAYS_TABLE = re.compile(
+    r"\.(?:fillna|dropna|ffill|bfill|interpolate|replace|clip|copy|drop|drop_duplicates|sample|head|tail|query|"
+    r"reset_index|sort_values|sort_index|rename|assign)\(…\)$"
+)
+"""Methods of a table that give a table of the same columns, or of some of them."""
+_SPLITS = "sklearn.model_selection.train_test_split"
+
+
 def _is_table(value: Value | None) -> bool:
+    while isinstance(value, Op) and value.inputs and not value.name.startswith("pandas."):
+        before = value.inputs[0]
+        if value.name == "getitem" and isinstance(before, Op) and before.name == _SPLITS and before.inputs:
+            value = before.inputs[0] if len(before.inputs) == 1 else None
+        elif value.name == "call" and _STAYS_TABLE.search(value.text):
+            value = before
+        else:
+            return False
     if isinstance(value, Unknown):
         return _TABLE.search(value.text) is not None
     return isinstance(value, Op) and value.name.startswith("pandas.")

@@ -143,14 +143,13 @@ def part(value: Value | None, known: Batches, *, copies: bool = False) -> Part |
     """
     begins = Sum()
     cuts = []
+    is_of_each = False
     for _ in range(_MOST_STEPS):
         match value:
             case Op(name=name, inputs=(Items(items=[only], exact=False), *_)) if (
                 name in _STACKS and _is_window(only)
-            ):
-                value = only
-            case Op(name=name, inputs=(Items(items=[only], exact=False), *_)) if _pads_behind(value, name):
-                value = only
+            ) or _pads_behind(value, name):
+                value, is_of_each = only, True
             case Op(name=name, inputs=(inner, *_)) if not isinstance(inner, Items) and (
                 name in _SAME_PLACES or (name == "clone" and copies)
             ):
@@ -170,7 +169,7 @@ def part(value: Value | None, known: Batches, *, copies: bool = False) -> Part |
                 value = inner
             case Op() if copies and (filled := _filled_up(value, moved=any(cuts))) is not None:
                 value = filled
-            case Op(name="iterate", inputs=(source, *_)) if not isinstance(source, Object):
+            case Op(name="iterate", inputs=(source, *_)) if is_of_each and not isinstance(source, Object):
                 return None  # one of many: another each time
             case Value() if not isinstance(value, (Constant, Items)):
                 return Part(value, begins, tuple(cuts))

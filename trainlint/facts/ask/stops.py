@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainlint.facts.api.gradients import FLAT, NO_GRADIENT, STEPS
-from trainlint.facts.ask.attachment import attachment, has_attached_input, terms
+from trainlint.facts.ask.attachment import attachment, has_attached_input, is_index, terms
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.model.values import Constant, Items, Op, Value
 
@@ -31,13 +31,13 @@ def rounded(term: Value) -> list[Op]:
 
 
 def _steps(term: Value) -> Iterator[Op]:
-    """Operations such as `argmax` between a number and trainable parameters."""
+    """Operations such as `argmax`, or the indices of `max`, between a number and trainable parameters."""
 
     def ends(op: Op) -> bool:
         return has_attached_input(op) or (op.name in NO_GRADIENT and op.name not in STEPS)
 
     for one in made_of(term, ends):
-        if isinstance(one, Op) and one.name in STEPS and has_attached_input(one):
+        if isinstance(one, Op) and (one.name in STEPS or is_index(one)) and has_attached_input(one):
             yield one
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trainlint.facts.api import torch_names
 from trainlint.facts.api.attention import SDPA, fused
 from trainlint.facts.api.classes import LOADER, MODULE, SCALER, SOME_OPTIMIZER
-from trainlint.facts.api.layers import CONTAINERS, DROPOUTS
+from trainlint.facts.api.layers import CONTAINERS, DROPOUTS, is_called_dropout
 from trainlint.facts.api.losses import LOSS_FUNCTIONS
 from trainlint.facts.api.of_tensors import OF_TENSORS
 from trainlint.facts.api.second_names import AUTOCASTS
@@ -26,6 +26,7 @@ from trainlint.program.api import (
     builtin,
     checkpointing,
     copying,
+    einops,
     frameworks,
     host,
     methods,
@@ -361,6 +362,8 @@ def call_unknown(ev: Evaluator, func: Value, given: Arguments, at: s.Span, text:
         optimizer = _some_optimizer(ev, given, at)  # a config that leaves the parameters open
         if optimizer is not None:
             return optimizer
+    if len(given.args) == 1 and not given.options and is_called_dropout(text):
+        return ev.op("dropout", given.args, at, text)
     ev.emit(Escape, at, values=given.all(), by=text.partition("(")[0].rpartition(".")[2])
     for one in given.args:
         called_back(ev, one, at)
@@ -384,6 +387,8 @@ _FUNCTIONS: dict[str, _Call] = {
     **dict.fromkeys(("torch.autograd.backward", "torch.distributed.autograd.backward"), _backward),
     "torch.autograd.grad": _gradients,
     "torch.device": _device,
+    "einops.rearrange": einops.rearrange,
+    "einops.einsum": einops.einsum,
     **dict.fromkeys(
         ("torch.func.functional_call", "torch.nn.utils.stateless.functional_call"), _with_parameters
     ),

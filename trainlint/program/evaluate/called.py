@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from trainlint.facts.api.classes import LOADER
+from trainlint.facts.ask.loaders import says_purpose
 from trainlint.facts.model.values import Object, Value
 from trainlint.program.source import syntax as s
 
 
 def note(value: Value, name: object) -> None:
-    """Keep the first name of a loader: it is made where it gets one."""
-    if isinstance(value, Object) and not value.called and isinstance(name, str) and value.is_a(LOADER):
+    """Keep the first name of a loader: it is made where it gets one; or the first that says what it is for."""
+    if not isinstance(value, Object) or not isinstance(name, str) or not value.is_a(LOADER):
+        return
+    if not value.called or (says_purpose(name) and not says_purpose(value.called)):
         value.called = name
 
 

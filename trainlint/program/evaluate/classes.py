@@ -33,6 +33,7 @@ from trainlint.program.evaluate import (
     keys,
     names,
     own_attributes,
+    unseen_bases,
 )
 from trainlint.program.evaluate.keys import INITIALISED
 from trainlint.program.evaluate.parallel_classes import wrapper_of
@@ -69,7 +70,10 @@ def define_class(ev: Evaluator, code: s.Class) -> Value:
             has_unknown = has_unknown or one.has_unknown_base
             fields.extend(one.fields)
         elif isinstance(one, Library):
-            known |= bases_of_class(one.name)
+            found = bases_of_class(one.name)
+            is_unseen = len(found) == 1 and unseen_bases.is_module(one, code)
+            known |= found | {MODULE} if is_unseen else found
+            has_unknown = has_unknown or is_unseen
         else:
             has_unknown = True
     env = ev.new_env(ev.env.path, ev.env, is_class=True)
@@ -436,7 +440,13 @@ def note_registration(ev: Evaluator, target: Object, name: str, value: Value, at
         return
     frame = ev.frames[-1]
     if frame.receiver is target and frame.code is not None and frame.code.name == "__init__":
-        ev.emit(SetEarly, at, module=target, attribute=name, registers=is_registered(value))
+        ev.emit(
+            SetEarly,
+            at,
+            module=target,
+            attribute=name,
+            registers=all(map(is_registered, alternatives(value))),
+        )
 
 
 def _is_made_otherwise(cls: ClassValue) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainlint.facts.model.values import Items, Object, Op, Table, Value
+from trainlint.facts.model.values import Items, Object, Op, Table, Value, constant
 from trainlint.finding import Place
 from trainlint.program.api import elements, filling, lists, same_keys
 from trainlint.program.api.lists import is_unrolled, unrolled
-from trainlint.program.evaluate import assigning, conditions, loops
+from trainlint.program.evaluate import assigning, called, conditions, loops
 from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def comprehension(ev: Evaluator, node: s.Comprehension) -> Value:
                         keys.append(ev.expr(node.key))
                     exact.append(ev.expr(node.element))
             if node.kind == "dict":
+                for key, one in zip(keys, exact, strict=True):
+                    called.note(one, constant(key))
                 return filling.tabled(keys, exact)
             return Items(
                 kind="list", items=exact, at=ev.place(node.at), repeated=_of_one_object(ev, node, exact)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from trainlint import words
 from trainlint.facts.api.attention import FUSED
@@ -151,14 +151,35 @@ def _drops(names: frozenset[str]) -> bool:
 def needs_instance(code: s.Class) -> bool:
     """Whether a module class that nothing makes may still hold something to say.
 
-    Unregistered layers and parameters, no `super()`, a layer that stands for several.
+    Unregistered layers and parameters, no `super()`, a layer that stands for several, one that no other method names.
     """
     init = next((one for one in code.body if isinstance(one, s.Function) and one.name == "__init__"), None)
     return init is not None and (
         _sets_early(init)
         or _holds_local(init)
         or any(_holds_collection(one) or _holds_derived(one) for one in init.body)
+        or _leaves_a_layer(code, init)
     )
+
+
+def _leaves_a_layer(code: s.Class, init: s.Function) -> bool:
+    """Whether an attribute becomes a layer that no other method of the class names."""
+    others = [one.names for one in code.body if isinstance(one, s.Function) and one is not init]
+    return bool(others) and any(not any(name in names for names in others) for name in _layers_set(init.body))
+
+
+def _layers_set(body: Iterable[s.Statement]) -> Iterator[str]:
+    """The attributes that become what a class makes, in a constructor."""
+    for node in body:
+        match node:
+            case s.Assign(
+                targets=(s.Attribute(name=name),),
+                value=s.Call(func=s.Attribute(name=made) | s.Name(name=made)),
+            ):
+                if made[:1].isupper():
+                    yield name
+            case s.If():
+                yield from _layers_set((*node.body, *node.orelse))
 
 
 def _holds_derived(node: s.Statement) -> bool:

@@ -307,7 +307,7 @@ class _Uses:
             if called is None or any(loss is one for one in self._returned.values()):
                 continue
             self._of(called).backward = True
-            if len(loss.args) >= 2 and (target := spelled(loss.args[1].value)) is not None:
+            if len(loss.args) >= 2 and (target := spelled(_kept(loss.args[1].value))) is not None:
                 self._of(target).compared = True
 
     def _called_for(self, given: s.Expr) -> Iterator[str]:
@@ -358,6 +358,13 @@ class _Uses:
                 yield from self._entries.get(name, ())
                 for one in self._held.get(name, ()):
                     yield from (value for _, value in one.items) if isinstance(one, s.Mapping) else ()
+
+
+def _kept(node: s.Expr) -> s.Expr:
+    """What is only moved, cast or reshaped: the `y` of `y.float()`."""
+    while isinstance(node, s.Call) and isinstance(node.func, s.Attribute) and node.func.name in _KEEPS:
+        node = node.func.value
+    return node
 
 
 def _gives_itself(value: s.Expr | None) -> Iterator[str]:

@@ -7,18 +7,17 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.attention import MIXES
 from trainlint.facts.ask.attention import Masking, Way
+from trainlint.facts.ask.query_masks import is_of_queries
 from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.values import Choice, Constant, Op, Unknown, Value
-
-from .queries import is_of_queries
 
 _MASK = re.compile(r"(^|_)masks?$")
 _SAYS_WHICH = re.compile(
     r"(^|_)(present|valid|real|exists|non_?pad|not_?pad|unpadded)(_(tokens?|items?|positions?|steps?))?$"
 )
 """Names of what tells real items from padding, where it is turned into numbers, as booleans are."""
-_OTHERS = re.compile(r"head|drop|quer|layer|expert|token_type|^q_")
-"""Masks that leave out whole heads, or rows, on purpose."""
+_OTHERS = re.compile(r"head|drop|quer|layer|expert|token_type|^q_|soft|gauss|decay|dist|weight|prior|bias")
+"""Masks that leave out whole heads, or rows, on purpose, or weigh what they meet."""
 
 _FIRST_NAME = re.compile(r"\w+")
 
@@ -30,7 +29,7 @@ _SAME_MASK = frozenset(
 
 
 def called_masks(weights: Way) -> Iterator[Masking]:
-    """What weights are multiplied with that the program calls a mask: `weights * mask[:, None].float()`."""
+    """What weights or scores are multiplied with that the program calls a mask: `weights * mask[:, None].float()`."""
     for op, factor in zip(weights.scaled, weights.factors, strict=True):
         if op.name == "*" and _is_called_mask(factor) and not is_of_queries(factor):
             yield Masking(op, "*", factor)
