@@ -1,5 +1,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from trainlint.facts.api.classes import SOME_OPTIMIZER
 from trainlint.facts.ask.contents import leaves
@@ -18,7 +19,10 @@ from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
 from .counters import every_so_often
+from .inner_loops import accumulated_inside
 from .shown import divided_to_be_shown, divides_by_size
+
+E = TypeVar("E", bound=Event)
 
 
 @rule(Training, level="warning")
@@ -35,16 +39,16 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         optimizer = next(alternatives(step.optimizer), None)
         by_model = is_mean_of_labels(backward.loss)
-        clip = next(iter(training.inside(step.loops[-1], Clip)), None)
+        clip = next(iter(_around(training, step, Clip)), None)
         if (
             not isinstance(optimizer, Object)
             or (divides_by_size(optimizer) and clip is None)
-            or any(one.target is not backward.loss for one in training.inside(step.loops[-1], ParametersRead))
+            or any(one.target is not backward.loss for one in _around(training, step, ParametersRead))
             or may_touch_anything(training, step.loops)
             or not _is_of(training, backward, step)
             or not all(
                 is_whole_mean(training, one.loss) or is_mean_of_labels(one.loss)
-                for one in training.inside(step.loops[-1], Backward)
+                for one in _around(training, step, Backward)
                 if one.at == backward.at
             )
         ):
@@ -55,7 +59,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             else "the step is too large by the same factor"
         )
         evidence = {"backward passes for one step": times} if times else {}
-        shown = training.inside(step.loops[-1], ParametersRead)
+        shown = _around(training, step, ParametersRead)
         yield Finding(
             backward.at,
             "Gradients of several batches accumulate here, each of a mean over its batch, so their sum is "
@@ -78,6 +82,7 @@ def _accumulated(training: Training) -> Iterator[tuple[Backward, OptimizerStep, 
     if isinstance(training, Recorded):
         yield from _seen_accumulated(training)
         return
+    yield from ((backward, step, 0) for backward, step in accumulated_inside(training))
     for step in training.events(OptimizerStep):
         every = every_so_often(training, step)
         if not step.loops or not every:
@@ -134,14 +139,19 @@ def _is_of(training: Training, backward: Backward, step: OptimizerStep) -> bool:
         for one in _with_whole(each)
     }
     if all(isinstance(one, Object) and one.type == SOME_OPTIMIZER for one in alternatives(step.optimizer)):
-        clipped = [one.parameters for one in training.inside(step.loops[-1], Clip)]
+        clipped = [one.parameters for one in _around(training, step, Clip)]
         held |= {part.uid for one in clipped for part in _listed_of(one)}
     return any(
         one.module.uid in held
         and one.records is not False
         and is_made_of(backward.loss, one.output, with_graph=True)
-        for one in training.inside(step.loops[-1], Forward)
+        for one in _around(training, step, Forward)
     )
+
+
+def _around(training: Training, step: OptimizerStep, kind: type[E]) -> list[E]:
+    """Events in the innermost loop around a step; all of them where nobody in sight repeats it."""
+    return training.inside(step.loops[-1], kind) if step.loops else training.events(kind)
 
 
 def _listed_of(parameters: Value) -> Iterator[Value]:
