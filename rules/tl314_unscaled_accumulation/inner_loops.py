@@ -40,11 +40,15 @@ def accumulated_inside(training: Training) -> Iterator[tuple[Backward, Optimizer
 def _is_over_batches(training: Training, backward: Backward) -> bool:
     """Whether the innermost loop goes, by its name, through the batches that accumulate for one step."""
     loop = training.loops.get(backward.loops[-1])
-    over = loop.over if loop is not None else None
+    if loop is None:
+        return False
+    if _NUMBER.search(loop.times):
+        return True
+    over = loop.over
     while isinstance(over, Op) and over.name.endswith(("enumerate", "zip")) and over.inputs:
         over = over.inputs[0]
     match over:
-        case Op(name="range", inputs=(*_, number)) | Op(name="chunk" | "split", inputs=(_, number, *_)):
+        case Op(name="chunk" | "split", inputs=(*_, number)):
             return _NUMBER.search(_named(number)) is not None
     return over is not None and _PARTS.search(_named(over)) is not None
 

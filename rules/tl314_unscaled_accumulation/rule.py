@@ -74,6 +74,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             doubt="that the model gives the mean over its labels is only known by how it is called"
             if by_model
             else "",
+            is_shown_by_runs=backward.loops == step.loops,
         )
 
 

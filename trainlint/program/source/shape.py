@@ -108,6 +108,14 @@ def are_alike(one: s.Expr, other: s.Expr) -> bool:
     return True
 
 
+def last_named(node: s.Expr) -> str:
+    """The name, or the attribute, that a call is given last: `n` of `enumerate(range(n))`."""
+    is_given = False
+    while isinstance(node, s.Call) and node.args:
+        node, is_given = node.args[-1].value, True
+    return node.name if is_given and isinstance(node, s.Name | s.Attribute) else ""
+
+
 def says_nothing(node: s.Statement) -> bool:
     """A docstring, or `...`."""
     return isinstance(node, s.Evaluate) and isinstance(node.value, s.Constant)
