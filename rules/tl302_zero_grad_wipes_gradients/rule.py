@@ -10,11 +10,25 @@ from trainlint.finding import Because, Finding
 from trainlint.rule import rule
 
 from .micro_batches import cleared_each_time
+from .thrown_away import thrown_away
 
 
 @rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     yield from cleared_each_time(training)
+    for first, clear, second, last in thrown_away(training):
+        yield Finding(
+            clear.at,
+            "This clears the gradients that `backward()` has computed of the loss before, which no step has used: the next step "
+            "has those of the last loss alone. Clear them once, before the first `backward()`.",
+            (
+                Because(first.at, "these gradients are lost"),
+                Because(second.at, "and these alone are left"),
+                Because(last.at, "for this step"),
+            ),
+            confidence="likely",
+            doubt="the first pass may be for something else than this step",
+        )
     wiped: dict[int, tuple[ZeroGrad, Backward, OptimizerStep]] = {}
     fine: set[int] = set()
     replaced = (GradientSet,) if training.events(GradientSet) else ()

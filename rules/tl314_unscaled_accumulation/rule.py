@@ -1,5 +1,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from trainlint.facts.api.classes import SOME_OPTIMIZER
 from trainlint.facts.ask.contents import leaves
@@ -18,8 +19,10 @@ from trainlint.finding import Because, Finding, Open, not_shown_by_runs
 from trainlint.rule import rule
 
 from .counters import every_so_often
-from .rounds import named_rounds
+from .inner_loops import accumulated_inside
 from .shown import divided_to_be_shown, divides_by_size
+
+E = TypeVar("E", bound=Event)
 
 
 @rule(Training, level="warning")
@@ -28,7 +31,6 @@ def check(training: Training) -> Iterator[Finding | Open]:
         return
     if not isinstance(training, Recorded):
         yield from not_shown_by_runs(divided_to_be_shown(training))
-        yield from not_shown_by_runs(named_rounds(training))
     if not training.events(OptimizerStep):
         yield from (Open(one.at, "how often it runs for one step") for one in training.events(Backward))
     for backward, step, times in _accumulated(training):
@@ -36,17 +38,17 @@ def check(training: Training) -> Iterator[Finding | Open]:
             yield Open(backward.at, "what the scaler leaves of these gradients")
             continue
         optimizer = next(alternatives(step.optimizer), None)
-        by_model = is_mean_of_labels(backward.loss)
-        clip = next(iter(training.inside(step.loops[-1], Clip)), None)
+        doubt = _doubt(backward, step)
+        clip = next(iter(_around(training, step, Clip)), None)
         if (
             not isinstance(optimizer, Object)
             or (divides_by_size(optimizer) and clip is None)
-            or any(one.target is not backward.loss for one in training.inside(step.loops[-1], ParametersRead))
+            or any(one.target is not backward.loss for one in _around(training, step, ParametersRead))
             or may_touch_anything(training, step.loops)
             or not _is_of(training, backward, step)
             or not all(
                 is_whole_mean(training, one.loss) or is_mean_of_labels(one.loss)
-                for one in training.inside(step.loops[-1], Backward)
+                for one in _around(training, step, Backward)
                 if one.at == backward.at
             )
         ):
@@ -57,7 +59,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             else "the step is too large by the same factor"
         )
         evidence = {"backward passes for one step": times} if times else {}
-        shown = training.inside(step.loops[-1], ParametersRead)
+        shown = _around(training, step, ParametersRead)
         yield Finding(
             backward.at,
             "Gradients of several batches accumulate here, each of a mean over its batch, so their sum is "
@@ -68,10 +70,9 @@ def check(training: Training) -> Iterator[Finding | Open]:
                 *(Because(one.at, "this changes the number alone, not its gradient") for one in shown[:1]),
             ),
             evidence=evidence,
-            confidence="likely" if by_model else None,
-            doubt="that the model gives the mean over its labels is only known by how it is called"
-            if by_model
-            else "",
+            confidence="likely" if doubt else None,
+            doubt=doubt,
+            is_shown_by_runs=backward.loops == step.loops,
         )
 
 
@@ -80,6 +81,7 @@ def _accumulated(training: Training) -> Iterator[tuple[Backward, OptimizerStep, 
     if isinstance(training, Recorded):
         yield from _seen_accumulated(training)
         return
+    yield from ((backward, step, 0) for backward, step in accumulated_inside(training))
     for step in training.events(OptimizerStep):
         every = every_so_often(training, step)
         if not step.loops or not every:
@@ -136,14 +138,25 @@ def _is_of(training: Training, backward: Backward, step: OptimizerStep) -> bool:
         for one in _with_whole(each)
     }
     if all(isinstance(one, Object) and one.type == SOME_OPTIMIZER for one in alternatives(step.optimizer)):
-        clipped = [one.parameters for one in training.inside(step.loops[-1], Clip)]
+        clipped = [one.parameters for one in _around(training, step, Clip)]
         held |= {part.uid for one in clipped for part in _listed_of(one)}
     return any(
         one.module.uid in held
         and one.records is not False
         and is_made_of(backward.loss, one.output, with_graph=True)
-        for one in training.inside(step.loops[-1], Forward)
+        for one in _around(training, step, Forward)
     )
+
+
+def _doubt(backward: Backward, step: OptimizerStep) -> str:
+    if is_mean_of_labels(backward.loss):
+        return "that the model gives the mean over its labels is only known by how it is called"
+    return "" if backward.loops == step.loops else "that these batches are for one step is known by a name"
+
+
+def _around(training: Training, step: OptimizerStep, kind: type[E]) -> list[E]:
+    """Events in the innermost loop around a step; all of them where nobody in sight repeats it."""
+    return training.inside(step.loops[-1], kind) if step.loops else training.events(kind)
 
 
 def _listed_of(parameters: Value) -> Iterator[Value]:

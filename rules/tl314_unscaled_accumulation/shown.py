@@ -18,8 +18,8 @@ _KEEPS = frozenset("detach item float_number builtins.float data cpu clone outpu
 def divided_to_be_shown(training: Training) -> Iterator[Finding]:
     """An inner loop over the batches of one step sums up `loss / n` to show it, and runs backward on the loss itself."""
     for backward in training.events(Backward):
-        times = rounds_of(training, backward)
-        step = step_behind(training, backward)
+        times = _rounds(training, backward)
+        step = _step_behind(training, backward)
         if times is None or step is None or not backward.accumulates or backward.by_framework:
             continue
         if all(map(_is_of_no_size, alternatives(step.optimizer))) and not training.inside(
@@ -54,7 +54,7 @@ def _is_of_no_size(optimizer: Value) -> bool:
     return isinstance(optimizer, Object) and is_known and divides_by_size(optimizer)
 
 
-def rounds_of(training: Training, backward: Backward) -> Value | None:
+def _rounds(training: Training, backward: Backward) -> Value | None:
     """How often the innermost loop runs, where that is a number that the program names."""
     loop = training.loops.get(backward.loops[-1]) if len(backward.loops) > 1 else None
     over = loop.over if loop is not None else None
@@ -62,7 +62,7 @@ def rounds_of(training: Training, backward: Backward) -> Value | None:
     return over.inputs[0] if isinstance(over, Op) and is_range else None
 
 
-def step_behind(training: Training, backward: Backward) -> OptimizerStep | None:
+def _step_behind(training: Training, backward: Backward) -> OptimizerStep | None:
     """The step that comes after the innermost loop, in the loop around it."""
     return next(
         (

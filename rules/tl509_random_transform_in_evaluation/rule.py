@@ -15,6 +15,7 @@ from .own_datasets import own_transform
 from .own_flips import flipped_at_random
 from .shared import PARTS, TRANSFORMS, set_for_all
 from .steps import is_transform, random_in
+from .unseen_datasets import transform_of_unseen
 
 _DATASETS = (
     "torchvision.datasets.",
@@ -107,6 +108,9 @@ def _random_step(dataset: Value, training: Training, loader: Object) -> Op | Non
             if one is not None and is_transform(one)
         ]
         return random_in(transforms[0]) if len(transforms) == 1 else None
+    unseen = transform_of_unseen(dataset)
+    if unseen is not None and is_transform(unseen):
+        return random_in(unseen)
     if (dataset.name in PARTS or dataset.name == "getitem") and dataset.inputs:
         inner = list(alternatives(dataset.inputs[0]))
         return _random_step(inner[0], training, loader) if len(inner) == 1 else None

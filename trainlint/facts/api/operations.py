@@ -42,6 +42,12 @@ FRESH = frozenset("zeros ones full empty arange linspace logspace eye rand randn
 """Operations that make a tensor on any device that they are told."""
 
 
+ABOUT = frozenset(("shape", "size", "dim", "device", "dtype", "builtins.len", "numel"))
+"""What tells of a tensor, and not what is in it."""
+
+LIKE_ANOTHER = frozenset("to type_as view_as expand_as reshape_as".split())
+"""Methods that a second tensor only tells the type, device or shape of the result."""
+
 FILLS = (".fill_(…)", ".zero_(…)", ".uniform_(…)", ".random_(…)")
 """How calls of methods end that write numbers into a tensor."""
 

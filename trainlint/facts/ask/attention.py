@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api.attention import MIXES
 from trainlint.facts.api.classes import PARAMETER
+from trainlint.facts.api.operations import ABOUT
 from trainlint.facts.ask.flow import made_of
 from trainlint.facts.ask.masks import made
 from trainlint.facts.ask.turns import swaps_last_axes
@@ -280,7 +281,7 @@ def _note_met(op: Op, step: str, other: Value, is_end: End, found: Way) -> bool:
 
 def is_given(masking: Masking, of: Op) -> bool:
     """Whether a mask is given, and follows neither from what it is put on nor from chance."""
-    pieces = list(made_of(masking.mask, lambda op: op is of or op.name in _SIZES))
+    pieces = list(made_of(masking.mask, lambda op: op is of or op.name in ABOUT))
     chance = any(isinstance(one, Op) and one.name in _CHANCE for one in pieces)
     return not chance and of not in pieces
 
@@ -290,9 +291,6 @@ def is_zero_or_one(masking: Masking) -> bool:
     mask = made(masking.mask)
     return mask is not None and mask.kept == 1 and any(one.held == 0 for one in mask.parts)
 
-
-_SIZES = frozenset(("shape", "size", "dim", "device", "dtype", "builtins.len", "numel"))
-"""What is asked of a tensor that is none of its numbers."""
 
 _CHANCE = frozenset(("rand", "rand_like", "bernoulli", "bernoulli_", "dropout"))
 

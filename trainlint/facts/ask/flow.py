@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from trainlint.facts.api.classes import MODULE, PARAMETER
 from trainlint.facts.api.gradients import INTEGERS, NO_GRADIENT
+from trainlint.facts.api.operations import ABOUT, LIKE_ANOTHER
 from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.attachment import attachment, cuts, has_attached_input, is_index, terms
 from trainlint.facts.ask.contents import contents
@@ -126,10 +127,19 @@ def is_data(value: Value) -> bool:
     found = attachment(value)
     if found.uncertain or not found.is_nothing:
         return False
-    made = [one for one in reached([value], most=400) if isinstance(one, Op)]
+    made = [one for one in reached([value], _values, most=400) if isinstance(one, Op)]
     if any(_is_of_model(one) or _is_filled_with_outputs(one) for one in made):
         return False
     return any(one.name in _OF_DATA for one in made)
+
+
+def _values(value: Value) -> Iterable[Value]:
+    """What the numbers in a tensor are made of: not the tensors that only tell its shape, type or device."""
+    if not isinstance(value, Op):
+        return value.parts()
+    if value.name in ABOUT:
+        return ()
+    return value.inputs[:1] if value.name in LIKE_ANOTHER else value.parts()
 
 
 def _is_of_model(op: Op) -> bool:

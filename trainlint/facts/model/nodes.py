@@ -31,6 +31,9 @@ class Loop:
     """What a `for` goes through, where it is known."""
     test: Value | None = None
     """What a `while` asks before each iteration."""
+    times: str = ""
+    """What the number of iterations of a `for` is called, where a name stands for it: `n` of `range(n)`, and of
+    `islice(batches, self.n)`."""
 
 
 @dataclass(eq=False)

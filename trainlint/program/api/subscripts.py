@@ -152,6 +152,9 @@ def _item_of_object(ev: Evaluator, value: Object, index: Value, at: s.Span) -> V
         ev.store.set((part.uid, containers.CONTENTS), _sliced(inside, index))
         return part
     own = _own_method(ev, value, "__getitem__")
+    made = _made_where_missing(ev, value, inside, index, at)
+    if made is not None:
+        return made
     if inside is not None and (own is None or ev.is_method_of(value)):
         return item(ev, inside, index, at)
     cls = value.definition
@@ -161,6 +164,21 @@ def _item_of_object(ev: Evaluator, value: Object, index: Value, at: s.Span) -> V
         case Constant(value=int(number)) if 0 <= number < len(cls.fields):
             return ev.attribute(value, cls.fields[number], at)
     return ev.call_function(own, Arguments((value, index)), at, value) if own is not None else None
+
+
+def _made_where_missing(
+    ev: Evaluator, value: Object, inside: Value | None, index: Value, at: s.Span
+) -> Value | None:
+    """What `__missing__` of a class over `dict` gives for a key that is not there, as old as the dict itself."""
+    missing = _own_method(ev, value, "__missing__")
+    if missing is None or not isinstance(inside, Table) or ev.is_method_of(value):
+        return None
+    if inside.others or not isinstance(index, Constant) or not is_hashable(index.value):
+        return None
+    if index.value in inside.entries:
+        return None
+    with ev.inside(loops=value.loops):
+        return ev.call_function(missing, Arguments((value, index)), at, value)
 
 
 def _class_of(ev: Evaluator, value: ClassValue, index: Value, at: s.Span) -> Value | None:

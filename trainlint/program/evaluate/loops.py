@@ -121,6 +121,7 @@ def _loop(
     made = ev.nodes[-1]
     if isinstance(made, Loop):
         made.test = test
+        made.times = shape.last_named(node.iterable) if isinstance(node, s.For) else ""
     for (env, name), value in carried.items():
         after = ev.store.get((env.uid, name))
         if after is value:

@@ -108,6 +108,17 @@ def are_alike(one: s.Expr, other: s.Expr) -> bool:
     return True
 
 
+def last_named(node: s.Expr) -> str:
+    """The name, attribute or key that a call is given last: `n` of `enumerate(range(cfg["n"]))`."""
+    is_given = False
+    while isinstance(node, s.Call) and node.args:
+        node, is_given = node.args[-1].value, True
+    match node:
+        case s.Name(name=name) | s.Attribute(name=name) | s.Subscript(index=s.Constant(value=str(name))):
+            return name if is_given else ""
+    return ""
+
+
 def says_nothing(node: s.Statement) -> bool:
     """A docstring, or `...`."""
     return isinstance(node, s.Evaluate) and isinstance(node.value, s.Constant)
