@@ -13,7 +13,7 @@ from trainlint.facts.model.values import Items, Object, Op, Table, Value, altern
 from trainlint.program.evaluate import classes, expressions, names
 from trainlint.program.evaluate.values import ClassValue, Library
 from trainlint.program.source import syntax as s
-from trainlint.program.source.roles import spelled
+from trainlint.program.source.spelling import spelled
 from trainlint.program.source.walking import walk
 
 if TYPE_CHECKING:

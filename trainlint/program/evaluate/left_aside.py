@@ -9,7 +9,7 @@ from trainlint.facts.model.events.modules import LeftAside
 from trainlint.program.evaluate import classes, siblings
 from trainlint.program.evaluate.values import FunctionValue
 from trainlint.program.source import syntax as s
-from trainlint.program.source.roles import spelled
+from trainlint.program.source.spelling import spelled
 from trainlint.program.source.walking import walk
 
 if TYPE_CHECKING:

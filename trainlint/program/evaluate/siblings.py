@@ -12,7 +12,8 @@ from trainlint.program.evaluate.classes import ancestry
 from trainlint.program.evaluate.uses import Code
 from trainlint.program.evaluate.values import ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
-from trainlint.program.source.roles import Part, spelled
+from trainlint.program.source.roles import Part
+from trainlint.program.source.spelling import spelled
 from trainlint.program.source.walking import walk
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from trainlint.program.evaluate import siblings
 from trainlint.program.evaluate.values import Arguments, ClassValue, FunctionValue
 from trainlint.program.source import syntax as s
 from trainlint.program.source.given_models import given_model
-from trainlint.program.source.roles import Part, Role, roles, spelled
+from trainlint.program.source.roles import Part, Role, roles
+from trainlint.program.source.spelling import spelled
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator

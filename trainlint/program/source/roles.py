@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from trainlint.program.source import syntax as s
 from trainlint.program.source.own_losses import giving_loss
+from trainlint.program.source.spelling import spelled
 from trainlint.program.source.walking import walk
 
 Role = Literal["module", "optimizer", "scheduler", "scaler", "accelerator", "loss", "target", "batch"]
@@ -386,20 +387,3 @@ def _conditions(test: s.Expr) -> Iterator[s.Expr]:
                 pending.extend(operands)
             case one:
                 yield one
-
-
-def spelled(node: s.Expr, depth: int = 2) -> str | None:
-    """`net`, `self.net`, `self.parts["net"]`: how a plain name, its attribute, or an entry of a dict is written."""
-    match node:
-        case s.Name(name=name):
-            return name
-        case s.Attribute(value=s.Attribute(), name="module"):
-            return None  # of a wrapper
-        case s.Attribute(value=inner, name=name) if (
-            depth and (owner := spelled(inner, depth - 1)) is not None
-        ):
-            return f"{owner}.{name}"
-        case s.Subscript(value=inner, index=s.Constant(value=str(key))) if depth:
-            owner = spelled(inner, depth - 1)
-            return f"{owner}[{key}]" if owner is not None else None
-    return None

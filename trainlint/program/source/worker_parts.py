@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainlint.program.source import syntax as s
-from trainlint.program.source.roles import spelled
+from trainlint.program.source.spelling import spelled
 from trainlint.program.source.walking import walk
 
 _WORKER = frozenset(("get_worker_info", "worker_info", "num_workers", "worker_id", "WorkerInfo"))
