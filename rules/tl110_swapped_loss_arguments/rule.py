@@ -80,10 +80,20 @@ def _of(loss: LossCall) -> Iterator[Finding]:
 
 
 def _is_named_target(value: Value) -> bool:
-    """Whether a tensor is a parameter that nobody in sight hands over, with a name that targets have."""
-    while isinstance(value, Op) and value.name in ("long", "float", "to", "view", "flatten") and value.inputs:
+    """Whether a tensor is a parameter that nobody in sight hands over, or a part of one, with a name that targets have:
+    `targets`, `batch["labels"]`."""
+    while isinstance(value, Op) and value.name in _RESHAPES | {"long"} and value.inputs:
         value = value.inputs[0]
-    return isinstance(value, Unknown) and _TARGET.fullmatch(value.text) is not None
+    match value:
+        case Unknown(text=name):
+            return _TARGET.fullmatch(name) is not None
+        case Op(name="getitem", inputs=(Unknown(), *_)):
+            key = constant(value.option(1, "index"))
+        case Op(name="getattr", inputs=(Unknown(), *_)):
+            key = constant(value.option(1, "name"))
+        case _:
+            return False
+    return isinstance(key, str) and _TARGET.fullmatch(key) is not None
 
 
 def _is_filled(value: Value) -> bool:
