@@ -71,7 +71,9 @@ def check(training: Training) -> Iterator[Finding]:
             kept.append(event)
     places = {event.at for event in needed}
     trained = [
-        one for one in needed if any(is_made_of(loss, one.result, with_graph=True) for loss in trained_on)
+        one
+        for one in training.events(Accumulated)
+        if kept and any(is_made_of(loss, one.result, with_graph=True) for loss in trained_on)
     ]
     for event in kept:
         if event.at not in places and not is_held_anyway(event, trained):
