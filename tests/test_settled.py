@@ -46,6 +46,12 @@ def test_it_says_where_in_the_first_file() -> None:
     assert told(files).because == (Because(Place("b.py", 2, 10, 2, 15), "written here"),)
 
 
+def test_it_may_stand_on_several_lines() -> None:
+    files = {"load.py": "x = 1\n  net = wrap(net)  # plain\n# net = 1\nnet.load(state)"}
+    unless = Elsewhere(r"(\w+) = wrap\([^#]*?^\1\.load\(", "wrapped here")
+    assert told(files, unless).because == (Because(Place("load.py", 2, 3, 2, 18), "wrapped here"),)
+
+
 def test_too_large_a_project_is_not_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"load.py": "", "train.py": "save(state)"}
     monkeypatch.setattr(limits, "PROJECT_FILES", 1)
@@ -72,3 +78,19 @@ def test_check_asks_the_whole_project(project: Project) -> None:
     project({"load.py": "def plain(key):\n    return key.replace('_orig_mod.', '')\n"})
     assert "Found nothing in 1 file" in check()
     assert "this project takes the prefix off" in check("--select", "TL930")
+
+
+def test_a_model_that_is_wrapped_before_it_is_loaded_keeps_the_prefix(project: Project) -> None:
+    def check() -> str:
+        return CliRunner().invoke(app, ["check", "--no-cache", "train.py"]).output
+
+    wrapped = "net = torch.compile(Net())\nnet.eval()\nnet.load_state_dict(torch.load('last.pt'))\n"
+    project({"train.py": SAVES, "load.py": f"import torch\n{wrapped}"})
+    assert "Found nothing in 1 file" in check()
+    for other in (
+        wrapped.replace("net.load", "other.load"),
+        wrapped.replace("net.eval()", "def load(net):"),
+        wrapped.replace("torch.compile(", "("),
+    ):
+        project({"load.py": f"import torch\n{other}"})
+        assert "warning[TL930]" in check()

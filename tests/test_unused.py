@@ -181,6 +181,30 @@ def test_a_file_that_nothing_names_is_unused_where_the_others_are_imported(
     assert level_in({**TOGETHER, **files}) == level
 
 
+DOES = "print(1)"
+DEFINES = "class Part:\n    pass"
+USED = {**{f"used_{number}.py": DEFINES for number in range(3)}, "main.py": "import used_0, used_1, used_2"}
+
+
+@pytest.mark.parametrize(
+    ("files", "level"),
+    [
+        (USED, "info"),
+        ({**USED, "left.py": DEFINES, "more.py": DEFINES}, "info"),
+        ({**USED, "left.py": DEFINES, "more.py": DEFINES, "third.py": DEFINES}, "error"),
+        (
+            {**USED, "left.py": DEFINES, "more.py": DEFINES, "third.py": "print 1", "__init__.py": DEFINES},
+            "info",
+        ),
+        ({**USED, "main.py": "import used_0, used_1"}, "error"),
+        ({**USED, "used_2.py": DOES}, "error"),
+    ],
+)
+def test_half_of_the_files_that_do_nothing_are_imported(files: Mapping[str, str], level: str) -> None:
+    scripts = {f"script_{number}.py": DOES for number in range(9)}
+    assert level_in({"nets.py": WHOLE, **files}, around=scripts) == level
+
+
 UNRUN = NETS.replace("print(Used)", "")
 
 

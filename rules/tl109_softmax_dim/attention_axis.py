@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from trainlint.facts.api.attention import MIXES
 from trainlint.facts.api.classes import PARAMETER
@@ -25,13 +25,19 @@ _KEEP_AXES = frozenset(
 )
 _TURNED = frozenset(("transpose", "swapaxes", "swapdims"))
 _FLIPPED = frozenset(("mT", "t", "T"))
+_KEEPS_COUNT = (_KEEP_AXES | _TURNED | _FLIPPED | {"linear"}) - {"*"}
+_PRODUCTS = frozenset(("matmul", "@"))
 _POOLS = frozenset(("mean", "sum"))
 _MOST = 24
 
 
-def crossed(attended: Attended) -> Iterator[tuple[Op, int, int]]:
+def crossed(attended: Attended, taken: Mapping[int, int]) -> Iterator[tuple[Op, int, int]]:
     """Each softmax of attention's weights, the axis that it normalises, and the one that the product sums over,
-    counted from the end, where these are not the same."""
+    counted from the end, where these are not the same.
+
+    Args:
+        taken: how many axes tensors have whose shape is taken apart, by their numbers.
+    """
     axis = summed(attended.output, attended.weights)
     if any(_are_weights(one) for one in operands_of(attended.output) if one is not attended.weights):
         return
@@ -40,7 +46,7 @@ def crossed(attended: Attended) -> Iterator[tuple[Op, int, int]]:
         scores = _scores(softmax.inputs[0]) if softmax.inputs else []
         if not isinstance(dim, int) or not scores or not all(map(_is_of_queries_and_keys, scores)):
             continue
-        ranks = set(map(_rank, scores))
+        ranks = {_rank(one) or _rank_taken(one, taken) for one in scores}
         rank = ranks.pop() if len(ranks) == 1 else None
         if dim == 0 and over == -1:  # of scores, which have two axes at least
             yield softmax, dim, over
@@ -244,6 +250,20 @@ def _rank(value: Value) -> int | None:
         return _rank_of_turned(value.inputs[1])
     shape = shape_read(value)
     return len(shape) if shape is not None else None
+
+
+def _rank_taken(scores: Op, taken: Mapping[int, int]) -> int | None:
+    """How many axes scores have, if the program takes apart the shape of what their queries or keys are made of."""
+    for value in scores.inputs if plain(scores) in _PRODUCTS and len(scores.inputs) == 2 else ():
+        for _ in range(_MOST):
+            if value.uid in taken:
+                return taken[value.uid]
+            if not isinstance(value, Op) or not value.inputs:
+                break
+            if plain(value) not in _KEEPS_COUNT:
+                break
+            value = value.inputs[0]
+    return None
 
 
 def _rank_of_turned(keys: Value) -> int | None:

@@ -6,7 +6,7 @@ from trainlint.facts.ask.guards import of_axes
 from trainlint.facts.ask.shapes import shape_read
 from trainlint.facts.model.elements import number_of
 from trainlint.facts.model.events.losses import LossCall
-from trainlint.facts.model.events.operations import Attended, Operation
+from trainlint.facts.model.events.operations import Attended, Operation, SizesTaken
 from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Constant, Op, Value, constant
 from trainlint.finding import Because, Finding
@@ -82,8 +82,9 @@ def check(training: Training) -> Iterator[Finding]:
     if over_first:
         yield from _of_batch(training, over_first)
         yield from _of_samples(training, [one.output for one in over_first])
+    taken = {one.tensor.uid: one.count for one in training.events(SizesTaken)}
     for attended in training.events(Attended):
-        for softmax, dim, axis in crossed(attended):
+        for softmax, dim, axis in crossed(attended, taken):
             if softmax.at is not None:
                 yield Finding(
                     softmax.at,

@@ -15,7 +15,7 @@ def is_held_anyway(event: Accumulated, trained: Iterable[Accumulated]) -> bool:
     """Whether all outputs of models in a sum go into another one too, which begins and grows beside it and is trained on; and
     it begins anew each time that the loop does. Beside their graph, a sum's own is nothing."""
     total = _total(event)
-    if total is None or isinstance(total.start, Carried):
+    if total is None:
         return False
     outputs = _outputs(event.value)
     return bool(outputs) and any(
@@ -24,13 +24,17 @@ def is_held_anyway(event: Accumulated, trained: Iterable[Accumulated]) -> bool:
 
 
 def _begins_with(other: Accumulated, total: Carried) -> bool:
-    """Whether another sum is carried on by the same loop."""
+    """Whether another sum begins right before the same loop."""
     found = _total(other)
     return found is not None and found.loop == total.loop
 
 
 def _total(event: Accumulated) -> Carried | None:
-    return next((one for one in event.result.parts() if isinstance(one, Carried)), None)
+    """What a sum was before the iteration, of the outermost of the loops that it runs through without beginning anew."""
+    total = next((one for one in event.result.parts() if isinstance(one, Carried)), None)
+    while total is not None and isinstance(total.start, Carried):
+        total = total.start
+    return total
 
 
 @question(start=frozenset(), unknown=frozenset())

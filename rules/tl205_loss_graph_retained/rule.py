@@ -26,7 +26,7 @@ _OF_BATCHES = (Backward, Drawn, LossCall, OptimizerStep)
 _OF_STEPS = (Backward, Drawn, OptimizerStep)
 _OF_DICTS = frozenset(("items", "values", "keys"))
 _ENTRIES = tuple(f".{one}(…)" for one in sorted(_OF_DICTS))
-_WEIGHS = frozenset("* /".split())
+_WEIGHS = frozenset("* / + -".split())
 _REDUCES = frozenset(("mean", "sum"))
 _ORDERS = frozenset(("enumerate", "zip", "getitem", "items"))
 
@@ -71,7 +71,9 @@ def check(training: Training) -> Iterator[Finding]:
             kept.append(event)
     places = {event.at for event in needed}
     trained = [
-        one for one in needed if any(is_made_of(loss, one.result, with_graph=True) for loss in trained_on)
+        one
+        for one in training.events(Accumulated)
+        if kept and any(is_made_of(loss, one.result, with_graph=True) for loss in trained_on)
     ]
     for event in kept:
         if event.at not in places and not is_held_anyway(event, trained):
@@ -174,13 +176,15 @@ def _is_reduction(value: Value) -> TypeGuard[Op]:
 
 
 def _holds_spent(value: Value, spent: frozenset[int]) -> bool:
-    """Whether a value is one of these losses, or one of them times a number, as of samples in a batch, or its mean or sum."""
+    """Whether a value is one of these losses, or one of them times a number, as of samples in a batch, its mean or sum, or what
+    another one is added to."""
     inside = reached([value], lambda one: one.inputs if _is_product(one) and one.uid not in spent else ())
     found = [one for one in inside if not _is_product(one) or one.uid in spent]
     return any(all(each.uid in spent for each in alternatives(one)) for one in found)
 
 
 def _is_product(value: Value) -> TypeGuard[Op]:
+    """Whether a value is made of numbers of the same step by a sign of arithmetic, or is a mean or a sum."""
     is_one = isinstance(value, Op) and bool(value.records)
     return is_one and (_is_reduction(value) or (isinstance(value, Op) and value.name in _WEIGHS))
 

@@ -50,10 +50,12 @@ def check(discarded: Discarded) -> Iterator[Finding]:
         return
     is_certain = not discarded.is_method or discarded.name in UNMISTAKABLE or is_tensor(discarded.tensor)
     if is_certain or (discarded.name in ("to", "cuda") and is_part_of_batch(discarded.tensor)):
+        is_moved = discarded.name in ("to", "cuda")
         yield Finding(
             discarded.at,
             f"`{discarded.text}` returns a new tensor and does not change this one, and the result is "
-            "discarded: the line has no effect. Assign the result.",
+            "discarded: the line has no effect. Assign the result"
+            + (", or remove the line if nothing needs it." if is_moved else "."),
             confidence=None if is_certain else "likely",
             doubt="" if is_certain else "this part of the batch may be no tensor",
         )

@@ -9,7 +9,7 @@ from trainlint.facts.ask.stepped import certainly_clears
 from trainlint.facts.model.events.event import Event
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value
+from trainlint.facts.model.values import Constant, Object, Op, Unknown, Value, compatible
 from trainlint.finding import Because, Finding
 
 
@@ -46,9 +46,9 @@ def _is_each_time(training: Training, event: Event, step: OptimizerStep) -> bool
 
 
 def _is_alone(training: Training, step: OptimizerStep) -> bool:
-    """Whether no other optimizer steps in the loop, and this one nowhere else in it."""
+    """Whether no other optimizer steps in the loop but one that a setting puts in its place, and this one nowhere else in it."""
     return all(
-        one.at == step.at and one.optimizer is step.optimizer
+        one.at == step.at and (one.optimizer is step.optimizer or not compatible(one.guards, step.guards))
         for one in training.inside(step.loops[-1], OptimizerStep)
     )
 

@@ -72,10 +72,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
         if (
             (made is None or made.by_index)
             and dataset
-            and (
-                all(_has_an_order(training, one, loader, made) for one in dataset)
-                or (swapped := shuffled_instead(use, used))
-            )
+            and (_have_an_order(training, dataset, loader, made) or (swapped := shuffled_instead(use, used)))
         ):
             if _is_validation(training, use.drawn):
                 yield Finding(
@@ -141,7 +138,7 @@ def _handed(training: Training, asked: dict[int, ItemsMade]) -> Iterator[Finding
     for loader in handed_to_trainers(training):
         made = asked.get(loader.uid)
         dataset = _datasets(loader)
-        is_stored = bool(dataset) and all(_has_an_order(training, one, loader, made) for one in dataset)
+        is_stored = bool(dataset) and _have_an_order(training, dataset, loader, made)
         if loader.at is not None and reads_in_order_by_setting(loader):
             yield Finding(
                 loader.at,
@@ -183,6 +180,19 @@ def _is_validation(training: Training, drawn: Drawn) -> bool:
 
 def _is_stepped(module: Value, stepped: set[int]) -> bool:
     return module.uid in stepped or contains(module, stepped)
+
+
+def _have_an_order(training: Training, every: list[Value], loader: Object, made: ItemsMade | None) -> bool:
+    """Whether all datasets of which a setting chooses one hold items that have an order; of a class of the program's own without
+    a base, it is enough that another one does."""
+    without = [one for one in every if not _has_an_order(training, one, loader, made)]
+    return len(without) < len(every) and all(_may_have_an_order(training, one) for one in without)
+
+
+def _may_have_an_order(training: Training, dataset: Value) -> bool:
+    """Whether a dataset is of a class of the program's own, with nothing random in it."""
+    is_own = isinstance(dataset, Object) and dataset.definition is not None and not dataset.bases
+    return is_own and not is_in_random_order(training, dataset)
 
 
 def _has_an_order(training: Training, dataset: Value, loader: Object, made: ItemsMade | None) -> bool:

@@ -4,9 +4,12 @@ from trainlint.facts.api.attention import MIXES
 from trainlint.facts.api.layers import RECURRENT
 from trainlint.facts.ask.attention import SAME_VECTORS, scores_of, weights_of
 from trainlint.facts.ask.flow import made_of
+from trainlint.facts.ask.made_up import is_made_up
 from trainlint.facts.model.effort import spend
 from trainlint.facts.model.elements import plain
 from trainlint.facts.model.events.operations import Attended
+from trainlint.facts.model.events.steps import Backward
+from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Op, Value
 from trainlint.finding import Because, Finding
 from trainlint.rule import rule
@@ -17,13 +20,19 @@ _RECURRENT = RECURRENT | {"torch.nn.LSTMCell", "torch.nn.GRUCell", "torch.nn.RNN
 
 
 @rule(
-    Attended,
+    Training,
     level="warning",
     confidence="likely",
     by="S",
     words="softmax Softmax scaled_dot_product_attention",
 )
-def check(attended: Attended) -> Iterator[Finding]:
+def check(training: Training) -> Iterator[Finding]:
+    learns = bool(training.events(Backward))
+    for attended in training.events(Attended):
+        yield from _unscaled(attended, learns=learns)
+
+
+def _unscaled(attended: Attended, *, learns: bool) -> Iterator[Finding]:
     weights = weights_of(attended.weights, attended.output.uid)
     if weights is None or weights.factors:
         return
@@ -40,7 +49,14 @@ def check(attended: Attended) -> Iterator[Finding]:
                 "of the head dimension: they grow with it, so softmax saturates and its gradients vanish. "
                 "Multiply by `q.size(-1) ** -0.5`, or use `scaled_dot_product_attention`.",
                 (Because(softmax.at, "softmax is applied here"),) if softmax.at is not None else (),
+                level="info" if not (learns or attended.calls) and _is_tried_out(product) else None,
             )
+
+
+def _is_tried_out(product: Op) -> bool:
+    """Whether what is projected are numbers of no data, as in a lesson that prints what comes out."""
+    layers = map(_projection_of, product.inputs)
+    return all(is_made_up(one.inputs[0]) for one in layers if one is not None)
 
 
 def are_projected(product: Op) -> bool:

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from trainlint.facts.api.classes import SOME_MODULE
 from trainlint.facts.api.noted import ADDS_HOOKS, REGISTERS_HOOKS
+from trainlint.facts.api.wrappers import PREFIXES
 from trainlint.facts.ask.flow import is_made_of
 from trainlint.facts.ask.holding import has_parameters
 from trainlint.facts.ask.made_up import is_made_up
@@ -33,9 +34,10 @@ def check(training: Training) -> Iterator[Finding]:
 
 
 def _has_hooks(training: Training) -> bool:
-    """Whether the program registers hooks, or makes use of what does: a wrapper that trains on several devices,
-    `torch.compile`, pruning."""
-    return bool(training.events(Wrapped)) or any(
+    """Whether the program registers hooks, or makes use of what does: `fully_shard`, `torch.compile`, pruning. All that
+    `DataParallel` does on several devices is done in its own `forward`, and in hooks of parameters."""
+    is_wrapped = any(one.name not in PREFIXES for one in training.events(Wrapped))
+    return is_wrapped or any(
         one.name in REGISTERS_HOOKS or one.name.startswith(ADDS_HOOKS) for one in training.events(Called)
     )
 

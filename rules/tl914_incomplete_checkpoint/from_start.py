@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from trainlint.facts.api.classes import SCALER
+from trainlint.facts.api.classes import AUTOCAST, SCALER
 from trainlint.facts.ask.escapes import given_away
-from trainlint.facts.ask.precision import may_be_disabled
+from trainlint.facts.ask.precision import castings, may_be_disabled
 from trainlint.facts.model.events.modules import StateLoaded
 from trainlint.facts.model.events.steps import OptimizerStep, SchedulerStep
 from trainlint.facts.model.training import Training
@@ -45,7 +45,9 @@ def _goes_on_by_itself(training: Training, scheduler: Object) -> bool:
 
 
 def scalers_from_start(training: Training, loop: int) -> Iterator[Object]:
-    """The gradient scalers that a loop uses and that begin with their first scale."""
+    """The gradient scalers that a loop uses and that begin with their first scale, which float16 alone makes too large."""
+    if _never_in_half(training):
+        return
     restored = {one.uid for event in training.events(StateLoaded) for one in alternatives(event.target)}
     used = {step.scaler.uid: step.scaler for step in training.inside(loop, OptimizerStep) if step.scaler}
     for one in used.values():
@@ -57,6 +59,13 @@ def scalers_from_start(training: Training, loop: int) -> Iterator[Object]:
             and not _escapes(training, one)
         ):
             yield one
+
+
+def _never_in_half(training: Training) -> bool:
+    """Whether all that autocast computes in is bfloat16, or float32."""
+    regions = [one for one in training.objects if one.is_a(AUTOCAST)]
+    types = {one.dtype for region in regions for one in castings((region,))}
+    return bool(types) and types.isdisjoint(("float16", ""))
 
 
 def _has_position(scheduler: Object) -> bool:

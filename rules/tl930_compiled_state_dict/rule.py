@@ -15,9 +15,17 @@ from trainlint.rule import rule
 _INNER = {"_orig_mod.": "_orig_mod", "module.": "module"}
 """The attribute under which each wrapper keeps its module."""
 
+_WRAPS_FIRST = r"|^[ \t]*(\w[\w.]*)[ \t]*=[ \t]*(?:\w+\.)*(?:%s)\((?:(?!^[ \t]*(?:def|class)[ \t])[\s\S]){1,2000}?^[ \t]*\1\.load_state_dict\("
+"""How a model is wrapped and then loaded, in the same function."""
+
 _TAKES_OFF = {
-    "_orig_mod.": Elsewhere(r"[\"']_orig_mod", "this project takes the prefix off"),
-    "module.": Elsewhere(r"[\"']module\.[\"']|\[7:\]", "this project takes the prefix off"),
+    "_orig_mod.": Elsewhere(
+        r"[\"']_orig_mod" + _WRAPS_FIRST % "compile", "this project takes the prefix off, or loads with it"
+    ),
+    "module.": Elsewhere(
+        r"[\"']module\.[\"']|\[7:\]" + _WRAPS_FIRST % "DataParallel|DistributedDataParallel|DDP",
+        "this project takes the prefix off, or loads with it",
+    ),
 }
 _READS = ("torch.load", "getitem", "get")
 """Operations after which the keys of a state still are what was saved."""

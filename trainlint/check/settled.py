@@ -42,10 +42,13 @@ def _settled(finding: Finding, place: Callable[[Elsewhere], Place | None]) -> Fi
 
 
 def _first(pattern: re.Pattern[bytes], path: str, text: bytes) -> Place | None:
-    """Where a pattern first stands in a text, outside of comments."""
-    for number, line in enumerate(text.splitlines(), 1):
-        found = pattern.search(line.partition(b"#")[0])
-        if found is not None:
-            start, end = (len(line[:at].decode("utf-8", "replace")) + 1 for at in found.span())
-            return Place(path, number, start, number, end)
-    return None
+    """Where a pattern first stands in a text, outside of comments; of several lines, the first."""
+    lines = [line.partition(b"#")[0].rstrip() for line in text.splitlines()]
+    found = pattern.search(b"\n".join(lines))
+    if found is None:
+        return None
+    number = found.string.count(b"\n", 0, found.start())
+    first = found.start() - sum(len(line) + 1 for line in lines[:number])
+    last = min(found.end() - found.start() + first, len(lines[number]))
+    start, end = (len(lines[number][:at].decode("utf-8", "replace")) + 1 for at in (first, last))
+    return Place(path, number + 1, start, number + 1, end)

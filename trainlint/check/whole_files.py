@@ -43,15 +43,34 @@ def _does_nothing(statement: ast.stmt) -> bool:
 
 
 def hangs_together(texts: ProjectTexts) -> bool:
-    """Whether files are one program, which is complete: two in three of those that are no scripts are imported. In a folder of
-    separate programs few are. Of a package that others install, those may import any file."""
+    """Whether files are one program, which is complete: two in three of those that are no scripts are imported, or three and
+    more, and half, of those that do nothing when they are run. In a folder of separate programs few are. Of a package that others install,
+    those may import any file."""
     if is_of_a_package(texts):
         return False
     codes = {path: text for path, text in texts.items() if path.endswith(".py")}
     words = {word for text in codes.values() for one in imported(text) for word in one.split(".")}
-    modules = [stem(path) for path, text in codes.items() if b"__main__" not in text]
-    modules = [one for one in modules if not one.startswith("__")]
-    return sum(one in words for one in modules) * 3 >= len(modules) * 2
+    codes = {path: text for path, text in codes.items() if not stem(path).startswith("__")}
+    taken = [path for path, text in codes.items() if b"__main__" not in text]
+    if sum(stem(path) in words for path in taken) * 3 >= len(taken) * 2:
+        return True
+    held = [path for path, text in codes.items() if _only_defines(text)]
+    used = sum(stem(path) in words for path in held)
+    return used >= _SOME and used * 2 >= len(held)
+
+
+_SOME = 3
+"""Files of definitions that a program has at least."""
+
+
+def _only_defines(text: bytes) -> bool:
+    """Whether a file holds definitions, and does nothing when it is run."""
+    body = tree(text).body
+    others = [one for one in body if not isinstance(one, _DEFINES)]
+    return len(others) < len(body) and all(map(_does_nothing, others))
+
+
+_DEFINES = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def is_of_a_package(texts: ProjectTexts) -> bool:

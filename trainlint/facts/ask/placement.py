@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from trainlint.facts.api.classes import LOADER, MODULE
 from trainlint.facts.api.frameworks import LIGHTNING
-from trainlint.facts.ask.asking import question
+from trainlint.facts.ask.asking import question, reached
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.devices import device_types
 from trainlint.facts.ask.holding import contained, has_parameters, is_part_of
@@ -66,7 +66,7 @@ def homes_of(
     """
     if not has_parameters(module):
         return frozenset()
-    parts = {one.uid for one in (*filter(_moves_along, contained(module)), made_as(module))}
+    parts = {one.uid for one in (*filter(_moves_along, reached([module], _made_with)), made_as(module))}
     is_built = _is_plainly_built(training, module)
     if not (is_built or unseen) or has_default_device(training) or _is_handed(training, parts):
         return frozenset()
@@ -100,8 +100,18 @@ def _is_plainly_built(training: Training, module: Object) -> bool:
             or "device_map" in one.options
             or not (one.definition or one.type.startswith(_PLAIN))
         )
-        for one in contained(module)
+        for one in reached([module], _made_with)
     )
+
+
+def _made_with(value: Value) -> Iterable[Value]:
+    """What a module holds, and what code out of sight made it of, as a part of another module: it is where that is."""
+    if not isinstance(value, Object):
+        return () if isinstance(value, Op) else value.parts()
+    if value.definition is not None or value.type.startswith("torch.nn.") or not value.is_a(MODULE):
+        return value.attributes.values()
+    given = (one for each in (*value.args, *value.options.values()) for one in alternatives(each))
+    return (*value.attributes.values(), *(one for one in given if _moves_along(one)))
 
 
 _PLAIN = ("torch.nn.", "torchvision.models.", "transformers.", "timm.", "segmentation_models_pytorch.")

@@ -47,6 +47,11 @@ def autocast_switched(ev: Evaluator, name: str, given: Arguments, at: s.Span, te
 
 
 def is_autocast_on(ev: Evaluator, name: str, given: Arguments, at: s.Span, text: str) -> Value:
-    """What it was switched to; unknown inside regions, and where that is not in sight."""
-    found = ev.store.get((_AUTOCAST.uid, "enabled")) if not ev.here.autocast else None
+    """What it was switched to; off behind a region of the same function's own. Unknown inside regions, and where that is not in
+    sight."""
+    found = None
+    if not ev.here.autocast:
+        found = ev.store.get((_AUTOCAST.uid, "enabled"))
+        if found is None and ev.frames[-1].casts:
+            found = Constant(value=False)
     return found or ev.op(ASKS_AUTOCAST, given.args, at, text)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from trainlint.facts.ask.guards import of_axes
+from trainlint.facts.model.events.operations import SizesTaken
 from trainlint.facts.model.values import (
     Carried,
     Choice,
@@ -112,10 +114,19 @@ def _unpacked(ev: Evaluator, target: s.Collection, value: Value) -> list[Value]:
             _list_of(middle),
             *value.items[len(value.items) - after :],
         ]
+    if starred is None:
+        _note_sizes(ev, target, value)
     return [
         names.settle(ev, subscripts.item(ev, value, Constant(value=number), target.at))
         for number in range(count)
     ]
+
+
+def _note_sizes(ev: Evaluator, target: s.Collection, value: Value) -> None:
+    """Note how many axes a tensor has whose shape is taken apart, unless that was asked before."""
+    match value:
+        case Op(name="shape" | "size", inputs=(tensor,)) if not value.options and not of_axes(ev.guards):
+            ev.emit(SizesTaken, target.at, tensor=tensor, count=len(target.items))
 
 
 def _list_of(values: Sequence[Value]) -> Items:

@@ -94,6 +94,8 @@ class Frame:
     """The loops in which it was called."""
     trying: int = 0
     """How many blocks that wait for an exception the evaluated code stands in."""
+    casts: bool = False
+    """Whether it has had a region of autocast of its own."""
     wrapper: Constant | None = None
     """The prefix of the keys of what it returns, where that is a wrapper of a module."""
 

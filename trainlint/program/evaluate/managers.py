@@ -88,6 +88,7 @@ def _given_to(nodes: list[Node]) -> Iterator[Value]:
 def _entering(ev: Evaluator, context: s.Expr, value: Value, target: s.Expr | None) -> Iterator[None]:
     """What is done inside is done under `with context as target`."""
     records, regions = contexts.records_in(ev, value, ev.records), contexts.autocast_in(ev, value)
+    ev.frames[-1].casts |= bool(regions)
     entered = ev.here.regions + frameworks.regions_in(value)
     if any(grad_modes.records_inside(one) in (True, None) for one in alternatives(value)):
         ev.emit(GradSwitch, context.at, records=None)

@@ -71,28 +71,29 @@ def _note_sum(ev: Evaluator, target: s.Expr, expr: s.Operation, made: Op) -> Non
     if isinstance(target, s.Subscript) and _is_of_numpy(ev, target):
         return
     total = shape.label(target)
+    made_in = _made_in(ev, target) if isinstance(target, s.Subscript) else None
     if isinstance(target, s.Subscript) and _gets(expr.operands[0], target):
-        made_in = _made_in(ev, target)
         ev.emit(Accumulated, expr.at, total=total, value=made.inputs[1], result=made, made_in=made_in)
         return
     for part, before, added in zip(expr.operands, made.inputs, reversed(made.inputs), strict=True):
-        kept = _weighed(part, before, total)
+        kept = _weighed(part, before, target)
         if kept is None:
             continue
         is_entry = isinstance(target, s.Subscript) and isinstance(target.index, s.Constant)
         lives_on = isinstance(target, s.Attribute) and _attribute_lives_on(ev, target)
         if is_entry or lives_on or (isinstance(target, s.Name) and _lives_on(ev, kept)):
-            ev.emit(Accumulated, expr.at, total=total, value=added, result=made)
+            ev.emit(Accumulated, expr.at, total=total, value=added, result=made, made_in=made_in)
         return
 
 
-def _weighed(expr: s.Expr, value: Value, total: str) -> Value | None:
-    """What the sum so far was, where a part of a sum is that, or that times a factor."""
-    if shape.label(expr) == total:
+def _weighed(expr: s.Expr, value: Value, total: s.Expr) -> Value | None:
+    """What the sum so far was, where a part of a sum is that, or that times a factor: of a dict, the entry of the same key."""
+    if shape.are_alike(expr, total):
         return value
     match expr, value:
         case s.Operation(operator="*", operands=(first, second)), Op(name="*", inputs=(one, other)):
-            return one if shape.label(first) == total else other if shape.label(second) == total else None
+            is_first = shape.are_alike(first, total)
+            return one if is_first else other if shape.are_alike(second, total) else None
     return None
 
 

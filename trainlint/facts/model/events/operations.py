@@ -34,6 +34,19 @@ class Attended(Event):
 
 
 @dataclass(eq=False)
+class SizesTaken(Event):
+    """`batch, steps, width = x.shape`: a tensor has as many axes as that many names take.
+
+    Args:
+        tensor: the tensor.
+        count: how many axes it has.
+    """
+
+    tensor: Value = field(default_factory=Value)
+    count: int = 0
+
+
+@dataclass(eq=False)
 class Pooled(Event):
     """The result of a softmax, whatever was done to it since, weighs vectors in a sum of products.
 
