@@ -25,7 +25,7 @@ from trainlint.facts.model.values import (
 )
 from trainlint.program.api import defaults, host, noting, old_ways, same_keys
 from trainlint.program.api.elements import held, value_of
-from trainlint.program.api.filling import is_hashable, put
+from trainlint.program.api.filling import is_hashable, note_repeated, put
 from trainlint.program.evaluate import attributes, classes, conditions, containers, keys, namespaces
 from trainlint.program.evaluate.values import (
     Arguments,
@@ -223,6 +223,7 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
         case Table(), _:
             ev.store.touch(container)
             container.others.append(value)
+            note_repeated(ev, container, value, at)
         case Items(exact=True), Constant(value=int(number)) if (
             -len(container.items) <= number < len(container.items)
         ):
