@@ -280,7 +280,9 @@ def _unseen_criteria(loss: Value) -> frozenset[Object]:
         each
         for one in terms(loss)
         for each in (
-            terms(one.inputs[0]) if isinstance(one, Op) and one.name in ("mean", "sum") and one.inputs else (one,)
+            terms(one.inputs[0])
+            if isinstance(one, Op) and one.name in ("mean", "sum") and one.inputs
+            else (one,)
         )
     ]
     return frozenset(
