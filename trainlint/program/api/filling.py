@@ -62,8 +62,8 @@ def note_repeated(ev: Evaluator, target: Items | Table, value: Value, at: s.Span
     if not (is_in_loop and is_plain and isinstance(value, Object) and ev.loops[-1] not in value.loops):
         return
     holder = ev.frames[-1].receiver
-    kept = ev.store.owned(holder.uid).values() if isinstance(holder, Object) else ()
-    if not any(one is value for one in kept):
+    is_kept = isinstance(holder, Object) and value in ev.store.owned(holder.uid).values()
+    if not is_kept and len(target.repeated) < limits.MAX_OPTIONS:
         target.repeated = (*target.repeated, (ev.place(at), value))
 
 
