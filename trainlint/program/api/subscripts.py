@@ -126,6 +126,8 @@ def _item_of_dict(ev: Evaluator, value: Table, index: Value, at: s.Span) -> Valu
                 return same
         case Choice() if all(isinstance(one, Constant) for _, one in index.options):
             return one_of(tuple((guards, item(ev, value, one, at)) for guards, one in index.options))
+    if (found := namespaces.told_by_use(ev, value, index, at)) is not None:
+        return found
     if not value.others and len(value.entries) > 1 and any(map(_acts, value.entries.values())):
         return _looked_up(ev, value, index)
     return value_of(ev, value, at)
