@@ -41,13 +41,12 @@ def stays_in_training(training: Training, forward: Forward, module: Object, hold
 
 
 def _is_switched_off_before(training: Training, forward: Forward, holder: Object) -> bool:
-    """Whether the last switch in the function that calls a module, and on the way to that call, puts it into evaluation mode:
-    of many orders of events, those that have the switch may not have been tried."""
+    """Whether the last switch in the function that calls a module, on the way to that call or in it, puts it into evaluation
+    mode: of many orders of events, those that have the switch may not have been tried."""
     before = [
         one
         for one in training.events(ModeChange)
-        if one.calls == forward.calls
-        and training.is_after(forward, one)
+        if (is_inside(one, forward) or (one.calls == forward.calls and training.is_after(forward, one)))
         and compatible(one.guards, forward.guards)
         and _concerns(one, holder) is True
     ]
