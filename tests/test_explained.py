@@ -42,6 +42,8 @@ def test_where_the_comment_stands(text: str, line: int, expected: str) -> None:
         ("TL502", "the series, in order", "info"),
         ("TL502", "we trust it", "warning"),
         ("TL908", "kept for old checkpoints", "info"),
+        ("TL908", "Placeholder until the graph is read", "info"),
+        ("TL908", "TODO: read the graph", "info"),
         ("TL908", "the head", "warning"),
         ("TL301", "in order, kept, trusted", "error"),
     ],

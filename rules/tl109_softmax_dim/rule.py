@@ -199,7 +199,9 @@ def _dim(op: Op) -> Value | None:
     if given is None and op.owner is not None:
         if op.owner.is_open:
             return Value()
-        return op.owner.argument(0, "dim")
+        held = op.owner.attributes.get("dim")
+        is_set = held is not None and not (isinstance(held, Op) and held.inputs[:1] == (op.owner,))
+        return held if is_set else op.owner.argument(0, "dim")
     return given
 
 

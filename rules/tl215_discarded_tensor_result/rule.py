@@ -14,6 +14,10 @@ from trainlint.rule import rule
 
 MAKES_NEW = frozenset(("+", "-", "*", "/", "@", "lerp", "mul", "add", "sub", "div", "where", "sign", "round"))
 """Operations of which the result is another tensor, whatever they are called on."""
+_STAYS = frozenset(
+    "+ - * / clamp clip contiguous expand flatten float getitem half long permute reshape squeeze transpose unsqueeze view".split()
+)
+"""Operations of which the result is where their first input is."""
 _TENSORS = re.compile(
     r"(?:images?|imgs?|pixel_values|videos?|audios?|waveforms?|mels?|masks?|labels?|targets?|(?:input|token_type|position)_ids|"
     r"attention_mask)(?:_\d)?",
@@ -43,7 +47,7 @@ def check(discarded: Discarded) -> Iterator[Finding]:
         return
     if _is_to_host(discarded) and is_born_on_host(discarded.tensor):
         return  # where it is
-    if _only_wakes(discarded):
+    if _only_wakes(discarded) or _is_there_already(discarded):
         return
     if discarded.kept_in:
         yield from _kept(discarded)
@@ -112,6 +116,16 @@ def _only_wakes(discarded: Discarded) -> bool:
     if discarded.name not in ("to", "cuda") or not isinstance(made, Op) or not made.text:
         return False
     return made.name in FRESH | {"tensor", "Tensor"} and discarded.text.startswith(made.text + ".")
+
+
+def _is_there_already(discarded: Discarded) -> bool:
+    """Whether a tensor was moved to the same device before, and only computed with since: the line is one too many."""
+    if discarded.name != "to" or discarded.device is None:
+        return False
+    value = discarded.tensor
+    while isinstance(value, Op) and value.inputs and value.name in _STAYS:
+        value = value.inputs[0]
+    return isinstance(value, Op) and value.name == "to" and value.option(1, "device") is discarded.device
 
 
 def is_part_of_batch(value: Value) -> bool:

@@ -9,7 +9,7 @@ from trainlint.facts.api.classes import MODULE, OPTIMIZER, SOME_MODULE
 from trainlint.facts.api.gradients import NO_GRADIENT
 from trainlint.facts.api.layers import WITH_PARAMETERS
 from trainlint.facts.ask.asking import question, reached
-from trainlint.facts.ask.attachment import cuts
+from trainlint.facts.ask.attachment import cuts, terms
 from trainlint.facts.ask.contents import handed_over
 from trainlint.facts.ask.escapes import given_to_trainers
 from trainlint.facts.ask.freezing import may_be_frozen
@@ -253,6 +253,7 @@ def layers_trained(loss: Value, optimizers: Optimizers | None = None) -> dict[Ob
     """
     found: dict[Object, Op] = {}
     pending = [loss]
+    criteria = _unseen_criteria(loss)
     seen: set[int] = set()
     while pending and len(seen) < _MAX_VALUES:
         one = pending.pop(0)
@@ -267,10 +268,28 @@ def layers_trained(loss: Value, optimizers: Optimizers | None = None) -> dict[Ob
                 continue
             layer = one.owner
             is_layer = layer is not None and layer.type.removeprefix("torch.nn.") in WITH_PARAMETERS
-            if layer is not None and is_layer and not layer.may_be_a_function:
+            if layer is not None and is_layer and not layer.may_be_a_function and layer not in criteria:
                 found.setdefault(layer, one)
         pending.extend(one.parts() if optimizers is None else without_targets(one, optimizers.holds))
     return found
+
+
+def _unseen_criteria(loss: Value) -> frozenset[Object]:
+    """Modules that are not in sight and give a loss itself, of two values: most of these have no parameters."""
+    made = [
+        each
+        for one in terms(loss)
+        for each in (
+            terms(one.inputs[0])
+            if isinstance(one, Op) and one.name in ("mean", "sum") and one.inputs
+            else (one,)
+        )
+    ]
+    return frozenset(
+        one.owner
+        for one in made
+        if isinstance(one, Op) and one.owner is not None and stands_in(one.owner) and len(one.inputs) > 1
+    )
 
 
 def _there(found: Choice) -> Value:

@@ -15,7 +15,7 @@ from trainlint.facts.model.events.event import Escape, Event
 from trainlint.facts.model.events.forwards import Forward
 from trainlint.facts.model.events.modules import ModeChange
 from trainlint.facts.model.training import Training
-from trainlint.facts.model.values import Object, Op, Value, alternatives
+from trainlint.facts.model.values import Object, Op, Value, alternatives, compatible
 from trainlint.finding import Place
 
 _State = Literal["on", "off", "asked", "open"]
@@ -29,6 +29,8 @@ def stays_in_training(training: Training, forward: Forward, module: Object, hold
     """
     if forward.mode is False or (forward.mode is None and _is_set_by_hand(module)):
         return False
+    if _is_switched_off_before(training, forward, holder):
+        return False
     is_handed_on = forward.mode is None and _is_handed_on(training, module)
     kinds = (ModeChange, Forward, Escape) if is_handed_on else (ModeChange, Forward)
     runs = training.runs(*kinds) or [training.events(Forward)]
@@ -36,6 +38,19 @@ def stays_in_training(training: Training, forward: Forward, module: Object, hold
     for run in runs:
         found.update(_states(run, forward, module, holder))
     return "on" in found and "off" not in found
+
+
+def _is_switched_off_before(training: Training, forward: Forward, holder: Object) -> bool:
+    """Whether the last switch in the function that calls a module, on the way to that call or in it, puts it into evaluation
+    mode: of many orders of events, those that have the switch may not have been tried."""
+    before = [
+        one
+        for one in training.events(ModeChange)
+        if (is_inside(one, forward) or (one.calls == forward.calls and training.is_after(forward, one)))
+        and compatible(one.guards, forward.guards)
+        and _concerns(one, holder) is True
+    ]
+    return bool(before) and before[-1].training is False
 
 
 def _states(run: list[Event], forward: Forward, module: Object, holder: Object) -> Iterator[_State]:

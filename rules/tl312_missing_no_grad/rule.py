@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trainlint.facts.api.noted import KEEPS_BY_HOOKS
 from trainlint.facts.ask.attachment import attachment
@@ -58,17 +58,23 @@ def check(training: Training) -> Iterator[Finding]:
             if around in said:  # `head(body(x))`: one region mends both
                 continue
             said.add(around)
+            trained = [
+                one
+                for one in training.events(Forward)
+                if one.at == forward.at
+                and (is_among(one.output, makes_used) or _is_in_training_mode(modes_at(training, runs, one)))
+            ]
             yield Finding(
                 forward.at,
                 f"{module.title[:1].upper()}{module.title[1:]} runs inference without `torch.no_grad()`: autograd "
                 "builds a graph for every batch, which costs memory and time, and no `backward()` uses it. "
                 "Wrap the evaluation in `torch.no_grad()`.",
                 (
-                    *_evaluating_call(training, forward, makes_used),
+                    *_evaluating_call(forward, trained),
                     Because(last.at, "in evaluation mode since here"),
                 ),
                 evidence=of_evaluation(training, forward),
-                clues={"only_evaluated": not _trained_too(training, forward, makes_used)},
+                clues={"only_evaluated": not trained},
                 confidence="likely" if doubt else None,
                 doubt=doubt,
             )
@@ -139,15 +145,13 @@ def _doubt(training: Training) -> str | None:
     return f"nobody in sight calls `{training.name}`: a caller may switch gradients off"
 
 
-def _trained_too(training: Training, evaluated: Forward, makes_used: frozenset[int]) -> list[Forward]:
-    """The forwards at the same place that run in training, as in a function that does both."""
-    here = [one for one in training.events(Forward) if one.at == evaluated.at]
-    return [one for one in here if is_among(one.output, makes_used)]
+def _is_in_training_mode(modes: Sequence[ModeChange | None]) -> bool:
+    """Whether a forward runs in training, as in a function that does both."""
+    return any(one is not None and one.training is True for one in modes)
 
 
-def _evaluating_call(training: Training, evaluated: Forward, makes_used: frozenset[int]) -> Iterator[Because]:
+def _evaluating_call(evaluated: Forward, trained: list[Forward]) -> Iterator[Because]:
     """The call by which a function that training uses too comes to evaluate."""
-    trained = _trained_too(training, evaluated, makes_used)
     shared = {call for one in trained for call in one.calls}
     own = [call for call in evaluated.calls if call not in shared]
     if trained and own:

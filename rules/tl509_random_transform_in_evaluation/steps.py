@@ -28,6 +28,7 @@ _ALL_OR_NOTHING = {
     **dict.fromkeys("Posterize Solarize AdjustSharpness".split(), 1),
 }
 """Transforms of which only the probability is random, without `Random`, and its position."""
+_STRENGTHS = ("brightness", "contrast", "saturation", "hue")
 
 
 def _may_be_certain(transform: Op, name: str) -> bool:
@@ -41,7 +42,13 @@ def _may_be_certain(transform: Op, name: str) -> bool:
 
 
 def _has_no_range(transform: Op, name: str) -> bool:
-    """Whether a rotation draws from a range with the same ends: it turns each image by one angle."""
+    """Whether what is drawn comes from a range of one number: a rotation turns each image by one angle, and a jitter of
+    colours that is given no strength changes nothing."""
+    if transform.name.startswith("torchvision.") and name == "ColorJitter":
+        return all(
+            given is None or constant(given) == 0
+            for given in (transform.option(place, word) for place, word in enumerate(_STRENGTHS))
+        )
     match transform.option(0, "degrees"):
         case Items(items=[low, high]) if name == "RandomRotation":
             return low is high or (constant(low) is not None and constant(low) == constant(high))

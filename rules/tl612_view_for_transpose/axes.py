@@ -165,8 +165,18 @@ def _is_swapped(before: tuple[Axis, ...], axes: list[Axis]) -> bool:
 
 def has_known_sizes(view: Op) -> bool:
     """Whether a layer has made the tensor, or numbers say how large it is, and no axis has the length 1."""
-    made_of = reached(view.inputs[:1], lambda one: one.inputs[:1] if isinstance(one, Op) else one.parts())
-    return any(isinstance(one, Op) and (one.owner is not None or _is_sized(one)) for one in made_of)
+    walk = reached(view.inputs[:1], lambda one: one.inputs[:1] if isinstance(one, Op) else one.parts())
+    made_of = [one for one in walk if isinstance(one, Op)]
+    widths = [one for one in made_of if one.owner is not None and one.name not in _KEEPS_AXES - {"linear"}]
+    if widths and _makes_one_feature(widths[0]):
+        return False
+    return any(one.owner is not None or _is_sized(one) for one in made_of)
+
+
+def _makes_one_feature(made: Op) -> bool:
+    """Whether a layer projects to a single number."""
+    layer = made.owner
+    return made.name == "linear" and layer is not None and number_of(layer.argument(1, "out_features")) == 1
 
 
 def _is_sized(made: Op) -> bool:

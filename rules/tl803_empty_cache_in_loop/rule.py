@@ -65,14 +65,20 @@ def _passes(training: Training, loop: int) -> Iterator[Forward]:
 
 
 def _only_tries(training: Training, loop: int) -> bool:
-    """Whether a `while` draws no batch and takes no step: it measures, or searches for what fits."""
+    """Whether a `while` draws no batch and takes no step that lasts: it measures, or searches for what fits."""
     is_while = training.loops[loop].over is None
-    return is_while and not training.inside(loop, OptimizerStep) and not training.inside(loop, Drawn)
+    return is_while and _starts_anew(training, loop) and not training.inside(loop, Drawn)
 
 
 def _tries_sizes(training: Training, loop: int) -> bool:
-    """Whether nothing steps, and all gradients come from tensors that were just made: each iteration measures one."""
-    return not training.inside(loop, OptimizerStep) and learns_from_nothing(training, loop)
+    """Whether no step lasts, and all gradients come from tensors that were just made: each iteration measures one."""
+    return _starts_anew(training, loop) and learns_from_nothing(training, loop)
+
+
+def _starts_anew(training: Training, loop: int) -> bool:
+    """Whether nothing steps in a loop, or only what each iteration makes for itself."""
+    stepped = [one for step in training.inside(loop, OptimizerStep) for one in alternatives(step.optimizer)]
+    return all(isinstance(one, Object) and loop in one.loops for one in stepped)
 
 
 def _tries_models(training: Training, loop: int) -> bool:

@@ -4,7 +4,7 @@ from trainlint.facts.api.classes import DETECTORS
 from trainlint.facts.api.noted import CLOCKS, LOGS_NUMBERS, SIZED_BY_DATA, SYNCHRONISES
 from trainlint.facts.ask.devices import ways_to_be_on
 from trainlint.facts.ask.flow import made_of
-from trainlint.facts.ask.placement import device_of
+from trainlint.facts.ask.placement import device_of, homes_of
 from trainlint.facts.model.events.batches import Drawn
 from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape, Event
@@ -41,7 +41,9 @@ def check(training: Training) -> Iterator[Finding]:
         last = _read_at(happened, end, place)
         first = _read_at(happened, start, last)
         work = _unfinished(happened[first:last], end.loops) if 0 <= first < last else None
-        if work is not None and end.at is not None and start.at is not None:
+        if work is None or _runs_on_host(training, work):
+            continue
+        if end.at is not None and start.at is not None:
             yield Finding(
                 end.at,
                 "CUDA is asynchronous: this clock is read when the work is queued, not when it is done, so "
@@ -89,6 +91,15 @@ def _inside(call: Event, between: list[Event]) -> list[Event]:
     """What happens in the forward that is called there."""
     depth = len(call.calls)
     return [one for one in between if one.calls[: depth + 1] == (*call.calls, call.at)]
+
+
+def _runs_on_host(training: Training, work: Event) -> bool:
+    """Whether a model certainly is on the CPU when it is called, in a program that has others on a device."""
+    return (
+        isinstance(work, Forward)
+        and isinstance(work.module, Object)
+        and homes_of(training, work.module, work, unseen=True) == {"cpu"}
+    )
 
 
 def _is_on_host(loss: Value) -> bool:

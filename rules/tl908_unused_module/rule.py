@@ -10,7 +10,7 @@ from trainlint.rule import rule
     level="warning",
     confidence="likely",
     absence=True,
-    explained_by=r"\bkept\b|\bkeep\b|compat|\bunused\b|not used|checkpoint|state_?dict|legacy",
+    explained_by=r"\bkept\b|\bkeep\b|compat|\bunused\b|not used|checkpoint|state_?dict|legacy|placeholder|\btodo\b",
     commented_out=r"\b\w+\.SUBJECT\b(?!\s*=[^=])",
 )
 def check(found: Unread) -> Iterator[Finding]:

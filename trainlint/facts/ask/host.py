@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from trainlint.facts.api import noted
+from trainlint.facts.api.gradients import INTEGERS
 from trainlint.facts.api.meanings import KEEPS
 from trainlint.facts.api.operations import CREATES
 from trainlint.facts.ask.asking import question
@@ -12,6 +13,9 @@ from trainlint.facts.ask.devices import may_ask_for_device
 from trainlint.facts.model import exclusive
 from trainlint.facts.model.events.operations import ToHost
 from trainlint.facts.model.values import Carried, Choice, Constant, Items, Object, Op, Value
+
+_OLD = INTEGERS | {"FloatTensor", "DoubleTensor"}
+"""Constructors that make a tensor on the host, wherever the numbers come from."""
 
 _SIZES = frozenset(("shape", "size", "len", "dim", "ndim", "numel"))
 
@@ -36,6 +40,8 @@ def is_born_on_host(value: Value) -> bool:
             # A run on the host does not show what is moved to a device elsewhere: there, only single draws are sure.
             is_single = value.seen is None or math.prod(value.seen.shape) == 1
             return "device" not in value.options and is_single
+        case Op() if value.name in _OLD and value.seen is None:
+            return "device" not in value.options
         case Op(name="iterate", inputs=(Object() as loader,)):
             return loader.type == "torch.utils.data.DataLoader"  # else it may have been moved
         case Op() if value.name in ("getattr", "call", "iterate") or value.owner is not None:

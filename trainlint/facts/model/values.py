@@ -114,7 +114,7 @@ class Items(Value):
     loops: tuple[int, ...] = ()
     """The loops that it was made in."""
     repeated: tuple[tuple[Place, Value], ...] = ()
-    """The values that a multiplication has put into it several times, and where."""
+    """The values that a multiplication, or a loop, has put into it several times, and where."""
     chosen_by: tuple[Value, ...] = ()
     """What a comprehension asks of each item before it takes it."""
     are_trainable: bool = False
@@ -138,6 +138,8 @@ class Table(Value):
     made_of: tuple[Value, Value] | None = None
     """The dict that has the same keys, and the one of its values of which the one of `others` is made: as in `{key:
     value.to(device) for key, value in batch.items()}`."""
+    repeated: tuple[tuple[Place, Value], ...] = ()
+    """The values that a loop has put into it several times, each under a key of its own, and where."""
 
     def parts(self) -> Sequence[Value]:
         return (*self.entries.values(), *self.others)

@@ -33,6 +33,7 @@ def _append(ev: Evaluator, value: Items, given: Arguments, at: s.Span) -> Value 
     if not given.args:
         return None
     filling.append(ev, value, given.args[0])
+    filling.note_repeated(ev, value, given.args[0], at)
     running_sums.note_collected(ev, value, given.args[:1], at)
     return Constant(value=None)
 

@@ -9,6 +9,7 @@ from trainlint.facts.model.values import (
     Constant,
     Items,
     Missing,
+    Object,
     Table,
     Value,
     one_of,
@@ -16,6 +17,7 @@ from trainlint.facts.model.values import (
 from trainlint.program.api.lists import bounded, repeated
 from trainlint.program.evaluate import keys
 from trainlint.program.evaluate.values import FileModule
+from trainlint.program.source import syntax as s
 
 if TYPE_CHECKING:
     from trainlint.program.evaluate.evaluator import Evaluator
@@ -50,6 +52,19 @@ def append(ev: Evaluator, target: Items, value: Value) -> None:
     target.items.append(value)
     target.exact = target.exact and certain and len(target.items) < limits.MAX_ITEMS
     target.is_begun, target.open_end = False, not certain
+
+
+def note_repeated(ev: Evaluator, target: Items | Table, value: Value, at: s.Span) -> None:
+    """A loop, in which no condition is asked, puts an object into a list or dict that was made before it: not one that the
+    object whose method runs keeps by a name, and shares on purpose."""
+    is_in_loop = ev.loops[:-1] == target.loops and ev.loops != target.loops
+    is_plain = len(ev.guards) <= (target.branch if isinstance(target, Items) else len(target.made_under))
+    if not (is_in_loop and is_plain and isinstance(value, Object) and ev.loops[-1] not in value.loops):
+        return
+    holder = ev.frames[-1].receiver
+    is_kept = isinstance(holder, Object) and value in ev.store.owned(holder.uid).values()
+    if not is_kept and len(target.repeated) < limits.MAX_OPTIONS:
+        target.repeated = (*target.repeated, (ev.place(at), value))
 
 
 def extend(ev: Evaluator, target: Items, value: Value) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from trainlint import limits
@@ -97,3 +97,22 @@ def _identical(first: Value, second: Value) -> bool | None:
         if conditions.is_none(one):
             return conditions.is_none(other)
     return None
+
+
+_OF_TEXT = {
+    **dict.fromkeys(("capitalize", "casefold", "lower", "strip", "title", "upper"), 0),
+    **dict.fromkeys(("endswith", "removeprefix", "removesuffix", "startswith"), 1),
+}
+"""Methods of a text that give one like it, or a truth: how many texts they are given."""
+
+
+def of_text(value: Value, name: str, given: Sequence[Value]) -> Constant | None:
+    """What a method of a text gives, where all of it is written out: `"Adam".lower()`."""
+    if _OF_TEXT.get(name) != len(given):
+        return None
+    texts = [
+        one.value
+        for one in (value, *given)
+        if isinstance(one, Constant) and isinstance(one.value, str) and not one.is_default
+    ]
+    return Constant(value=getattr(str, name)(*texts)) if len(texts) == len(given) + 1 else None

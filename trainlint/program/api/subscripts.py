@@ -25,7 +25,7 @@ from trainlint.facts.model.values import (
 )
 from trainlint.program.api import defaults, host, noting, old_ways, same_keys
 from trainlint.program.api.elements import held, value_of
-from trainlint.program.api.filling import is_hashable, put
+from trainlint.program.api.filling import is_hashable, note_repeated, put
 from trainlint.program.evaluate import attributes, classes, conditions, containers, keys, namespaces
 from trainlint.program.evaluate.values import (
     Arguments,
@@ -126,6 +126,8 @@ def _item_of_dict(ev: Evaluator, value: Table, index: Value, at: s.Span) -> Valu
                 return same
         case Choice() if all(isinstance(one, Constant) for _, one in index.options):
             return one_of(tuple((guards, item(ev, value, one, at)) for guards, one in index.options))
+    if (found := namespaces.told_by_use(ev, value, index, at)) is not None:
+        return found
     if not value.others and len(value.entries) > 1 and any(map(_acts, value.entries.values())):
         return _looked_up(ev, value, index)
     return value_of(ev, value, at)
@@ -241,6 +243,7 @@ def store_item(ev: Evaluator, container: Value, index: Value, value: Value, at: 
         case Table(), _:
             ev.store.touch(container)
             container.others.append(value)
+            note_repeated(ev, container, value, at)
         case Items(exact=True), Constant(value=int(number)) if (
             -len(container.items) <= number < len(container.items)
         ):

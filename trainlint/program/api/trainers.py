@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainlint.facts.api import frameworks as owners
 from trainlint.facts.api.torch_names import shifts_labels
+from trainlint.facts.model.events.calls import Called
 from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.frameworks import Formatted
 from trainlint.facts.model.events.modules import ModeChange
@@ -140,6 +141,8 @@ def _by_runner(ev: Evaluator, module: Object, loader: Value | None, at: s.Span) 
         return
     with loops.loop(ev, at):  # an epoch
         known = loader is not None and isinstance(loader, Object)
+        if loader is not None:
+            ev.emit(Called, at, name="set_epoch", args=(loader,))
         with loops.loop(ev, at, over=loader):
             if known and loader is not None:
                 batch = elements.element(ev, loader, at)

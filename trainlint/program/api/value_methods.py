@@ -17,7 +17,7 @@ from trainlint.facts.model.events.event import Escape
 from trainlint.facts.model.events.modules import ModeChange, Moved
 from trainlint.facts.model.events.steps import Backward, OptimizerStep, ZeroGrad
 from trainlint.facts.model.values import Constant, Object, Op, Table, Unknown, Value, alternatives
-from trainlint.program.api import harmless, hooks, host, library, noting, unseen_methods
+from trainlint.program.api import folding, harmless, hooks, host, library, noting, unseen_methods
 from trainlint.program.api.module_methods import state_loaded
 from trainlint.program.evaluate import attributes
 from trainlint.program.evaluate.values import Arguments, Bound, FunctionValue
@@ -38,7 +38,8 @@ def value_method(ev: Evaluator, value: Value, name: str, given: Arguments, at: s
 
 def _operation(ev: Evaluator, value: Value, name: str, given: Arguments, at: s.Span, text: str) -> Value:
     if isinstance(value, Constant):
-        return ev.op("call", (value, *given.args), at, text, given.options)
+        plain = folding.of_text(value, name, given.args) if not (given.open or given.options) else None
+        return plain or ev.op("call", (value, *given.args), at, text, given.options)
     if _passes_objects(given) and name not in STARTS_NOTHING:
         ev.emit(Escape, at, values=(value, *given.all()), by=name)
         for one in given.args:

@@ -29,7 +29,7 @@ def fill_container(ev: Evaluator, made: Object, given: Arguments) -> None:
     elif "torch.nn.Sequential" in made.bases:
         first = given.args[0] if given.args else None
         if len(given.args) == 1 and isinstance(first, Table):
-            contents = Items(items=list(first.parts()), exact=not first.others)
+            contents = Items(items=list(first.parts()), exact=not first.others, repeated=first.repeated)
         elif len(given.args) == 1 and _is_ordered_pairs(first):
             assert isinstance(first, Items)
             contents = Items(

@@ -125,11 +125,12 @@ class Roots:
         relevance = Relevance(outlines)
         called = frozenset(name for path in self._paths for name in outlines[path].called)
         overruled = _as_inherited(self._paths, self.ledger.defined)
-        for is_called in (False, True):
+        for times in range(3):  # what their own files call comes after its callers
             for path in self._entered:
+                own = outlines[path].called
                 for entry in self._by_name("function", path):
                     function = self.ledger.defined[path].functions[entry[2]]
-                    if entry in overruled or (function.name in called) is not is_called:
+                    if entry in overruled or (function.name in called) + (function.name in own) != times:
                         continue
                     if self._trains(path, function, relevance):
                         yield Turn(entry, function.code)

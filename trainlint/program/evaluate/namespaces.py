@@ -72,6 +72,16 @@ def named(ev: Evaluator, table: Table, index: Value, at: s.Span) -> Value | None
     return ev.attribute(owner, index.value, at)
 
 
+def told_by_use(ev: Evaluator, table: Table, index: Value, at: s.Span) -> Value | None:
+    """What `globals()[name]` gives in the file whose code runs, where the name is not known: a model, where it is called as
+    one, or a loss, where that is called with tensors."""
+    owner = ev.store.get((table.uid, keys.NAMES_OF))
+    is_of_this_file = isinstance(owner, FileModule) and owner.path == ev.env.path
+    if not is_of_this_file or isinstance(index, Constant):
+        return None
+    return ev.op(picked_by_name.EVALUATED, (index,), at)
+
+
 def holds(ev: Evaluator, table: Value, name: Value) -> bool | None:
     """Whether `name in table`, where the table holds all attributes of an object; None where that is open."""
     if not isinstance(table, Table) or not isinstance(name, Constant) or table.others:

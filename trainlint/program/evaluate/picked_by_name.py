@@ -102,10 +102,17 @@ def _named(ev: Evaluator, holder: str, key: Value, at: s.Span) -> Value | None:
 
 def evaluated(ev: Evaluator, text: Op, given: Arguments, at: s.Span) -> Value | None:
     """What `eval(name)` gives that is called: one of the models that stand in the file. What is called with a tensor is none
-    of these, but a layer or a function that an expression makes: then None."""
-    if text.at is None or any(map(is_tensor, given.args[:1])):
+    of these, but a layer or a function that an expression makes, and `f"self.layer{i}"` is what an object holds: then None.
+    """
+    if text.at is None or any(map(is_tensor, given.args[:1])) or _is_of_an_object(text.inputs[0]):
         return None
     return subscripts.item(ev, namespace(ev, text.at[0]), text.inputs[0], at)
+
+
+def _is_of_an_object(text: Value) -> bool:
+    """Whether a text begins as one that asks something that has a name for its attribute."""
+    head, rest, _ = _sole_part(text)
+    return "." in (rest.head if isinstance(rest, Written) else head)
 
 
 def _spelt(ev: Evaluator, text: str, at: s.Span) -> Value | None:

@@ -42,7 +42,10 @@ def _setting_up(
     ev: Evaluator, made: Object, cls: ClassValue, every: Sequence[s.Function]
 ) -> list[s.Function]:
     """The methods that alone set what others use, each behind those that set what it uses itself."""
-    may = [one for one in every if _may_set_up(one)]
+    trains = {
+        one.name for one in every if not one.name.startswith("__") and not _TRAINS.isdisjoint(one.names)
+    }
+    may = [one for one in every if _may_set_up(one) and trains.isdisjoint(one.names)]
     if not may or any(not _ASKS.isdisjoint(one.names) for one in every):
         return []
     setters: dict[str, set[int]] = {}

@@ -33,10 +33,16 @@ _OTHERS = (
 """Libraries that have a `backward()` and a `step()` too, or with which people write their own."""
 
 
+_IMPORTS_ANOTHER = re.compile(
+    rb"^[ \t]*(?:import|from)[ \t]+(?:chainer|jittor|mindspore|mxnet|paddle)\b", re.MULTILINE
+)
+_NAMES_ONE = re.compile(rb"(?<![\w/-])(?:pytorch_)?(?:%s)" % b"|".join(_LIBRARIES))
+
+
 def speaks_of_training(data: bytes) -> bool:
     """Whether a file names a library that training is written with; what clears gradients, steps after a backward pass,
     freezes parameters, or keeps a state and loads it, needs to name none."""
-    names_one = names_a_library(data) or b"zero_grad" in data
+    names_one = names_a_library(data) or (b"zero_grad" in data and _IMPORTS_ANOTHER.search(data) is None)
     steps = b".backward(" in data and b".step(" in data
     freezes = b"requires_grad" in data
     restores = b".state_dict()" in data and b".load_state_dict(" in data
@@ -45,7 +51,10 @@ def speaks_of_training(data: bytes) -> bool:
 
 
 def names_a_library(data: bytes) -> bool:
-    return any(word in data for word in _LIBRARIES)
+    """Whether a file names a library that training is written with: beside another one, not only as a part of an address."""
+    if not any(word in data for word in _LIBRARIES):
+        return False
+    return _IMPORTS_ANOTHER.search(data) is None or _NAMES_ONE.search(data) is not None
 
 
 def imports(path: str, data: bytes, files: Files) -> set[str]:
