@@ -134,12 +134,14 @@ def is_data(value: Value) -> bool:
 
 
 def _values(value: Value) -> Iterable[Value]:
-    """What the numbers in a tensor are made of: not the tensors that only tell its shape, type or device."""
+    """What the numbers in a tensor are made of, and what was written into it: not the tensors that only tell its shape, type or
+    device."""
     if not isinstance(value, Op):
         return value.parts()
     if value.name in ABOUT:
         return ()
-    return value.inputs[:1] if value.name in LIKE_ANOTHER else value.parts()
+    parts = value.inputs[:1] if value.name in LIKE_ANOTHER else value.parts()
+    return (*parts, *(one for write in value.written for one in write.inputs[2:]))
 
 
 def _is_of_model(op: Op) -> bool:
