@@ -16,7 +16,20 @@ from .thrown_away import thrown_away
 @rule(Training, level="error", confidence="likely")
 def check(training: Training) -> Iterator[Finding]:
     yield from cleared_each_time(training)
-    for first, clear, second, last in thrown_away(training):
+    wiped: dict[int, tuple[ZeroGrad, Backward, OptimizerStep]] = {}
+    fine: set[int] = set()
+    replaced = (GradientSet,) if training.events(GradientSet) else ()
+    runs = training.runs(Backward, OptimizerStep, ZeroGrad, *replaced)
+    for run in runs:
+        for position, event in enumerate(run):
+            if not isinstance(event, OptimizerStep) or not training.is_optimizer(event.optimizer):
+                continue
+            before = _wiping(run[:position], event)
+            if before is None:
+                fine.add(id(event))
+            else:
+                wiped.setdefault(id(event), (*before, event))
+    for first, clear, second, last in thrown_away(training, runs):
         yield Finding(
             clear.at,
             "This clears the gradients that `backward()` has computed of the loss before, which no step has used: the next step "
@@ -29,18 +42,6 @@ def check(training: Training) -> Iterator[Finding]:
             confidence="likely",
             doubt="the first pass may be for something else than this step",
         )
-    wiped: dict[int, tuple[ZeroGrad, Backward, OptimizerStep]] = {}
-    fine: set[int] = set()
-    replaced = (GradientSet,) if training.events(GradientSet) else ()
-    for run in training.runs(Backward, OptimizerStep, ZeroGrad, *replaced):
-        for position, event in enumerate(run):
-            if not isinstance(event, OptimizerStep) or not training.is_optimizer(event.optimizer):
-                continue
-            before = _wiping(run[:position], event)
-            if before is None:
-                fine.add(id(event))
-            else:
-                wiped.setdefault(id(event), (*before, event))
     for number, (zero, backward, step) in wiped.items():
         if number not in fine:
             yield Finding(

@@ -18,6 +18,9 @@ from trainlint.facts.model.training import Training
 from trainlint.facts.model.values import Object, Op, Value, alternatives, constant
 from trainlint.finding import Place
 
+_MOST = 1_000
+"""Values that are looked at behind the losses: the weight of a term stands near."""
+
 
 class Bare(NamedTuple):
     """A parameter, and the optimizer that should hold it."""
@@ -51,7 +54,8 @@ def bare_left_out(training: Training) -> Bare | None:
 
 def _behind_losses(training: Training) -> Iterator[Op]:
     losses = [one.loss for one in training.events(Backward) if is_in_sight(one)]
-    return (one for one in reached(losses, _recorded) if isinstance(one, Op) and one.name == PARAMETER)
+    made = reached(losses, _recorded, most=_MOST)
+    return (one for one in made if isinstance(one, Op) and one.name == PARAMETER)
 
 
 def _recorded(value: Value) -> tuple[Value, ...]:

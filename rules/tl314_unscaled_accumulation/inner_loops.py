@@ -19,25 +19,23 @@ _PARTS = re.compile(r"(^|[_.])micro_?(batch|step)", re.IGNORECASE)
 
 def accumulated_inside(training: Training) -> Iterator[tuple[Backward, OptimizerStep]]:
     """Backward passes in a loop over the batches of one step, and the step behind it, whose gradients are cleared before."""
-    for step in training.events(OptimizerStep):
-        clears = [one for one in training.events(ZeroGrad) if same_parameters(one.target, step.optimizer)]
-        for backward in training.events(Backward):
-            if (
-                backward.accumulates
-                and not backward.by_framework
-                and len(backward.loops) == len(step.loops) + 1
-                and backward.loops[: len(step.loops)] == step.loops
-                and training.is_after(step, backward)
-                and clears
-                and all(one.loops == step.loops for one in clears)
-                and _is_over_batches(training, backward)
-            ):
-                yield backward, step
+    for backward in training.events(Backward):
+        if backward.accumulates and not backward.by_framework and _is_over_batches(training, backward):
+            around = backward.loops[:-1]
+            for step in training.events(OptimizerStep):
+                if step.loops == around and training.is_after(step, backward) and _is_cleared(training, step):
+                    yield backward, step
+
+
+def _is_cleared(training: Training, step: OptimizerStep) -> bool:
+    """Whether its gradients are cleared as often as it steps, and nowhere else."""
+    clears = [one for one in training.events(ZeroGrad) if same_parameters(one.target, step.optimizer)]
+    return bool(clears) and all(one.loops == step.loops for one in clears)
 
 
 def _is_over_batches(training: Training, backward: Backward) -> bool:
     """Whether the innermost loop goes, by its name, through the batches that accumulate for one step."""
-    loop = training.loops.get(backward.loops[-1])
+    loop = training.loops.get(backward.loops[-1]) if backward.loops else None
     if loop is None:
         return False
     if _NUMBER.search(loop.times):

@@ -43,7 +43,8 @@ def mixed(training: Training) -> Iterator[Mixed]:
         if not isinstance(op, Op) or op.name not in _MIXES or op.at is None or len(op.inputs) != 2:
             continue
         for one, other in (op.inputs, op.inputs[::-1]):
-            made, home = _made_on_cpu(one), device_of(other)
+            made = _made_on_cpu(one)
+            home = device_of(other) if made is not None else ""
             if made is not None and home not in ("", "cpu", "meta"):
                 yield Mixed(op.at, made, home)
 
