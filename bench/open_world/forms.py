@@ -111,9 +111,9 @@ FORMS: Mapping[str, Callable[[str], Written]] = {
     "self": _of_self,
     "dict": _of_config,
     "build_model()": _by_factory("build_model(cfg)", "from models import build_model\n"),
-    "timm": _by_factory("timm.create_model('resnet18', num_classes=3)", "import timm\n"),
+    "timm": _by_factory("timm.create_model('resnet18', num_classes=3).to('cuda')", "import timm\n"),
     "AutoModel": _by_factory(
-        "AutoModelForImageClassification.from_pretrained(cfg.name)",
+        "AutoModelForImageClassification.from_pretrained(cfg.name).to('cuda')",
         "from transformers import AutoModelForImageClassification\n",
     ),
     "instantiate": _instantiated,

@@ -97,7 +97,7 @@ def _is_plainly_built(training: Training, module: Object) -> bool:
         and (
             one.is_open
             or ("device" in one.options and (one is not module or one.definition))
-            or "device_map" in one.options
+            or not _PLACES.isdisjoint(one.options)
             or not (one.definition or one.type.startswith(_PLAIN))
         )
         for one in reached([module], _made_with)
@@ -113,6 +113,9 @@ def _made_with(value: Value) -> Iterable[Value]:
     given = (one for each in (*value.args, *value.options.values()) for one in alternatives(each))
     return (*value.attributes.values(), *(one for one in given if _moves_along(one)))
 
+
+_PLACES = frozenset(("device_map", "load_in_8bit", "load_in_4bit", "quantization_config"))
+"""What tells `from_pretrained` to put a model on a device of its own choice."""
 
 _PLAIN = ("torch.nn.", "torchvision.models.", "transformers.", "timm.", "segmentation_models_pytorch.")
 """Libraries whose modules are made where the program says."""
