@@ -41,14 +41,14 @@ def of_all_steps(loss: LossCall) -> Op | None:
 
 def _gives_all_steps(part: Op) -> bool:
     """Whether it is the first of what an encoder gives, or a recurrent layer that is told to take batches first, and has taken
-    one; or of sequences that are unpacked so."""
+    one; or of sequences that are unpacked."""
     call: Value = part.inputs[0]
     while isinstance(call, Op) and call.name == "output" and call.inputs:
         call = call.inputs[0]
     if not isinstance(call, Op) or constant(index_of(part)) != 0:
         return False
     if call.name == PAD_PACKED:
-        return constant(call.option(1, "batch_first")) is True
+        return True
     if call.owner is None:
         return False
     if call.owner.definition is None and _ENCODER.fullmatch(call.owner.type) is not None:

@@ -18,19 +18,24 @@ _PARTS = re.compile(r"(^|[_.])micro_?(batch|step)", re.IGNORECASE)
 
 
 def accumulated_inside(training: Training) -> Iterator[tuple[Backward, OptimizerStep]]:
-    """Backward passes in a loop over the batches of one step, and the step behind it, whose gradients are cleared before."""
+    """Backward passes in a loop over the batches of one step, and the step behind it, whose gradients nothing clears more
+    often."""
     for backward in training.events(Backward):
         if backward.accumulates and not backward.by_framework and _is_over_batches(training, backward):
             around = backward.loops[:-1]
             for step in training.events(OptimizerStep):
-                if step.loops == around and training.is_after(step, backward) and _is_cleared(training, step):
+                if (
+                    step.loops == around
+                    and training.is_after(step, backward)
+                    and _is_cleared_as_often(training, step)
+                ):
                     yield backward, step
 
 
-def _is_cleared(training: Training, step: OptimizerStep) -> bool:
-    """Whether its gradients are cleared as often as it steps, and nowhere else."""
+def _is_cleared_as_often(training: Training, step: OptimizerStep) -> bool:
+    """Whether its gradients are cleared as often as it steps, where that is in sight, and nowhere else."""
     clears = [one for one in training.events(ZeroGrad) if same_parameters(one.target, step.optimizer)]
-    return bool(clears) and all(one.loops == step.loops for one in clears)
+    return all(one.loops == step.loops for one in clears)
 
 
 def _is_over_batches(training: Training, backward: Backward) -> bool:
