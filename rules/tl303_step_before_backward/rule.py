@@ -53,7 +53,7 @@ def _is_as_often(training: Training, step: OptimizerStep, backward: Backward) ->
 def _has_other_gradients(training: Training, step: OptimizerStep, backward: Backward) -> bool:
     """Whether code that is not known may have run backward before a step. What has computed this batch's loss has not,
     and what stands on another branch neither."""
-    escapes = training.inside(step.loops[-1], Escape) if step.loops else training.events(Escape)
+    escapes = training.around(step.loops, Escape)
     makers = {one.at for one in made_of(backward.loss) if isinstance(one, Op)}
     if may_touch_anything(training, step.loops) or _are_set_by_hand(training, step):
         return True

@@ -71,7 +71,7 @@ def _models(optimizer: Value) -> Iterator[Value]:
 
 def _copies_beside(training: Training, loops: tuple[int, ...]) -> list[list[Object | Op] | None]:
     """The copies of models that each loss is made of whose gradients a step in a loop may use, or one in none."""
-    around = training.inside(loops[-1], Backward) if loops else training.events(Backward)
+    around = training.around(loops, Backward)
     return [_copies(one.loss) for one in around if is_in_sight(one)]
 
 

@@ -97,7 +97,7 @@ def _models(optimizer: Value) -> Iterator[Value]:
 
 def _losses_beside(training: Training, loops: tuple[int, ...]) -> list[Value]:
     """The losses whose gradients a step in a loop may use, or one in none."""
-    around = training.inside(loops[-1], Backward) if loops else training.events(Backward)
+    around = training.around(loops, Backward)
     return [one.loss for one in around if is_in_sight(one)]
 
 

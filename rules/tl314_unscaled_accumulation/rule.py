@@ -1,6 +1,5 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
 
 from trainlint.facts.api.classes import SOME_OPTIMIZER
 from trainlint.facts.ask.contents import leaves
@@ -22,8 +21,6 @@ from .counters import every_so_often
 from .inner_loops import accumulated_inside
 from .shown import divided_to_be_shown, divides_by_size
 
-E = TypeVar("E", bound=Event)
-
 
 @rule(Training, level="warning")
 def check(training: Training) -> Iterator[Finding | Open]:
@@ -39,16 +36,16 @@ def check(training: Training) -> Iterator[Finding | Open]:
             continue
         optimizer = next(alternatives(step.optimizer), None)
         doubt = _doubt(backward, step)
-        clip = next(iter(_around(training, step, Clip)), None)
+        clip = next(iter(training.around(step.loops, Clip)), None)
         if (
             not isinstance(optimizer, Object)
             or (divides_by_size(optimizer) and clip is None)
-            or any(one.target is not backward.loss for one in _around(training, step, ParametersRead))
+            or any(one.target is not backward.loss for one in training.around(step.loops, ParametersRead))
             or may_touch_anything(training, step.loops)
             or not _is_of(training, backward, step)
             or not all(
                 is_whole_mean(training, one.loss) or is_mean_of_labels(one.loss)
-                for one in _around(training, step, Backward)
+                for one in training.around(step.loops, Backward)
                 if one.at == backward.at
             )
         ):
@@ -59,7 +56,7 @@ def check(training: Training) -> Iterator[Finding | Open]:
             else "the step is too large by the same factor"
         )
         evidence = {"backward passes for one step": times} if times else {}
-        shown = _around(training, step, ParametersRead)
+        shown = training.around(step.loops, ParametersRead)
         yield Finding(
             backward.at,
             "Gradients of several batches accumulate here, each of a mean over its batch, so their sum is "
@@ -138,13 +135,13 @@ def _is_of(training: Training, backward: Backward, step: OptimizerStep) -> bool:
         for one in _with_whole(each)
     }
     if all(isinstance(one, Object) and one.type == SOME_OPTIMIZER for one in alternatives(step.optimizer)):
-        clipped = [one.parameters for one in _around(training, step, Clip)]
+        clipped = [one.parameters for one in training.around(step.loops, Clip)]
         held |= {part.uid for one in clipped for part in _listed_of(one)}
     return any(
         one.module.uid in held
         and one.records is not False
         and is_made_of(backward.loss, one.output, with_graph=True)
-        for one in _around(training, step, Forward)
+        for one in training.around(step.loops, Forward)
     )
 
 
@@ -152,11 +149,6 @@ def _doubt(backward: Backward, step: OptimizerStep) -> str:
     if is_mean_of_labels(backward.loss):
         return "that the model gives the mean over its labels is only known by how it is called"
     return "" if backward.loops == step.loops else "that these batches are for one step is known by a name"
-
-
-def _around(training: Training, step: OptimizerStep, kind: type[E]) -> list[E]:
-    """Events in the innermost loop around a step; all of them where nobody in sight repeats it."""
-    return training.inside(step.loops[-1], kind) if step.loops else training.events(kind)
 
 
 def _listed_of(parameters: Value) -> Iterator[Value]:

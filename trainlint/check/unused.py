@@ -2,8 +2,8 @@
 
 A class or function is unused if its name stands nowhere in the project but in itself and in what is unused too, while the
 rest of its file is in use; a whole file, if it does nothing when it is run and nothing names it, in a project whose other files
-are imported; a method, if its name stands nowhere else. Where half of a program is missing, nothing can be told, so a project has to be large enough; and of a package,
-others may use any file.
+are imported; a method, if its name stands nowhere else. Where half of a program is missing, nothing can be told, so a project
+has to be large enough; and of a package, others may use any file.
 """
 
 from __future__ import annotations

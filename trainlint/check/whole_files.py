@@ -43,9 +43,9 @@ def _does_nothing(statement: ast.stmt) -> bool:
 
 
 def hangs_together(texts: ProjectTexts) -> bool:
-    """Whether files are one program, which is complete: two in three of those that are no scripts are imported, or three and
-    more, and half, of those that do nothing when they are run. In a folder of separate programs few are. Of a package that others install,
-    those may import any file."""
+    """Whether files are one program, which is complete: two in three of those that are no scripts are imported, or half, and at
+    least three, of those that do nothing when they are run. In a folder of separate programs few are. Of a package that
+    others install, those may import any file."""
     if is_of_a_package(texts):
         return False
     codes = {path: text for path, text in texts.items() if path.endswith(".py")}

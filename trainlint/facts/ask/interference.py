@@ -145,7 +145,7 @@ def _is_of_others(written: ParametersRead, layers: Collection[Object] | None) ->
 def may_touch_anything(training: Training, loops: tuple[int, ...]) -> bool:
     """Whether unknown code is called with a module or optimizer in the innermost of these loops: what is called outside of
     its iterations has no part in them. A tensor that a module has computed does not give the module away."""
-    escapes = training.inside(loops[-1], Escape) if loops else training.events(Escape)
+    escapes = training.around(loops, Escape)
     return any(
         isinstance(one, Object) and not one.is_a(LOADER)
         for escape in escapes

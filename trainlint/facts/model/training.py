@@ -114,6 +114,10 @@ class Training:
         """Events of one kind in a loop, at any depth."""
         return [event for event in self.events(kind) if loop in event.loops]
 
+    def around(self, loops: tuple[int, ...], kind: type[E]) -> list[E]:
+        """Events of one kind in the innermost of some loops; all of them where there is none."""
+        return self.inside(loops[-1], kind) if loops else self.events(kind)
+
     def handed_out(self) -> list[Returned]:
         """What callers that are not seen receive."""
         return self.events(Returned)
